@@ -299,7 +299,7 @@ def test_any_file_is_written_and_read_as_it_is_and_keeps_its_meaning_as_a_worklo
     try:
         first = to_workload(icf, cpu_count=2)
     except PlanError as error:
-        assert "nothing would run" in str(error)  # noqa: PT017 - the other outcome is below
+        assert "nothing would run" in str(error) or "holds no transfer" in str(error)  # noqa: PT017 - the other outcome is below
         return
     again = to_workload(parse_icf(write_icf(from_workload(first)), "x"), cpu_count=3)
     assert meaning(again) == meaning(first)
@@ -317,7 +317,7 @@ def one_stage(stage: dict[str, Any] | None = None, **stream: Any) -> Workload:
         (one_stage(operation="trim"), "A: S: is a trim"),
         (one_stage(operation="flush"), "A: S: is a flush"),
         (one_stage(size_percent=50), "a range in per cent"),
-        (one_stage(size_bytes=1000), "no multiple of 512"),
+        (one_stage(size_bytes=5000), "no multiple of 512"),
         (one_stage(thread_count=2, lines=(Line(size_bytes=4096, random_percent=0),)), "has 2 threads"),
         (one_stage(data=Content(kind="stamped")), "writes stamped data"),
         (one_stage(lines=(Line(size_bytes=4096, read_percent=66.7),)), "read_percent is 66.7"),

@@ -115,7 +115,7 @@ def _sizes(job: Job, side: int) -> Side:
 def _read_percent(job: Job, direction: Direction) -> int:
     if direction != "rw":
         return 100 if direction == "read" else 0
-    if job.has("rwmixwrite") and not job.has("rwmixread"):
+    if job.has("rwmixwrite"):
         return 100 - job.whole("rwmixwrite", 50, 0, 100)
     return job.whole("rwmixread", 50, 0, 100)
 

@@ -74,6 +74,11 @@ class Job:
         return self.whole("kb_base", 1024, 1000, 1024)
 
 
+def first_fault(error: ValidationError) -> tuple[str, str]:
+    """The same with what to do, which may be empty."""
+    return fault_words(error.errors(include_url=False)[0])
+
+
 def first_reason(error: ValidationError) -> str:
     """The first thing that a model has against its values. Worked: ``is 100, and must be less than 100``."""
     return fault_words(error.errors(include_url=False)[0])[0]

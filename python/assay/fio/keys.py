@@ -13,6 +13,9 @@ ALIASES = {
 }
 """Names that fio has for the same key."""
 
+EXCLUSIVE = {"rwmixread": "rwmixwrite", "rwmixwrite": "rwmixread", "direct": "buffered", "buffered": "direct"}
+"""Keys that set one value in two ways: the last one holds, wherever it stands."""
+
 READ = frozenset(
     {
         "blockalign",

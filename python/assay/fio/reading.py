@@ -10,10 +10,11 @@ from pydantic import ValidationError
 from assay.errors import PlanError
 from assay.files import open_named
 from assay.fio.ending import Ending, ending_of, stage_ending
-from assay.fio.job import Job, first_reason
+from assay.fio.job import Job, first_fault, first_reason
 from assay.fio.notes import notes_of
 from assay.fio.streams import streams_of
 from assay.fio.syntax import NAME_LENGTH_MAX, Place, sections
+from assay.fio.target import check_targets
 from assay.spec.workload import STREAMS_MAX, Stage, Stream, Workload
 
 if TYPE_CHECKING:
@@ -55,8 +56,9 @@ def parse_jobs(path: Path, text: str) -> Workload:
     """
     groups: list[_Group] = []
     notes: list[str] = []
-    for section in sections(path, text):
-        job = Job(section, Place(path, section.name))
+    jobs = [Job(section, Place(path, section.name)) for section in sections(path, text)]
+    check_targets(jobs)
+    for job in jobs:
         if not groups or job.flag("stonewall"):
             groups.append(_Group([], [], []))
         _join(groups[-1], job)
@@ -83,14 +85,18 @@ def _stage(group: _Group, names: set[str]) -> Stage:
     ending = stage_ending(group.jobs, group.endings, len(group.streams) * group.streams[0].thread_count)
     name = _free(group.jobs[0].section.name, names)
     names.add(name)
-    return Stage(
-        name=name,
-        ramp_up_s=ending.ramp_up_s,
-        time_s=ending.time_s,
-        amount_bytes=ending.amount_bytes,
-        amount_fills=ending.amount_fills,
-        streams=tuple(group.streams),
-    )
+    try:
+        return Stage(
+            name=name,
+            ramp_up_s=ending.ramp_up_s,
+            time_s=ending.time_s,
+            amount_bytes=ending.amount_bytes,
+            amount_fills=ending.amount_fills,
+            streams=tuple(group.streams),
+        )
+    except ValidationError as error:
+        reason, remedy = first_fault(error)
+        raise group.jobs[-1].fault("", f"cannot be run: {reason}", remedy or "correct the jobs of the stage") from None
 
 
 def _free(name: str, taken: set[str]) -> str:

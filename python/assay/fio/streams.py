@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from assay.fio.access import access_of, lba_groups_of, lines_of
-from assay.fio.job import SIDES, first_reason
+from assay.fio.job import SIDES, first_fault, first_reason
 from assay.fio.keys import ASYNC_ENGINES, SYNC_ENGINES
 from assay.fio.syntax import NAME_LENGTH_MAX
 from assay.fio.values import Extent, equal_sides, extent, size_bytes, whole
@@ -23,7 +23,7 @@ _THREADS_MAX, _DEPTH_MAX = 1024, 4096
 def streams_of(job: Job, streams_max: int) -> list[Stream]:
     """The streams that a job is. streams_max : how many more its stage can have. Raises PlanError as ``access_of``."""
     access = access_of(job)
-    check_target(job)
+    check_cache(job)
     depth, clones = queue_depth(job), job.whole("numjobs", 1, 1, _THREADS_MAX)
     increment = job.get("offset_increment", lambda text: size_bytes(text, job.kb_base), 0)
     if job.has("thinktime") and depth > 1:
@@ -39,10 +39,8 @@ def streams_of(job: Job, streams_max: int) -> list[Stream]:
     return [_stream(job, f"{name}.{index}", shape, index * increment) for index in range(clones)]
 
 
-def check_target(job: Job) -> None:
-    """Refuse a job of several drives, and one that goes through the system's page cache."""
-    if ":" in job.text("filename", ""):
-        raise job.fault("filename", "is a list", "write one drive; Assay asks one at a time")
+def check_cache(job: Job) -> None:
+    """Refuse a job that goes through the system's page cache."""
     direct = job.flag("direct") or (job.has("buffered") and not job.flag("buffered"))
     if not direct:
         raise job.fault("direct", "is not 1, so that fio measures the page cache as well", "write direct=1")
@@ -61,20 +59,23 @@ def queue_depth(job: Job) -> int:
 def _shape(job: Job, access: Access, depth: int, threads: int) -> Stream:
     """The stream without its place and name."""
     mixed = access.direction == "rw" and 0 < access.read_percent < 100  # noqa: PLR2004 - per cent
+    apart = mixed and access.keeps_place
     try:
         return Stream(
-            name="job",
+            name=job.section.name,
             operation="trim" if access.direction == "trim" else "transfer",
             lines=lines_of(job, access),
             thread_count=threads,
             queue_depth=depth,
             rate=_rate(job, access, threads, mixed=mixed),
-            cursor="per_direction" if mixed and access.keeps_place else "shared",
+            cursor="per_direction" if apart else "shared",
             data=_content(job),
             lba_groups=lba_groups_of(job),
         )
     except ValidationError as error:
-        raise job.place.fault(job.section.line, "", f"is no stream: {first_reason(error)}", "correct it") from None
+        key = ("thinktime" if job.has("thinktime") else "bssplit" if job.has("bssplit") else "bs") if apart else ""
+        reason, remedy = first_fault(error)
+        raise job.fault(key, f"cannot be run: {reason}", remedy or "correct it") from None
 
 
 def _stream(job: Job, name: str, shape: Stream, shift_bytes: int) -> Stream:

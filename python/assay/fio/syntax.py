@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from assay.errors import PlanError
-from assay.fio.keys import ALIASES, IGNORED, READ, REFUSED
+from assay.fio.keys import ALIASES, EXCLUSIVE, IGNORED, READ, REFUSED
 from assay.nearest import did_you_mean
 
 if TYPE_CHECKING:
@@ -94,5 +94,6 @@ def _add(path: Path, line: int, words: str, current: Section | None) -> None:
         raise place.fault(line, key[:80], "is no key that Assay reads from job files", remedy)
     if _VARIABLE.search(value):
         raise place.fault(line, key, "holds a variable", "write its value: Assay reads no environment and runs nothing")
-    # The last one holds, as with fio.
+    # The last one holds, as with fio; of two names for one value the later takes the place of the other.
+    current.settings.pop(EXCLUSIVE.get(name, ""), None)
     current.settings[name] = Setting(value if equals else None, line)

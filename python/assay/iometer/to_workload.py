@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
 
 from assay.errors import PlanError
 from assay.iometer.content import content_of
 from assay.iometer.cycling import OF_TARGETS, STEPS_MAX, cycling_steps
 from assay.iometer.left_out import left_out_of
 from assay.iometer.model import IDLE, AccessRow, AccessSpec, Assigned, IcfFile, Setup, TargetSettings, Worker
+from assay.model_faults import fault_words
 from assay.spec.units import TRANSFER_BYTES_MAX
 from assay.spec.workload import STREAMS_MAX, Line, Stage, Stream, Workload
 
@@ -18,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from assay.iometer.cycling import CyclingStep
+
+M = TypeVar("M", bound=BaseModel)
 
 SECTOR_BYTES = 512
 STREAMS_TOTAL_MAX = 20_000
@@ -181,12 +186,13 @@ class _Conversion:
         running = [(one, one.lists[number]) for one in threads if number < len(one.lists)]
         streams = [self._stream(one, spec, step) for one, spec in running if spec is not None]
         specs = " + ".join(dict.fromkeys(spec.name for _, spec in running if spec is not None)) or "Idle"
-        return Stage(
-            name=unique(f"{specs}{_cycled(step) if cycled else ''}", names),
-            ramp_up_s=self.setup.ramp_up_s,
-            time_s=self.run_time_s,
-            streams=tuple(self._merged(streams)),
-        )
+        stage = {
+            "name": unique(f"{specs}{_cycled(step) if cycled else ''}", names),
+            "ramp_up_s": self.setup.ramp_up_s,
+            "time_s": self.run_time_s,
+            "streams": tuple(self._merged(streams)),
+        }
+        return self._made(Stage, stage, line=running[0][0].worker.line if running else 1)
 
     def _merged(self, streams: list[Stream]) -> list[Stream]:
         """As many streams as may run side by side: those that nothing tells apart become threads of one."""
@@ -211,14 +217,23 @@ class _Conversion:
             depth, 1, _QUEUE_DEPTH_MAX, line=line, section=_WORKER_SECTION, what="the number of outstanding I/Os"
         )
         start = self._bytes(settings, "starting_sector")
-        return Stream(
-            name=thread.name,
-            lines=self._lines(spec),
-            start_bytes=start or None,
-            size_bytes=self._bytes(settings, "maximum_sectors") or None,
-            queue_depth=depth,
-            data=content_of(self.icf.version, settings.data_pattern, spec),
-        )
+        stream = {
+            "name": thread.name,
+            "lines": self._lines(spec),
+            "start_bytes": start or None,
+            "size_bytes": self._bytes(settings, "maximum_sectors") or None,
+            "queue_depth": depth,
+            "data": content_of(self.icf.version, settings.data_pattern, spec),
+        }
+        return self._made(Stream, stream, line=settings.lines.get("maximum_sectors", settings.line))
+
+    def _made(self, model: type[M], fields: dict[str, Any], *, line: int) -> M:
+        """A part of the workload. Raises PlanError with a line for what no drive can run."""
+        try:
+            return model.model_validate(fields)
+        except ValidationError as error:
+            reason, remedy = fault_words(error.errors(include_url=False)[0])
+            raise self._fault(line, _WORKER_SECTION, reason, remedy) from None
 
     def _bytes(self, settings: TargetSettings, field: str) -> int:
         sectors: int = getattr(settings, field)

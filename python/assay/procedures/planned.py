@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from assay.engine.records import SkippedTest
 from assay.errors import ValueRangeError
 from assay.spec.units import SECOND_NS
+from assay.spec.workload import OUTSTANDING_MAX
 
 if TYPE_CHECKING:
     from assay.engine.records import AccessPattern, Demand, DriveIdentity
     from assay.spec.edition import RangeDatum
 
-OUTSTANDING_MAX = 65_536
 SCALED_STEP_NS_MIN = 50_000_000
 
 

@@ -16,6 +16,8 @@ from assay.spec.units import TB, TRANSFER_BYTES_MAX
 
 STREAMS_MAX = 64
 """Streams that may run side by side in one stage."""
+OUTSTANDING_MAX = 65_536
+"""I/Os that may be outstanding at once, over all threads."""
 _SHARE_TOLERANCE = 1e-6
 
 Percent = Annotated[float, Field(ge=0, le=100)]
@@ -154,6 +156,23 @@ class Stream(Strict):
             raise ValueError("with lba_groups all accesses are random, and lines differ in percent and size_bytes only")
         return self
 
+    @model_validator(mode="after")
+    def _runnable(self) -> Self:
+        if self.cursor == "per_direction" and not self.is_plain:
+            reason = f"stream {self.name!r} has several lines or pauses, and a place for each direction"
+            raise ValueError(reason, "make it two streams, one of reads and one of writes")
+        largest = max(line.size_bytes for line in self.lines)
+        if self.size_bytes is not None and self.size_bytes < largest:
+            reason = f"stream {self.name!r} has a range of {self.size_bytes:,} bytes"
+            raise ValueError(f"{reason}, which holds no transfer of {largest:,}", "write a larger range")
+        return self
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether its I/Os come without bursts: of one line without pauses, or drawn over groups of LBAs."""
+        used = [line for line in self.lines if line.percent > 0]
+        return bool(self.lba_groups) or (len(used) == 1 and not used[0].pauses)
+
     @property
     def differs_in_sizes_only(self) -> bool:
         """Whether its lines are alike but for shares and sizes, and pause for nothing."""
@@ -197,6 +216,10 @@ class Stage(Strict):
         ends = (self.time_s, self.amount_bytes, self.amount_fills, self.io_count)
         if sum(end is not None for end in ends) != 1:
             raise ValueError("give one of time_s, amount_bytes, amount_fills (of the capacity) and io_count")
+        outstanding = sum(stream.thread_count * stream.queue_depth for stream in self.streams)
+        if outstanding > OUTSTANDING_MAX:
+            reason = f"stage {self.name!r} keeps {outstanding:,} I/Os outstanding, more than {OUTSTANDING_MAX:,}"
+            raise ValueError(reason, "lower queue_depth or thread_count of its streams")
         if not self.streams and self.time_s is None:
             raise ValueError("a stage without streams needs time_s")
         names = [stream.name for stream in self.streams]

@@ -7,11 +7,10 @@ from math import ceil, sqrt
 from typing import TYPE_CHECKING
 
 from assay.engine.records import Ending, StepSequence, StopRule
-from assay.errors import ValueRangeError
 from assay.procedures.custom import common_settings, whole_drive_bytes
 from assay.procedures.fills import fill_amounts, fill_phase, prepared
 from assay.procedures.phases import PlannedPhase, steps_of, timed_phase
-from assay.procedures.planned import OUTSTANDING_MAX, scaled_ns
+from assay.procedures.planned import scaled_ns
 from assay.procedures.procedure import LONGEST_NS, PlannedTest, PlanSummary
 from assay.procedures.workload.settings import WorkloadSettings, WorkloadStage
 from assay.procedures.workload.streams import stage_steps
@@ -63,8 +62,6 @@ def _settings(request: Request[Strict, WorkloadOptions]) -> WorkloadSettings:
         )
         for stage in options.stages
     )
-    for stage in stages:
-        _refuse_deep(stage)
     common = common_settings(request, "workload", stages[0].streams[0].demand)
     return WorkloadSettings(
         **{**common, "test": "study-workload", "purges": options.purge},
@@ -74,13 +71,6 @@ def _settings(request: Request[Strict, WorkloadOptions]) -> WorkloadSettings:
         **fill_amounts(options.prepare_fills, whole_drive_bytes(drive), drive),
         stages=stages,
     )
-
-
-def _refuse_deep(stage: WorkloadStage) -> None:
-    outstanding = sum(spec.demand.thread_count * spec.demand.queue_depth for spec in stage.streams)
-    if outstanding > OUTSTANDING_MAX:
-        reason = f"its streams keep {outstanding:,} I/Os outstanding together, more than {OUTSTANDING_MAX:,}"
-        raise ValueRangeError(f"stage {stage.name!r}", reason, "lower queue_depth or thread_count of its streams")
 
 
 def _step_count(settings: WorkloadSettings) -> int:

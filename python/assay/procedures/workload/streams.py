@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from assay.engine.records import (
     IDLE,
@@ -72,27 +72,17 @@ def stream_pattern(stream: Stream, drive: DriveIdentity, data: DataPattern) -> A
             raise ValueRangeError(f"stream {stream.name!r}", f"{reason}-byte logical block", _REMEDY)
     used = [line.at_capacity(drive.capacity_bytes) for line in stream.lines if line.percent > 0]
     first, groups = used[0], tuple((one.access_percent / 100, one.range_percent / 100) for one in stream.lba_groups)
-    # Groups of LBAs come with lines that differ in nothing but their sizes.
-    plain = bool(groups) or (len(used) == 1 and not first.delay_ms)
     return AccessPattern(
         sizes=size_shares(used),
         read_share=_mean_share(used, [line.read_percent for line in used]),
         random_share=_mean_share(used, [line.random_percent for line in used]),
-        alignment_bytes=first.align_bytes if plain else 0,
+        alignment_bytes=first.align_bytes if stream.is_plain else 0,
         lba_groups=groups,
-        cursor=_cursor(stream, plain=plain),
+        cursor=stream.cursor,
         data=data if stream.data is None else _data(stream.data),
         operation=stream.operation,
-        lines=() if plain else tuple(_line(line) for line in used),
+        lines=() if stream.is_plain else tuple(_line(line) for line in used),
     )
-
-
-def _cursor(stream: Stream, *, plain: bool) -> Literal["shared", "per_thread", "per_direction"]:
-    """Raises ValueRangeError for bursts whose reads and writes have a place each, which the engine does not keep."""
-    if stream.cursor == "per_direction" and not plain:
-        reason = "has several lines or pauses, and a place for each direction"
-        raise ValueRangeError(f"stream {stream.name!r}", reason, "make it two streams, one of reads and one of writes")
-    return stream.cursor
 
 
 def _weights(lines: Sequence[Line]) -> list[float]:
