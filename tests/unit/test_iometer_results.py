@@ -219,7 +219,7 @@ def as_release(columns: int) -> str:
     """The sample as 1.1.0-rc1 (59 columns) or 1.1.0 (80) have it."""
     lines = TEXT.split("\r\n")
     place = next(number for number, line in enumerate(lines) if line.startswith("'Target Type"))
-    table = [line.removeprefix("'").split(",") for line in lines[place : place + 12]]
+    table = [line.removeprefix("'").split(",") for line in lines[place : place + 13]]
     unit = "MBps" if columns == 59 else "MiBps"
     header, *rows = table
     header[9:12] = [f"{unit} (Binary)", f"Read {unit} (Binary)", f"Write {unit} (Binary)"]
@@ -230,7 +230,7 @@ def as_release(columns: int) -> str:
         header.extend([*(f"{edge} ms" for edge in range(20)), " >= 10 s"])
         for row in rows:
             row.extend(["1"] * 21)
-    lines[place : place + 12] = [("'" if not number else "") + ",".join(row) for number, row in enumerate(table)]
+    lines[place : place + 13] = [("'" if not number else "") + ",".join(row) for number, row in enumerate(table)]
     return "\n".join(f"{line}," if line.startswith("512,") and columns == 80 else line for line in lines)
 
 
@@ -245,12 +245,20 @@ def test_files_of_all_releases_are_read_by_the_names_of_their_columns(columns: i
     assert columns != 80 or whole.cells[">= 10 s"] == 1
 
 
-def test_tests_that_are_appended_and_rows_that_end_early_are_read() -> None:
-    short = "\n".join(line.rstrip(",") for line in TEXT.split("\r\n"))
-    found = read(short + results_csv([STAGE, STAGE]))
+def test_tests_that_are_appended_are_read() -> None:
+    found = read(TEXT + results_csv([STAGE, STAGE]))
     assert [len(one.runs) for one in found.series] == [1, 2]
     assert [len(run.rows) for run in found.runs] == [12, 12, 12]
     assert {run.time_stamps for run in found.runs} == {("2010-10-14 06:28:37:406", "2010-10-14 06:29:17:500")}
+
+
+@pytest.mark.parametrize("cut", [",", ".", "6227"])
+def test_a_row_that_is_cut_is_refused_with_its_line(cut: str) -> None:
+    lines = TEXT.split("\r\n")
+    whole = next(number for number, line in enumerate(lines) if line.startswith("WORKER"))
+    lines[whole] = lines[whole][: lines[whole].index("46227") + len("4") + len(cut)]
+    with pytest.raises(PlanError, match=rf"r\.csv:{whole + 1}: has 7 cells for 56 columns"):
+        read("\n".join(lines[: whole + 1]))
 
 
 @pytest.mark.parametrize(

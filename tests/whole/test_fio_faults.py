@@ -20,16 +20,27 @@ if TYPE_CHECKING:
     import random
 
 SAMPLE = 1_500
-READERS = ("access.py", "ending.py", "job.py", "notes.py", "reading.py", "streams.py", "syntax.py", "values.py")
-HEAD = "[global]\nioengine=io_uring\ndirect=1\nnorandommap\n"
+READERS = (
+    "access.py",
+    "ending.py",
+    "job.py",
+    "notes.py",
+    "reading.py",
+    "streams.py",
+    "syntax.py",
+    "target.py",
+    "values.py",
+)
+HEAD = "[global]\nfilename=/dev/x\nioengine=io_uring\ndirect=1\nnorandommap\n"
 TIMED = HEAD + "time_based\nruntime=60\n"
 ORIGINALS = [
     TIMED + "[a]\nrw=randrw\nrwmixread=70\nbssplit=4k/50:64k/,8k\nblockalign=4k\n[b]\nstonewall\nrw=write\n",
     TIMED + "[a]\nrw=randread\niodepth=32\nnumjobs=4\n[b]\nrw=randtrim\nbs=64k\nrate_iops=50\nrate_process=poisson\n",
-    TIMED + "ramp_time=2s\n[a]\nrw=read\nnumjobs=3\noffset_increment=1g\nsize=1g\nrate=1m\n[b]\nrw=rw\nbs=4k,64k\n",
+    TIMED + "ramp_time=2s\n[a]\nrw=read\nnumjobs=3\noffset_increment=1g\nsize=1g\nrate=1m\n[b]\nrw=rw\nbs=64k\n",
     TIMED + "[a]\nrw=randwrite\niodepth=1\nthinktime=1500\nthinktime_blocks=8\nbuffer_compress_percentage=40\n",
     TIMED + "[a]\nrw=randread\nrandom_distribution=zoned:60/10:30/20:8/30:2/40\npercentage_random=30\n",
     HEAD + "[a]\nrw=write\nsize=25%\nioengine=psync\n[b]\nstonewall\nrw=write\nbs=128k\nsize=1g\nio_size=4g\nloops=2\n",
+    TIMED + "[a]\nrw=rw\nbssplit=4k/50:64k/50\nthinktime=3\n[b]\nfilename=/dev/y\n",
 ]
 KEYS = sorted({*READ, *IGNORED, *REFUSED, *ALIASES, "iodeth", "", "[x]", "[global]"})
 VALUES = (

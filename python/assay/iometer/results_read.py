@@ -228,9 +228,9 @@ class _Reader:
         return place
 
     def _row(self, columns: Sequence[str], text: str, place: int) -> ResultRow:
-        """A row, which may end before the last columns."""
+        """A row, with a cell for every column; one that is cut short may end inside a number."""
         cells = [cell.strip() for cell in text.split(",")]
-        if len(cells) > len(columns) and any(cells[len(columns) :]):
+        if len(cells) < len(columns) or any(cells[len(columns) :]):
             raise self._fault(place, f"has {len(cells)} cells for {len(columns)} columns", "a row like its header")
         named = dict(zip(columns, cells, strict=False))
         kind = named["Target Type"].upper()
