@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from assay.errors import PlanError, joined
-from assay.files import open_named
 from assay.model_faults import ModelFault, model_faults
+from assay.text_file import named_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -54,15 +54,7 @@ def read_toml(path: Path) -> tuple[dict[str, Any], Positions]:
     # Loading the native module is spared to those who read no file.
     from assay._native import toml_positions  # noqa: PLC0415
 
-    try:
-        with open_named(path) as file:
-            raw = file.read(FILE_BYTES_MAX + 1)
-        text = raw[:FILE_BYTES_MAX].decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "is not UTF-8 text"
-        raise PlanError(str(path), reason or "cannot be read", "name a readable TOML file") from None
-    if len(raw) > FILE_BYTES_MAX:
-        raise PlanError(str(path), "is larger than 1 MiB", "name a TOML file that people write")
+    text = named_text(path, bytes_max=FILE_BYTES_MAX, remedy="name a readable TOML file")
     positions = toml_positions(text, str(path))
     try:
         return tomllib.loads(text), positions

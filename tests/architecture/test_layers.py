@@ -9,7 +9,18 @@ from assay.procedures.registry import SHIPPED
 
 PACKAGE = Path(__file__).parents[2] / "python/assay"
 
-BASE = {"endings", "errors", "files", "finding", "model_faults", "nearest", "toml_file", "version", "visible"}
+BASE = {
+    "endings",
+    "errors",
+    "files",
+    "finding",
+    "model_faults",
+    "nearest",
+    "text_file",
+    "toml_file",
+    "version",
+    "visible",
+}
 """What every package may use: errors, endings, files, texts and findings."""
 
 ALLOWED = {
@@ -22,7 +33,8 @@ ALLOWED = {
     "model_faults": {"nearest"},
     "nearest": set(),
     "forms": {"endings", "spec"},
-    "toml_file": {"_native", "errors", "files", "model_faults"},
+    "text_file": {"errors", "files"},
+    "toml_file": {"_native", "errors", "model_faults", "text_file"},
     "spec": BASE | {"engine"},
     "engine": BASE | {"_native", "spec"},
     "results": BASE | {"engine", "spec"},

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from assay.errors import PlanError
-from assay.files import open_named
 from assay.fio.ending import Ending, ending_of, stage_ending
 from assay.fio.job import Job, first_fault, first_reason
 from assay.fio.notes import notes_of
@@ -16,6 +15,7 @@ from assay.fio.streams import streams_of
 from assay.fio.syntax import NAME_LENGTH_MAX, Place, sections
 from assay.fio.target import check_targets
 from assay.spec.workload import STREAMS_MAX, Stage, Stream, Workload
+from assay.text_file import named_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,16 +35,8 @@ class _Group:
 
 def read_jobs(path: Path) -> Workload:
     """Read a job file of at most 1 MiB. Raises PlanError as ``parse_jobs``, and where it cannot be read."""
-    try:
-        with open_named(path) as file:
-            raw = file.read(FILE_BYTES_MAX + 1)
-        text = raw[:FILE_BYTES_MAX].decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "is not UTF-8 text"
-        raise PlanError(str(path), reason or "cannot be read", "name a readable job file of fio") from None
-    if len(raw) > FILE_BYTES_MAX:
-        raise PlanError(str(path), "is larger than 1 MiB", "name a job file that people write")
-    return parse_jobs(path, text)
+    remedy = "name a job file of fio that people write"
+    return parse_jobs(path, named_text(path, bytes_max=FILE_BYTES_MAX, remedy=remedy))
 
 
 def parse_jobs(path: Path, text: str) -> Workload:

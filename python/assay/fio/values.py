@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
-_NUMBER = re.compile(r"(0[xX][0-9a-fA-F]{1,16}|\d{1,19})\s*([A-Za-z%]*)")
+_NUMBER = re.compile(r"(0[xX][0-9a-fA-F]{1,16}|\d{1,19})(\s*)([A-Za-z%]*)")
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 _TIME_US = {"d": 86_400_000_000, "h": 3_600_000_000, "m": 60_000_000, "s": 1_000_000, "ms": 1_000, "us": 1}
 BYTES_MAX = (1 << 63) - 1
@@ -117,4 +117,7 @@ def _parts(text: str, expected: str) -> tuple[int, str]:
     match = _NUMBER.fullmatch(text.strip())
     if match is None:
         raise ValueFaultError(f"is {text[:80]!r}", f"write {expected}")
-    return int(match[1], 16 if match[1][:2] in ("0x", "0X") else 10), match[2]
+    if match[2] and match[3]:
+        reason = f"is {text[:80]!r}, of which fio takes {match[1]} alone: a unit behind a blank counts for nothing"
+        raise ValueFaultError(reason, f"write {match[1]}{match[3]}")
+    return int(match[1], 16 if match[1][:2] in ("0x", "0X") else 10), match[3]

@@ -7,13 +7,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from assay.errors import PlanError
-from assay.files import open_named
 from assay.iometer.model import Note
 from assay.nearest import nearest
+from assay.text_file import without_mark
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from pathlib import Path
 
 T = TypeVar("T")
 
@@ -37,18 +36,6 @@ class Line(NamedTuple):
     is_key: bool
 
 
-def read_bytes(path: Path, *, bytes_max: int, remedy: str) -> bytes:
-    """The bytes of a file that the user named. Raises PlanError where it cannot be read or is larger."""
-    try:
-        with open_named(path) as file:
-            raw = file.read(bytes_max + 1)
-    except OSError as error:
-        raise PlanError(str(path), error.strerror or "cannot be read", remedy) from None
-    if len(raw) > bytes_max:
-        raise PlanError(str(path), f"is larger than {bytes_max >> 20} MiB", remedy)
-    return raw
-
-
 def decoded(raw: bytes, source: str, *, remedy: str = _REMEDY) -> str:
     """The text of a file: UTF-8 where it is such, else the 8-bit code of Windows. Raises PlanError for others."""
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -57,7 +44,7 @@ def decoded(raw: bytes, source: str, *, remedy: str = _REMEDY) -> str:
         number = raw.count(b"\n", 0, raw.index(b"\0")) + 1
         raise PlanError(f"{source}:{number}", "is no text: it holds a zero byte", remedy)
     try:
-        return raw.decode("utf-8-sig")
+        return without_mark(raw).decode("utf-8")
     except UnicodeDecodeError:
         return raw.decode("cp1252", "replace")
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from assay.iometer.lines import FILE_BYTES_MAX, Lines, decoded, known_key, read_bytes
+from assay.iometer.lines import FILE_BYTES_MAX, Lines, decoded, known_key
 from assay.iometer.model import VERSION_2006, Display, DisplayEntry, IcfFile, Setup, Version
 from assay.iometer.read_managers import managers_of
 from assay.iometer.read_setup import setup_of
 from assay.iometer.read_specs import specs_of
+from assay.text_file import named_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +36,7 @@ def read_icf(path: Path) -> IcfFile:
 
     Raises PlanError with line, section and what is expected.
     """
-    raw = read_bytes(path, bytes_max=FILE_BYTES_MAX, remedy=_REMEDY)
+    raw = named_bytes(path, bytes_max=FILE_BYTES_MAX, remedy=_REMEDY)
     return parse_icf(raw, str(path))
 
 

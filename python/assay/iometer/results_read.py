@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from assay.errors import PlanError
-from assay.iometer.lines import LINES_MAX, decoded, read_bytes
+from assay.iometer.lines import LINES_MAX, decoded
 from assay.iometer.results_columns import KINDS, MEBIBYTES
+from assay.text_file import named_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -96,7 +97,7 @@ def read_results(path: Path) -> Results:
     The figures are what somebody's Iometer wrote: nothing vouches for them. Raises PlanError with line and what is
     expected.
     """
-    raw = read_bytes(path, bytes_max=FILE_BYTES_MAX, remedy=_REMEDY)
+    raw = named_bytes(path, bytes_max=FILE_BYTES_MAX, remedy=_REMEDY)
     return parse_results(decoded(raw, str(path), remedy=_REMEDY), str(path))
 
 
