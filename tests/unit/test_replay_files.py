@@ -131,6 +131,40 @@ def test_ios_inside_blocks_are_rounded_outwards_and_counted_for_the_drives_block
     assert sentence in test.outline.notes
 
 
+SYSTOR = "time=1:s,op=3,device=4,offset=5:bytes,size=6:bytes"
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        ("0.0,1,R,0,1024,8\n1.5,1,W,0,2048,8\n", "but 2 of its I/Os would begin or end inside a sector of 512 bytes"),
+        ("0.0,1,W,0,1024,512\n1.5,1,W,0,2048,512\n", "but all of its I/Os would be a write"),
+        ("0.0,1,R,0,1024,512\n1.5,1,W,0,9000000000,4096\n", "would go up to byte 9,000,004,096, beyond this drive"),
+    ],
+)
+def test_a_form_that_was_guessed_and_makes_no_sense_is_refused_with_the_choices(
+    rows: str, reason: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(rows)
+    with pytest.raises(UsageError) as caught:
+        planned(trace=str(path))
+    assert reason in caught.value.reason
+    assert f"confirm these: --columns {SYSTOR}" in caught.value.remedy
+    if "beyond" not in reason:
+        planned(trace=str(path), columns=SYSTOR)
+    path.write_text("Timestamp,Response,IOType,LUN,Offset,Size\n" + rows.replace("9000000000", "9000448"))
+    planned(trace=str(path))
+
+
+def test_a_plan_tells_read_share_sizes_range_and_rate_of_a_trace(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("1,R,0,512\n2,R,512,512\n3,W,8192,4096\n4,F,-1,0\n")
+    _, test = planned(trace=str(path), columns="time=1:s,op=2,offset=3,size=4")
+    told = "66.7 % reads; 512 bytes (50 %), 4,096 bytes (25 %); up to byte 12,288; 1.0 I/Os per second"
+    assert told in test.outline.notes
+
+
 def test_a_trace_without_times_is_issued_as_fast_as_possible_only(tmp_path: Path) -> None:
     path = tmp_path / "v2.log"
     path.write_text("fio version 2 iolog\n/dev/sdx add\n/dev/sdx open\n/dev/sdx read 0 4096\n/dev/sdx close\n")

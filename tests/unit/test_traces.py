@@ -141,15 +141,85 @@ def test_a_record_that_a_read_cuts_is_read_whole(tmp_path: Path) -> None:
 def test_a_trace_of_several_devices_is_of_the_one_that_is_named(tmp_path: Path) -> None:
     path = tmp_path / "x"
     path.write_bytes(record(1, 1, 512, 7, 1) + record(2, 2, 512, 7, 1, device=259 << 20 | 3))
-    with pytest.raises(UsageError, match="several devices, 8,0 and 259,3"):
+    with pytest.raises(UsageError, match=r"several devices, '259,3' and '8,0'; name one with --device 259,3"):
         rows(traces.open_trace(path))
     assert rows(traces.open_trace(path, device="259,3")) == [(0, READ, 1024, 512)]
     with pytest.raises(UsageError, match="no pair of numbers"):
         traces.open_trace(path, device="sda")
     path.write_text(ALIBABA + "420,R,0,512,1577808144360900\n", "utf-8")
-    with pytest.raises(UsageError, match="several devices up to here, '419' and '420'"):
+    with pytest.raises(
+        UsageError, match=r"x:3: has I/Os of several devices, '419' and '420'; name one with --device 419"
+    ):
         rows(traces.open_trace(path))
     assert rows(traces.open_trace(path, device="420"))[0][2:] == (0, 512)
+    path.write_text("fio version 3 iolog\n1 a add\n1 b add\n1 a read 0 512\n2 b write 512 512\n", "utf-8")
+    with pytest.raises(UsageError, match=r"x:3: has I/Os of several devices, 'a' and 'b'; name one with --device a"):
+        rows(traces.open_trace(path))
+    assert rows(traces.open_trace(path, device="b")) == [(0, WRITE, 512, 512)]
+    path.write_text(BIOSNOOP + "2.0 dd 1 sdb R 8 4096 1.0\n", "utf-8")
+    with pytest.raises(UsageError, match=r"x:5: has I/Os of several devices, 'nvme0n1' and 'sdb'"):
+        rows(traces.open_trace(path))
+    assert rows(traces.open_trace(path, device="sdb")) == [(0, READ, 4096, 4096)]
+
+
+BIOSNOOP = """\
+TIME(s)     COMM           PID     DISK      T  SECTOR               BYTES  LAT(ms)
+0.000500    dd             1234    nvme0n1   R  8                    4096   0.12
+0.001000    Web Content    77      nvme0n1   WS 16                   8192   0.95
+0.002000    jbd2/nvme0n1-8 77      nvme0n1   FF 18446744073709551615 0      0.50
+"""
+
+
+def test_lines_of_biosnoop_are_issued_at_their_time_less_their_latency(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_text(BIOSNOOP, "utf-8")
+    trace = traces.open_trace(path)
+    assert trace.form == "biosnoop"
+    expected = [(0, WRITE, 8192, 8192), (330_000, READ, 4096, 4096), (1_450_000, FLUSH, 0, 0)]
+    assert rows(trace) == expected
+    queued = (
+        BIOSNOOP.replace("BYTES  LAT", "BYTES QUE(ms) LAT").replace("   0.", " 9.9 0.").replace(" 0      ", " 0 9.9 ")
+    )
+    path.write_text(queued, "utf-8")
+    assert rows(traces.open_trace(path)) == expected
+
+
+@pytest.mark.parametrize("place", ["-1", "18446744073709551615", "0"])
+def test_a_flush_is_of_no_place_whatever_stands_there(place: str, tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_text(f"fio version 3 iolog\n1 a add\n1 a read 0 512\n2 a sync {place} {place}\n", "utf-8")
+    expected = [(0, READ, 0, 512), (1000, FLUSH, 0, 0)]
+    assert rows(traces.open_trace(path)) == expected
+    path.write_text(f"1,R,0,512\n2,F,{place},{place}\n", "utf-8")
+    assert rows(traces.open_trace(path, "time=1:us,op=2,offset=3,size=4")) == expected
+
+
+@pytest.mark.parametrize(
+    ("op", "expected"),
+    [("5:1=read", [READ, WRITE, READ]), ("5:0=read", [WRITE, READ, WRITE]), ("5:1=trim:0=write", [TRIM, WRITE, TRIM])],
+)
+def test_what_an_operation_means_is_named_by_its_value(op: str, expected: list[int], tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_text("0.0,0,1024,8,1\n1.5,0,2048,8,0\n2.5,0,4096,16,1\n", "utf-8")
+    trace = traces.open_trace(path, f"time=1:ms,op={op},offset=3:sectors,size=4:sectors")
+    assert [row[1] for row in rows(trace)] == expected
+
+
+@pytest.mark.parametrize(
+    ("op", "reason"),
+    [
+        ("5", "x:1: has the operation '1'; .* say what it means"),
+        ("5:1=read:2=write", "x:2: has the operation '0'"),
+        ("5:1=reads", "columns op '1=reads': names no meaning"),
+        ("5:1=read:1=write", "names no meaning"),
+        ("3:1024=read", "has the operations '2048' and '4096' up to here"),
+    ],
+)
+def test_an_operation_without_a_meaning_is_refused(op: str, reason: str, tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_text("0.0,0,1024,8,1\n1.5,0,2048,8,0\n2.5,0,4096,16,1\n", "utf-8")
+    with pytest.raises(UsageError, match=reason):
+        rows(traces.open_trace(path, f"time=1:ms,op={op},offset=3:sectors,size=4:sectors"))
 
 
 @pytest.mark.skipif(shutil.which("fio") is None, reason="SKIPPED: needs fio as the other reader of blktrace")
@@ -281,7 +351,7 @@ def test_what_the_engine_captures_is_read_as_it_was_asked(tmp_path: Path) -> Non
         (b"fio version 3 iolog\n1 x erase 0 1\n", "x:2", "has the action 'erase'"),
         (b"fio version 3 iolog\n1 x read -1 1\n", "x:2", "has '-1'"),
         (b"fio version 3 iolog\n1 x read 9223372036854775807 1\n", "x:2", "has '1'"),
-        (b"fio version 3 iolog\n1 x read 0 1\n1 y read 0 1\n", "x:3", "is of 'y'"),
+        (b"fio version 3 iolog\n1 x read 0 1\n1 y read 0 1\n", "x:3", "several devices, 'x' and 'y'"),
         (b"fio version 3 iolog\n" + b"9" * 200_000, "x:2", "is longer than"),
         (MSR.encode() + b"1,usr,0,Read,5\n", "x:3", "has 5 columns, and the first line 7"),
         (MSR.encode() + b"1,usr,0,Erase,5,6,7\n", "x:3", "has the operation 'Erase'"),
@@ -290,7 +360,7 @@ def test_what_the_engine_captures_is_read_as_it_was_asked(tmp_path: Path) -> Non
         (MSR.encode() + b"noon,usr,0,Read,5,6,7\n", "x:3", "has the time 'noon'"),
         (MSR.encode() + b"1e-2147483647,usr,0,Read,5,6,7\n", "x:3", "has the time '1e-2147483647'"),
         (MSR.encode() + b"1,\xff,0,Read,5,6,7\n", "x:3", "is not UTF-8"),
-        (MSR.encode() + b"\n" + MSR.encode(), "x:3", "has 1 columns"),
+        (MSR.encode() + b"\n" + MSR.encode() + b"1,R", "x:6", "has 2 columns"),
         (record(1, 1, 512, 7, 1)[:-3], "x at byte 0", "ends within a record"),
         (record(1, 1, 512, 7, 1) + b"y" * 48, "x at byte 48", "has no record"),
         (record(1, 1, 512, 7, 1, version=6), "x at byte 0", "is of version 6"),

@@ -336,6 +336,8 @@ def make_plan(
     speed: str | None = None,
     mapping: str | None = None,
     columns: str | None = None,
+    device: str | None = None,
+    wait: str | None = None,
     fill: float | None = None,
     no_purge: bool = False,
     name: str | None = None,
@@ -345,7 +347,7 @@ def make_plan(
     """The plan of a drive, of a plan file, or of a file applied to another drive, with what the user set.
 
     icf, fio, replay : a workload or trace of another tool, which is all that is run; run_time_s : of an icf without a
-    run time; speed, mapping, columns : how a trace is issued. fill, no_purge : before a workload or a replay.
+    run time; speed, mapping, columns, device, wait : how a trace is issued. fill, no_purge : before it.
     name, tags : of the run; they win over those of a file.
     Raises UsageError and PlanError.
     """
@@ -366,7 +368,8 @@ def make_plan(
             _refuse_misnamed_plan(drives[0])
         overrides["drive"] = drives[0]
     overrides |= workload_overrides({"icf": icf, "fio": fio, "replay": replay}, run_time_s, overrides)
-    add_replay(overrides, {"speed": speed, "map": mapping, "columns": columns})
+    how = {"speed": speed, "map": mapping, "columns": columns, "device": device, "wait": wait}
+    add_replay(overrides, how)
     demand = {"thread_count": thread_count, "queue_depth": queue_depth, "arrival": arrival}
     chosen = {name: value for name, value in demand.items() if value is not None}
     prepared = preparation_choices(fill, no_purge=no_purge)

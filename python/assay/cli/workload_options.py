@@ -53,7 +53,14 @@ WORKLOAD_OPTIONS = [
     click.option(
         "--columns",
         metavar="NAMES",
-        help="Of a replayed CSV, as time=1:us,op=2,offset=3:bytes,size=4:bytes. Default: guessed by public forms.",
+        help="Of a replayed CSV, as time=1:us,op=2,offset=3:bytes,size=4:bytes; op=2:1=read says which value is a "
+        "read. Default: guessed by public forms.",
+    ),
+    click.option("--device", metavar="NAME", help="Of a trace of several devices: the one to replay. Default: none."),
+    click.option(
+        "--wait",
+        type=click.Choice(["ms_since_start", "us_since_previous"]),
+        help="Of an iolog of version 2: how its waits count. Default: refused where it waits.",
     ),
     click.option(
         "--fill",

@@ -14,7 +14,7 @@ import numpy as np
 
 from assay.errors import UsageError
 from assay.traces.records import BYTES_MAX, FLUSH, READ, TRIM, WRITE, Batch
-from assay.traces.text import opened
+from assay.traces.text import opened, several_devices
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,8 +87,7 @@ def _batches(
         return
     seen |= set(np.unique(records["device"]).tolist())
     if len(seen) > 1:
-        names = " and ".join(f"{one >> 20},{one & 0xFFFFF}" for one in sorted(seen)[:2])
-        raise UsageError(str(path), f"holds I/Os of several devices, {names}", "name one by its numbers")
+        raise several_devices(path, None, [f"{one >> 20},{one & 0xFFFFF}" for one in sorted(seen)])
     yield _batch(path, records)
 
 

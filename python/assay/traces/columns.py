@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from assay.errors import UsageError
 from assay.nearest import did_you_mean
+from assay.traces.records import FLUSH, OPERATIONS, READ, TRIM, WRITE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,6 +17,9 @@ TIME_UNITS = {"s": 10**9, "ms": 10**6, "us": 1000, "100ns": 100, "ns": 1}
 """Nanoseconds of each unit of times."""
 SIZE_UNITS = {"bytes": 1, "sectors": 512, "KiB": 1024}
 """Bytes of each unit of offsets and sizes."""
+OP_EXAMPLE = "--columns ... op=2:1=read:0=write"
+"""How the meaning of operations is named."""
+_MEANINGS = {"read": READ, "write": WRITE, "trim": TRIM, "flush": FLUSH}
 _WORDS = ("time", "op", "offset", "size", "device")
 _NUMBER = re.compile(r"\s*[+-]?\d+(\.\d+)?\s*")
 _TYPE = re.compile(r"(?i)\s*(r|w|read|write)\s*")
@@ -26,6 +30,8 @@ class Columns:
     """Where each value is, by number from 0, and its unit; ``device`` is None where all is of one drive.
 
     form : what the form is called. has_head : whether the first line names columns. delimiter : between them.
+    operations : meaning of words that are named. guessed : the columns that a file without heads was taken to have, in
+    the words of ``--columns``; None where heads or the user name them.
     """
 
     form: str
@@ -40,6 +46,14 @@ class Columns:
     size_bytes: int
     has_head: bool
     delimiter: str
+    operations: dict[str, int] = field(default_factory=dict)
+    guessed: str | None = None
+
+    @property
+    def other(self) -> int | None:
+        """What an operation without a name means, where one read or one write alone is named: the other of the two."""
+        ((only,),) = (self.operations.values(),) if len(self.operations) == 1 else ((None,),)
+        return {READ: WRITE, WRITE: READ}.get(only) if only is not None else None
 
     @property
     def told(self) -> str:
@@ -51,9 +65,18 @@ class Columns:
         )
         device = "" if self.device is None else f", device {self.device + 1}"
         return (
-            f"columns: time {self.time + 1} ({time}), op {self.operation + 1}, offset {self.offset + 1} ({offset}), "
-            f"size {self.size + 1} ({size}){device}"
+            f"columns: time {self.time + 1} ({time}), op {self.operation + 1}{self._meanings}, "
+            f"offset {self.offset + 1} ({offset}), size {self.size + 1} ({size}){device}"
         )
+
+    @property
+    def _meanings(self) -> str:
+        """What words mean. Worked: one read named -> `` (1 is read, any other is write)``."""
+        if not self.operations:
+            return ""
+        named = [f"{word} is {OPERATIONS[kind]}" for word, kind in self.operations.items()]
+        rest = [] if self.other is None else [f"any other is {OPERATIONS[self.other]}"]
+        return f" ({', '.join([*named, *rest])})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +106,7 @@ _FORMS = (
     _Form(
         "Tencent CBS",
         ("timestamp", "offset", "size", "iotype", "volumeid"),
-        "time=1:s,offset=2:sectors,size=3:sectors,op=4,device=5",
+        "time=1:s,offset=2:sectors,size=3:sectors,op=4:0=read:1=write,device=5",
         3,
     ),
     _Form(
@@ -103,14 +126,16 @@ def columns_of(path: Path, head: bytes, named: str | None) -> Columns:
     Raises UsageError where the form is none that is known.
     """
     lines = head.split(b"\n")
-    first = lines[0].decode("utf-8", "replace").removeprefix("\ufeff").rstrip("\r")
+    first = lines[0].decode("utf-8", "replace").rstrip("\r")
     delimiter = next((mark for mark in (",", ";", "\t") if mark in first), ",")
     fields = [field.strip() for field in first.split(delimiter)]
     if named is not None:
         return _parsed("columns as named", named, fields, delimiter)
     for form in _FORMS:
-        if tuple(field.casefold() for field in fields) == form.heads or _looks_like(form, fields):
+        if tuple(field.casefold() for field in fields) == form.heads:
             return _parsed(form.name, form.places, fields, delimiter)
+        if _looks_like(form, fields):
+            return replace(_parsed(form.name, form.places, fields, delimiter), guessed=form.places)
     raise UsageError(
         f"{path}:1",
         f"is of no form that is known, with {len(fields)} columns",
@@ -132,8 +157,12 @@ def _looks_like(form: _Form, fields: list[str]) -> bool:
 
 def _parsed(form: str, text: str, fields: list[str], delimiter: str) -> Columns:
     found: dict[str, tuple[int, str]] = {}
+    operations: dict[str, int] = {}
     for part in text.split(","):
         word, equals, rest = (one.strip() for one in part.partition("="))
+        if word == "op" and "=" in rest:
+            rest, _, meanings = rest.partition(":")
+            operations = _named_operations(meanings)
         column, _, unit = (one.strip() for one in rest.rpartition(":")) if ":" in rest else (rest, "", "")
         if word not in _WORDS or not equals or word in found:
             remedy = did_you_mean(word, _WORDS, f"write {', '.join(_WORDS)}, each once")
@@ -157,7 +186,20 @@ def _parsed(form: str, text: str, fields: list[str], delimiter: str) -> Columns:
         size_bytes=size,
         has_head=not _NUMBER.fullmatch(fields[found["time"][0]]),
         delimiter=delimiter,
+        operations=operations,
     )
+
+
+def _named_operations(text: str) -> dict[str, int]:
+    """Meanings of operations. Worked: ``1=read:0=write`` -> ``{"1": READ, "0": WRITE}``."""
+    found: dict[str, int] = {}
+    for part in text.split(":"):
+        word, _, meaning = (one.strip() for one in part.partition("="))
+        if meaning not in _MEANINGS or word.casefold() in found:
+            remedy = f"write {OP_EXAMPLE}, of {', '.join(_MEANINGS)}, each value once"
+            raise UsageError(f"columns op {part.strip()[:80]!r}", "names no meaning of an operation", remedy)
+        found[word.casefold()] = _MEANINGS[meaning]
+    return found
 
 
 def _place(column: str, fields: list[str]) -> int:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from assay.traces.columns import OP_EXAMPLE
 from assay.traces.records import BYTES_MAX, FLUSH, READ, TRIM, WRITE, Batch
-from assay.traces.text import Block, blocks, fault, shown
+from assay.traces.text import Block, blocks, fault, several_devices, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
 _LEFT_OUT = 255
 _OPERATIONS = {
-    **dict.fromkeys(("r", "rs", "read", "0"), READ),
-    **dict.fromkeys(("w", "ws", "write", "1"), WRITE),
+    **dict.fromkeys(("r", "rs", "read"), READ),
+    **dict.fromkeys(("w", "ws", "write"), WRITE),
     **dict.fromkeys(("d", "trim", "discard", "unmap"), TRIM),
     **dict.fromkeys(("f", "flush", "sync"), FLUSH),
     # SYSTOR '17: an I/O that had no answer.
@@ -36,13 +37,16 @@ _TIME = re.compile(rf"\s*{_PLAIN}\s*".encode())
 
 @dataclass(slots=True)
 class _State:
-    """What the lines before said. base : time of the first one, in its unit with nine decimals."""
+    """What the lines before said. base : time of the first one, in its unit with nine decimals. others : operations
+    that the columns name no meaning for.
+    """  # noqa: D205 - one sentence
 
     path: Path
     columns: Columns
     device: str | None
     base: int | None = None
     devices: set[str] = field(default_factory=set)
+    others: set[str] = field(default_factory=set)
 
 
 def csv_batches(path: Path, columns: Columns, device: str | None) -> Iterator[Batch]:
@@ -66,10 +70,20 @@ def _batch(state: _State, block: Block) -> Batch:
     """A block as arrays. What the fast way cannot read is looked at line by line for its fault."""
     import pyarrow as pa  # noqa: PLC0415 - slow to import
 
+    faults = (pa.ArrowException, ValueError, OverflowError, KeyError)
     try:
         return _fast(state, block)
-    except (pa.ArrowException, ValueError, OverflowError, KeyError):
-        raise _found_fault(state, block) from None
+    except faults:
+        if (found := _found_fault(state, block)) is not None:
+            raise found from None
+    # Blank lines say nothing; only they are left to be wrong.
+    lines = [line for line in block.content.split(b"\n") if line.strip()]
+    try:
+        return _fast(state, Block(block.line, b"\n".join([*lines, b""])))
+    except faults:
+        last = block.line + block.content.count(b"\n") - 1
+        reason = f"and the lines up to {last} have times or places that cannot be counted"
+        raise fault(state.path, block.line, reason, "correct the units of the columns") from None
 
 
 def _fast(state: _State, block: Block) -> Batch:
@@ -86,24 +100,51 @@ def _fast(state: _State, block: Block) -> Batch:
         convert_options=csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False),
     )
     part = [pc.utf8_trim_whitespace(column.combine_chunks()) for column in table.columns]
-    operation = _operations(part[columns.operation])
+    operation = _operations(state, block, part[columns.operation])
     kept = operation != _LEFT_OUT
     if columns.device is not None:
         kept &= _device(state, block, part[columns.device], kept)
     time_ns = _times(state, part[columns.time])
-    offset = _bytes(pc, part[columns.offset], columns.offset_bytes)
-    size = _bytes(pc, part[columns.size], columns.size_bytes)
+    # A flush is of no place, whatever stands there.
+    flush = operation == FLUSH
+    offset = _bytes(pc, _zeroed(part[columns.offset], flush), columns.offset_bytes)
+    size = _bytes(pc, _zeroed(part[columns.size], flush), columns.size_bytes)
     if (offset > BYTES_MAX - size).any():
         raise ValueError
-    flush = operation == FLUSH
-    offset[flush] = size[flush] = 0
     return Batch(time_ns, operation, offset, size).taken(kept)
 
 
-def _operations(column: Any) -> NDArray[np.uint8]:
+def _zeroed(column: Any, which: NDArray[np.bool_]) -> Any:
+    import pyarrow as pa  # noqa: PLC0415 - slow to import
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    return pc.if_else(pa.array(which), "0", column) if which.any() else column
+
+
+def _operations(state: _State, block: Block, column: Any) -> NDArray[np.uint8]:
     encoded = column.dictionary_encode()
-    codes = [_OPERATIONS[word.casefold()] for word in encoded.dictionary.to_pylist()]
-    return np.asarray(np.array(codes, np.uint8)[encoded.indices.to_numpy()])
+    words = [word.casefold() for word in encoded.dictionary.to_pylist()]
+    meanings = _meanings(state.columns)
+    if (other := state.columns.other) is not None:
+        unnamed = {word for word in words if word not in meanings}
+        state.others |= unnamed
+        if len(state.others) > 1:
+            raise _several_operations(state, block)
+        meanings |= dict.fromkeys(unnamed, other)
+    codes = np.array([meanings[word] for word in words], np.uint8)
+    return np.asarray(codes[encoded.indices.to_numpy()])
+
+
+def _meanings(columns: Columns) -> dict[str, int]:
+    """What the words of the column of operations mean: those that are named, else the usual ones."""
+    return {**columns.operations, "": _LEFT_OUT} if columns.operations else dict(_OPERATIONS)
+
+
+def _several_operations(state: _State, block: Block) -> Exception:
+    last = block.line + block.content.count(b"\n") - 1
+    named = " and ".join(shown(word) for word in sorted(state.others)[:2])
+    reason = f"has the operations {named} up to here beside the one that is named"
+    return fault(state.path, last, reason, f"name each: {OP_EXAMPLE}")
 
 
 def _device(state: _State, block: Block, column: Any, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -114,10 +155,7 @@ def _device(state: _State, block: Block, column: Any, kept: NDArray[np.bool_]) -
         return np.asarray(np.array([name == state.device for name in names], np.bool_)[indices])
     state.devices |= {names[index] for index in np.unique(indices[kept])}
     if len(state.devices) > 1:
-        named = " and ".join(shown(name) for name in sorted(state.devices)[:2])
-        last = block.line + block.content.count(b"\n") - 1
-        reason = f"has I/Os of several devices up to here, {named}"
-        raise fault(state.path, last, reason, "name one of them")
+        raise several_devices(state.path, block.line + block.content.count(b"\n") - 1, state.devices)
     return np.ones(len(indices), np.bool_)
 
 
@@ -162,32 +200,35 @@ def _bytes(pc: Any, column: Any, unit: int) -> NDArray[np.int64]:
     return np.asarray(values * unit, np.int64)
 
 
-def _found_fault(state: _State, block: Block) -> Exception:
-    """The first line of a block that cannot be read, in words."""
+def _found_fault(state: _State, block: Block) -> Exception | None:
+    """The first line of a block that cannot be read, in words; None where each can be, but for blank ones."""
     columns = state.columns
     delimiter = columns.delimiter.encode()
     for number, raw in enumerate(block.content.split(b"\n")[:-1], block.line):
+        if not raw.strip():
+            continue
         fields = raw.rstrip(b"\r").split(delimiter)
         if len(fields) != columns.count:
             reason = f"has {len(fields)} columns, and the first line {columns.count}"
             return fault(state.path, number, reason, "write the same in every line")
         if found := _line_fault(columns, fields):
             return fault(state.path, number, *found)
-    last = block.line + block.content.count(b"\n") - 1
-    reason = f"and the lines up to {last} have times or places that cannot be counted"
-    return fault(state.path, block.line, reason, "correct the units of the columns")
+    return None
 
 
 def _line_fault(columns: Columns, fields: list[bytes]) -> tuple[str, str] | None:
     operation = fields[columns.operation]
-    if operation.decode("utf-8", "replace").strip().casefold() not in _OPERATIONS:
-        return f"has the operation {shown(operation)}", "write R or W, read or write, trim or flush"
+    meanings, word = _meanings(columns), operation.decode("utf-8", "replace").strip().casefold()
+    if word not in meanings and columns.other is None:
+        return f"has the operation {shown(operation)}", f"write R or W, or say what it means: {OP_EXAMPLE}"
     if not _TIME.fullmatch(fields[columns.time]):
         return f"has the time {shown(fields[columns.time])}", "write a number with at most nine decimals"
     for name, place, unit in (
         ("offset", columns.offset, columns.offset_bytes),
         ("size", columns.size, columns.size_bytes),
     ):
+        if meanings.get(word) == FLUSH:
+            continue
         if not _INTEGER.fullmatch(fields[place]) or int(fields[place]) * unit > BYTES_MAX:
             return f"has the {name} {shown(fields[place])}", "write a whole number that a drive can have"
     try:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from assay.traces.records import BATCH_ROWS, BYTES_MAX, FLUSH, READ, TRIM, WRITE, Batch, batch_of_lists
-from assay.traces.text import blocks, fault, shown
+from assay.traces.text import blocks, fault, several_devices, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,18 +30,20 @@ class _State:
     path: Path
     version: int
     wait: Wait | None
+    device: bytes | None = None
     name: bytes | None = None
     time_ns: int = 0
     rows: list[tuple[int, int, int, int]] = field(default_factory=list)
 
 
-def iolog_batches(path: Path, version: int, wait: Wait | None) -> Iterator[Batch]:
+def iolog_batches(path: Path, version: int, wait: Wait | None, device: str | None = None) -> Iterator[Batch]:
     """The I/Os of a log, as they stand there.
 
     wait : how the waits of version 2 count; fio's manual says microseconds since the one before, its code compares
-    milliseconds with the time since its start. Raises UsageError with the line that is wrong.
+    milliseconds with the time since its start. device : the only file to take; None where all are of one.
+    Raises UsageError with the line that is wrong.
     """
-    state = _State(path, version, wait)
+    state = _State(path, version, wait, None if device is None else device.encode())
     for block in blocks(path):
         for number, raw in enumerate(block.content.split(b"\n")[:-1], block.line):
             if number > 1:
@@ -60,35 +62,39 @@ def _line(state: _State, number: int, fields: list[bytes]) -> None:
         state.time_ns = _number(state, number, fields[0], "a time in microseconds", BYTES_MAX // 1000) * 1000
         fields = fields[1:]
     if len(fields) == 2 and fields[1] in _FILE_ACTIONS:  # noqa: PLR2004 - name and action
-        _name(state, number, fields[0])
+        _is_of_device(state, number, fields[0])
         return
     if len(fields) != 4:  # noqa: PLR2004 - name, action, offset, length
         raise fault(state.path, number, "is no line of such a log", "write FILE ACTION, or FILE ACTION OFFSET LENGTH")
-    offset = _number(state, number, fields[2], "an offset in bytes", BYTES_MAX)
     if fields[1] == b"wait":
-        _wait(state, number, offset)
+        _wait(state, number, _number(state, number, fields[2], "a time", BYTES_MAX))
         return
-    _add(state, number, fields, offset)
+    _add(state, number, fields)
 
 
-def _add(state: _State, number: int, fields: list[bytes], offset: int) -> None:
+def _add(state: _State, number: int, fields: list[bytes]) -> None:
     operation = _OPERATIONS.get(fields[1])
     if operation is None:
         expected = b", ".join([*_OPERATIONS, *_FILE_ACTIONS, b"wait"]).decode()
         raise fault(state.path, number, f"has the action {shown(fields[1])}", f"write one of {expected}")
-    _name(state, number, fields[0])
-    length = _number(state, number, fields[3], "a length in bytes", BYTES_MAX - offset)
-    if operation == FLUSH:
-        offset = length = 0
+    if not _is_of_device(state, number, fields[0]):
+        return
+    offset = length = 0
+    # A flush is of no place, whatever stands there.
+    if operation != FLUSH:
+        offset = _number(state, number, fields[2], "an offset in bytes", BYTES_MAX)
+        length = _number(state, number, fields[3], "a length in bytes", BYTES_MAX - offset)
     state.rows.append((state.time_ns, operation, offset, length))
 
 
-def _name(state: _State, number: int, name: bytes) -> None:
-    """One drive is asked, so a log is of one file."""
+def _is_of_device(state: _State, number: int, name: bytes) -> bool:
+    """Whether a line is of the file that is asked for. One drive is asked, so a log is of one file unless it is."""
+    if state.device is not None:
+        return name == state.device
     if state.name not in (None, name):
-        reason = f"is of {shown(name)}, and lines before of {shown(state.name or b'')}"
-        raise fault(state.path, number, reason, "keep the lines of one file: a replay asks one drive")
+        raise several_devices(state.path, number, [one.decode("utf-8", "replace") for one in (name, state.name or b"")])
     state.name = name
+    return True
 
 
 def _wait(state: _State, number: int, value: int) -> None:
@@ -96,7 +102,7 @@ def _wait(state: _State, number: int, value: int) -> None:
         raise fault(state.path, number, "waits, and lines of version 3 have times", "remove it")
     if state.wait is None:
         reason = "waits, and fio's manual and its code count that in different ways"
-        raise fault(state.path, number, reason, "say us_since_previous or ms_since_start")
+        raise fault(state.path, number, reason, "name it: --wait us_since_previous or --wait ms_since_start")
     if value > BYTES_MAX // 10**6:
         raise fault(state.path, number, f"waits for {value}", "write a time that can pass")
     if state.wait == "us_since_previous":

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from assay.errors import StoreError, UsageError
 from assay.files import open_named
+from assay.text_file import without_mark
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
     from typing import IO
 
@@ -34,7 +35,7 @@ def opened(path: Path) -> IO[bytes]:
 def beginning(path: Path, count: int = LINE_BYTES_MAX) -> bytes:
     """The first bytes of a trace. Raises StoreError where it cannot be read."""
     with opened(path) as file:
-        return _read(path, file, count)
+        return without_mark(_read(path, file, count))
 
 
 def blocks(path: Path) -> Iterator[Block]:
@@ -42,6 +43,7 @@ def blocks(path: Path) -> Iterator[Block]:
     line, rest = 1, b""
     with opened(path) as file:
         while more := _read(path, file, BLOCK_BYTES):
+            more = without_mark(more) if line == 1 and not rest else more
             content, newline, rest = (rest + more).rpartition(b"\n")
             if newline:
                 yield Block(line, content + newline)
@@ -57,6 +59,15 @@ def blocks(path: Path) -> Iterator[Block]:
 def fault(path: Path, line: int, reason: str, remedy: str) -> UsageError:
     """A fault of one line."""
     return UsageError(f"{path}:{line}", reason, remedy)
+
+
+def several_devices(path: Path, line: int | None, names: Iterable[str]) -> UsageError:
+    """The fault of a trace of several devices where none is named. names : two of them at least."""
+    listed = sorted(names)
+    named = " and ".join(shown(name) for name in listed[:2])
+    where = str(path) if line is None else f"{path}:{line}"
+    remedy = f"name one with --device {listed[0]}, or device in the plan"
+    return UsageError(where, f"has I/Os of several devices, {named}", remedy)
 
 
 def shown(field: bytes | str) -> str:

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from assay.errors import UsageError
+from assay.traces.biosnoop import biosnoop_batches, is_biosnoop
 from assay.traces.blktrace import blktrace_batches, cpu_files, is_blktrace
 from assay.traces.capture import MAGIC, capture_batches
 from assay.traces.columns import columns_of
@@ -31,7 +32,8 @@ class Trace:
     """A trace that can be read from its beginning any number of times.
 
     form : which kind of file it is. told : how it is read, a sentence each, for the report. has_times : False where
-    the file has none, and all I/Os stand at 0. files : that it is made of.
+    the file has none, and all I/Os stand at 0. files : that it is made of. guessed : the columns that it was taken to
+    have by its look alone, in the words of ``--columns``.
     """
 
     path: Path
@@ -40,6 +42,7 @@ class Trace:
     has_times: bool
     source: Callable[[], Iterator[Batch]]
     files: tuple[Path, ...]
+    guessed: str | None = None
 
     def __iter__(self) -> Iterator[Batch]:
         """Its I/Os by the times of issue, which count from the first; those of one time as they stand in the file."""
@@ -57,7 +60,7 @@ def open_trace(
     """Look at a file and say how it will be read; the I/Os are read when the trace is iterated.
 
     columns : of a CSV, as ``time=1:us,op=2,offset=3:bytes,size=4:bytes``; None to go by the public forms.
-    event : of blktrace. device : where a trace has several; ``8,0`` of blktrace, else as the CSV's column has it.
+    event : of blktrace. device : where a trace has several; ``8,0`` of blktrace, else as its lines name it.
     wait : how waits of an iolog of version 2 count.
     Raises UsageError with line or byte for what is wrong, StoreError where the file cannot be read.
     """
@@ -73,19 +76,25 @@ def open_trace(
     if is_blktrace(head):
         return _blktrace(path, event, device)
     if version := HEADS.get(head.split(b"\n", 1)[0].strip()):
-        return _iolog(path, version, wait)
+        return _iolog(path, version, wait, device)
+    if columns is None and is_biosnoop(head):
+        return _biosnoop(path, device)
     found = columns_of(path, head, columns)
     read_as = (found.told, "lines without an operation are left out")
-    return Trace(
-        path, found.form, read_as, has_times=True, source=partial(csv_batches, path, found, device), files=(path,)
-    )
+    source = partial(csv_batches, path, found, device)
+    return Trace(path, found.form, read_as, has_times=True, source=source, files=(path,), guessed=found.guessed)
 
 
-def _iolog(path: Path, version: int, wait: Wait | None) -> Trace:
+def _biosnoop(path: Path, device: str | None) -> Trace:
+    told = ("issued at TIME(s) less LAT(ms), as exactly as these are printed",)
+    return Trace(path, "biosnoop", told, has_times=True, source=partial(biosnoop_batches, path, device), files=(path,))
+
+
+def _iolog(path: Path, version: int, wait: Wait | None, device: str | None) -> Trace:
     times = {None: "the log has no times", "us_since_previous": "a wait counts microseconds since the one before"}
     told = times.get(wait, "a wait counts milliseconds since the start") if version == 2 else "times in microseconds"  # noqa: PLR2004
     has_times = version == 3 or wait is not None  # noqa: PLR2004 - the version with times
-    source = partial(iolog_batches, path, version, wait)
+    source = partial(iolog_batches, path, version, wait, device)
     return Trace(path, f"fio iolog version {version}", (told,), has_times, source, (path,))
 
 

@@ -28,7 +28,7 @@ def looked_at(source: TraceSource) -> TraceFacts:
     found = stream_map(seen.passing(trace))
     if not seen.issued_count:
         raise UsageError(source.path, "holds no I/O", "name another trace, or its device")
-    return TraceFacts(
+    facts = TraceFacts(
         sha256=_digest(trace),
         form=trace.form,
         told=trace.told,
@@ -36,7 +36,30 @@ def looked_at(source: TraceSource) -> TraceFacts:
         issued_count=seen.issued_count,
         rounded=seen.rounded.result(),
         map=found,
+        guessed=trace.guessed,
     )
+    _refuse_implausible(source, facts)
+    return facts
+
+
+def guess_remedy(facts: TraceFacts) -> str:
+    """What to do where the columns of a trace were told by their look, and perhaps wrongly."""
+    return f"name its columns, or confirm these: --columns {facts.guessed}"
+
+
+def _refuse_implausible(source: TraceSource, facts: TraceFacts) -> None:
+    """Refuse what columns that were only guessed make of a trace, where no drive is likely to have been asked that."""
+    if facts.guessed is None:
+        return
+    counts, inside = facts.map.io_count, facts.rounded_to(512).io_count
+    kinds = [name for name, count in counts.items() if count]
+    reason = ""
+    if inside:
+        reason = f"{inside:,} of its I/Os would begin or end inside a sector of 512 bytes"
+    elif len(kinds) == 1:
+        reason = f"all of its I/Os would be a {kinds[0]}"
+    if reason:
+        raise UsageError(source.path, f"looks like a trace of {facts.form}, but {reason}", guess_remedy(facts))
 
 
 def opened(source: TraceSource) -> Trace:

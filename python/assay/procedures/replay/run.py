@@ -13,7 +13,7 @@ from assay.procedures.custom import common_settings, whole_drive_bytes
 from assay.procedures.fills import fill_amounts, fill_phase, prepared
 from assay.procedures.phases import PlannedPhase
 from assay.procedures.procedure import LONGEST_NS, PlannedTest, PlanSummary
-from assay.procedures.replay.looked import write_ios
+from assay.procedures.replay.looked import guess_remedy, write_ios
 from assay.procedures.replay.settings import ReplaySettings
 from assay.results.step import short_of_asked
 from assay.spec.units import SECOND_NS, TRANSFER_BYTES_MAX
@@ -25,7 +25,11 @@ if TYPE_CHECKING:
     from assay.procedures.replay.options import ReplayOptions
     from assay.procedures.replay.settings import TraceFacts
     from assay.spec.datum import Strict
-    from assay.traces import Mapping
+    from assay.traces import Mapping, StreamMap
+
+
+_SIZES_TOLD = 4
+"""Sizes of a trace that a plan names."""
 
 
 def plan_replay(request: Request[Strict, ReplayOptions]) -> list[PlannedTest]:
@@ -94,6 +98,9 @@ def _mapping(options: ReplayOptions, facts: TraceFacts, drive: DriveIdentity) ->
     if traced < facts.map.end_bytes:
         reason = f"goes up to byte {facts.map.end_bytes:,}, beyond the {traced:,} bytes of the traced drive"
         raise UsageError(options.trace, reason, "correct traced_bytes")
+    if facts.guessed is not None and options.map == "keep" and traced > whole_drive_bytes(drive):
+        reason = f"looks like a trace of {facts.form}, but would go up to byte {traced:,}, beyond this drive"
+        raise UsageError(options.trace, reason, f"{guess_remedy(facts)}; or map it with --map scale or wrap")
     return mapping_for(
         options.map,
         span_bytes=traced,
@@ -137,6 +144,30 @@ def run_replay(settings: ReplaySettings, _: Context) -> Course:
     return Ending(reason="time", reached=True)
 
 
+def _content(facts: TraceFacts) -> str:
+    """Read share, sizes, range and rate of a trace, by which a wrong reading of it shows.
+
+    Worked: ``70.0 % reads; 4,096 bytes (90 %), 8,192 bytes (10 %); up to byte 1,000,000; 200.0 I/Os per second``.
+    """
+    found = facts.map
+    moved = found.io_count["read"] + found.io_count["write"]
+    reads = f"{found.io_count['read'] / moved:.1%} reads; ".replace("%", " %") if moved else ""
+    rate = f"; {found.ios_per_s:,.1f} I/Os per second" if found.ios_per_s and facts.has_times else ""
+    return f"{reads}{_sizes(found)}; up to byte {found.end_bytes:,}{rate}"
+
+
+def _sizes(found: StreamMap) -> str:
+    """The most frequent sizes, whatever was done by them; a flush has none."""
+    shares: dict[int | None, float] = {}
+    for one in found.sizes:
+        shares[one.length_bytes] = shares.get(one.length_bytes, 0.0) + (one.share if one.operation != "flush" else 0.0)
+    ranked = sorted(((size, share) for size, share in shares.items() if share), key=lambda pair: -pair[1])
+    more = len(ranked) - _SIZES_TOLD
+    first = [(f"{size:,}" if size else "other", round(share * 100)) for size, share in ranked[:_SIZES_TOLD]]
+    told = ", ".join(f"{size} bytes ({percent} %)" for size, percent in first) or "no transfers"
+    return f"{told} and {more} more sizes" if more > 0 else told
+
+
 def _outline(settings: ReplaySettings, scale: float) -> PlanSummary:
     facts, speed = settings.facts, settings.speed
     at = "as fast as possible" if speed is None else f"at {speed:g} times the speed of the trace"
@@ -146,6 +177,12 @@ def _outline(settings: ReplaySettings, scale: float) -> PlanSummary:
         what="replay",
         steps=f"{facts.map.total_count:,} I/Os {at}",
         step_ns=settings.span_ns,
-        notes=(f"{facts.form}; {'; '.join(facts.told)}", settings.mapping.sentence, *rounded, *unscaled),
+        notes=(
+            f"{facts.form}; {'; '.join(facts.told)}",
+            _content(facts),
+            settings.mapping.sentence,
+            *rounded,
+            *unscaled,
+        ),
         facts={"trace": settings.source.path, "io_count": facts.map.total_count},
     )

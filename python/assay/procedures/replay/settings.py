@@ -29,6 +29,7 @@ class TraceFacts:
     sha256 : of its content. form : which kind of file it is. told : how it is read, a sentence each. has_times : False
     where it has none. issued_count : I/Os that a replay issues: those of no bytes are left out, large trims split.
     rounded : what whole blocks make of them, for each size of block. map : sizes, mix, order, places and times.
+    guessed : columns that were told by their look, in the words of ``--columns``; None where they are known.
     """
 
     sha256: str
@@ -38,6 +39,7 @@ class TraceFacts:
     issued_count: int
     rounded: tuple[Rounded, ...]
     map: StreamMap
+    guessed: str | None = None
 
     def rounded_to(self, block_bytes: int) -> Rounded:
         """What whole blocks make of the I/Os. Raises UsageError for a block that no trace is counted for."""
