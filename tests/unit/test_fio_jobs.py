@@ -79,7 +79,9 @@ def test_a_job_is_a_stream_of_one_line(keys: str, expected: dict[str, object]) -
         ("rw=randread\niodepth=32\nnumjobs=4", {"queue_depth": 32, "thread_count": 4}),
         ("rw=randread\nioengine=psync\niodepth=32", {"queue_depth": 1}),
         ("rw=randtrim\nbs=64k", {"operation": "trim"}),
-        ("rw=rw", {"cursor": "per_direction"}),
+        ("rw=rw", {"cursor": "fio"}),
+        ("rw=randwrite\npercentage_random=30", {"cursor": "fio"}),
+        ("rw=rw\nbs=4k,64k", {"cursor": "fio"}),
         ("rw=randread\nrate_iops=500\nnumjobs=4", {"rate": Rate(ios_per_s=2000)}),
         ("rw=write\nrate=1m,2m\nrate_process=poisson", {"rate": Rate(bytes_per_s=2 << 20, arrivals="poisson")}),
         ("rw=write\noffset=1g\nsize=50%", {"start_bytes": 1 << 30, "size_percent": 50}),
@@ -157,9 +159,6 @@ def test_jobs_of_one_drive_are_read_however_it_is_named() -> None:
 @pytest.mark.parametrize(
     ("keys", "place", "reason"),
     [
-        ("rw=rw\nbs=4k,64k\n", "x.fio:10 [j] bs", "has several lines or pauses, and a place for each direction"),
-        ("rw=rw\nbssplit=4k/50:64k/50\n", "x.fio:10 [j] bssplit", "has several lines or pauses"),
-        ("rw=rw\nthinktime=50\n", "x.fio:10 [j] thinktime", "has several lines or pauses"),
         (
             "rw=randread\niodepth=4096\nnumjobs=1000\n",
             "x.fio:8 [j]",
@@ -268,8 +267,8 @@ def test_what_cannot_be_repeated_is_refused_by_name(jobs: str, place: str, reaso
         ({"rate": Rate(ios_per_s=100.5)}, "is 100.5"),
         ({"rate": Rate(ios_per_s_per_tb=100)}, "per TB"),
         ({"data": Content(kind="stamped")}, "stamped"),
-        ({"thread_count": 2, "lines": (Line(size_bytes=4096, random_percent=50),)}, "2 threads on one range"),
-        ({"lines": (Line(size_bytes=4096, random_percent=0, read_percent=50),)}, "from one place"),
+        ({"thread_count": 2, "lines": (Line(size_bytes=4096, random_percent=50),)}, "by the rule 'shared'"),
+        ({"lines": (Line(size_bytes=4096, random_percent=0, read_percent=50),)}, "by the rule 'shared'"),
         ({"lines": (Line(size_bytes=4096, read_percent=33.5),)}, "is 33.5 per cent"),
         ({"lines": (Line(size_bytes=4096, random_percent=0, align_bytes=8192),)}, "leave the grid of 8192"),
         ({"queue_depth": 2, "lines": (Line(size_bytes=4096, delay_ms=3),)}, "several I/Os outstanding"),

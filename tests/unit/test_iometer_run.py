@@ -92,7 +92,7 @@ def test_a_file_that_says_until_stopped_runs_for_the_time_that_is_given(tmp_path
     assert "give it with --run-time" in str(refused)
     assert command(*words, "--run-time", "0.5").exit_code == 0
     measured = [one for one in read_run(out).tests[0].sequences if one.role == "measure"]
-    assert [one.asked[0].stop.time_ns for one in measured] == [500_000_000] * 4
+    assert [[spec.stop.time_ns for _, _, spec in one.result_steps] for one in measured] == [[500_000_000]] * 4
 
 
 def test_a_run_time_is_for_files_of_iometer_only() -> None:

@@ -318,7 +318,7 @@ def one_stage(stage: dict[str, Any] | None = None, **stream: Any) -> Workload:
         (one_stage(operation="flush"), "A: S: is a flush"),
         (one_stage(size_percent=50), "a range in per cent"),
         (one_stage(size_bytes=5000), "no multiple of 512"),
-        (one_stage(thread_count=2, lines=(Line(size_bytes=4096, random_percent=0),)), "has 2 threads"),
+        (one_stage(thread_count=2, lines=(Line(size_bytes=4096, random_percent=0),)), "by the rule 'shared'"),
         (one_stage(data=Content(kind="stamped")), "writes stamped data"),
         (one_stage(lines=(Line(size_bytes=4096, read_percent=66.7),)), "read_percent is 66.7"),
         (one_stage({"time_s": None, "amount_bytes": 1 << 30}), "after an amount"),

@@ -125,7 +125,7 @@ MIXED = Line(size_bytes=4096, random_percent=0, read_percent=70)
     ("change", "end", "said", "keys"),
     [
         ({}, {}, None, "rw=randread\nbs=4096\niodepth=1\nnumjobs=1\n"),
-        ({"lines": (MIXED,)}, {}, "a place each, because fio keeps two", "rw=rw\nrwmixread=70\n"),
+        ({"lines": (MIXED,)}, {}, "behind the last of their direction", "rw=rw\nrwmixread=70\n"),
         (
             {"lines": (Line(size_bytes=4096, random_percent=0),), "thread_count": 4, "queue_depth": 8},
             {},

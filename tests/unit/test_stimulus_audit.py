@@ -395,7 +395,7 @@ def test_the_page_and_the_results_name_the_mark() -> None:
     (table,) = (block for column in page.columns for block in column)
     assert isinstance(table, Table)
     rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
-    (marked,) = (row for row in rows if row["Level"] == "WARN")
+    marked = next(row for row in reversed(rows) if row["Level"] == "WARN")
     names = ("Check", "Beyond", "Worst", "Limit", "Where")
     assert [marked[name] for name in names] == ["I/Os merged by the kernel", "1 of 4", "1", "0", "sample 1"]
 

@@ -22,6 +22,7 @@ from assay.report import reports_of_tests
 from assay.run.plan_file import load_plan
 from assay.run.run import run_plan
 from assay.run.store.read import read_run
+from assay.spec.units import MILLISECOND_NS
 from assay.spec.workload import Line, Rate, Stage, Stream, Workload
 from assay.verify import verify_run
 from click.testing import CliRunner
@@ -148,7 +149,7 @@ def test_what_a_stream_in_bursts_writes_is_bounded_by_its_pauses(tmp_path: Path)
 
 def test_trims_and_flushes_are_no_writes(stored: tuple[Path, StoredRun]) -> None:
     (sequence,) = (one for one in stored[1].tests[0].sequences if one.role == "measure")
-    by_label = {spec.label: record for spec, record in zip(sequence.asked, sequence.steps, strict=True)}
+    by_label = {spec.label: record for _, record, spec in sequence.result_steps}
     assert by_label["trims"].write.window_io_count == 0
     assert by_label["trims"].other is not None
     assert by_label["trims"].other.window_bytes == by_label["trims"].other.window_io_count << 20
@@ -156,7 +157,17 @@ def test_trims_and_flushes_are_no_writes(stored: tuple[Path, StoredRun]) -> None
     assert by_label["flushes"].other.window_bytes == 0
     assert by_label["reads"].other is None
     # What runs side by side opens and ends at one instant.
-    assert len({(record.start_ns, record.span_ns) for record in sequence.steps}) == 1
+    assert len({(record.start_ns, record.span_ns) for record in by_label.values()}) == 1
+
+
+def test_nothing_is_paused_between_a_ramp_up_and_its_window(stored: tuple[Path, StoredRun]) -> None:
+    (sequence,) = (one for one in stored[1].tests[0].sequences if one.role == "measure")
+    assert (sequence.ramp_up_steps, len(sequence.steps)) == (4, 8)
+    ramp_up, window = sequence.steps[0], sequence.steps[4]
+    assert window.start_ns == ramp_up.start_ns + ramp_up.span_ns
+    assert window.lead_in_ns == 0
+    # One I/O at a time: the next is issued where the one of the ramp-up is in.
+    assert window.submission_gap_ns_max < 2 * MILLISECOND_NS
 
 
 def test_a_stored_workload_keeps_every_rule(stored: tuple[Path, StoredRun]) -> None:
@@ -296,9 +307,9 @@ def test_a_range_that_holds_no_transfer_is_refused_by_the_name_of_the_stream(tmp
     assert isinstance(refused.value, ValueRangeError)
 
 
-def test_reads_and_writes_in_order_have_a_place_each_but_not_in_bursts(tmp_path: Path) -> None:
+def test_reads_and_writes_in_order_have_a_place_each_as_in_fio(tmp_path: Path) -> None:
     line = {"size_bytes": 4096, "read_percent": 50, "random_percent": 0}
-    stream = {"name": "both", "cursor": "per_direction", "lines": [line]}
+    stream = {"name": "both", "cursor": "fio", "lines": [line]}
     plan = {"drive": MODEL, "studies": ["workload"], "seed": 1, "capture": "addresses"}
     workload = {"prepare_fills": 0, "stages": [{"name": "mixed", "io_count": 1000, "streams": [stream]}]}
     run_plan(
@@ -312,11 +323,6 @@ def test_reads_and_writes_in_order_have_a_place_each_but_not_in_bursts(tmp_path:
         )
         assert len(places) > 400
         assert places == [nth * 4096 for nth in range(len(places))]
-    stream["lines"] = [line | {"delay_ms": 1}]
-    with pytest.raises(ValueRangeError, match="several lines or pauses, and a place for each direction"):
-        run_plan(
-            load_plan(None, plan | {"workload": workload}), out=tmp_path / "x", answers=Answers(), show=lambda _: None
-        )
 
 
 def test_a_slow_stream_is_averaged_over_ten_ios() -> None:

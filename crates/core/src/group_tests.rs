@@ -90,6 +90,20 @@ fn streams_at_rates_offer_and_achieve_them_beside_a_closed_one() {
     records.iter().for_each(keeps_little);
 }
 
+/// The slots that the slow stream leaves free are not the closed one's: at no boundary are more than its two outstanding.
+#[test]
+fn a_stream_keeps_to_its_own_depth_where_an_equal_group_begins() {
+    let (mut stimulus, _) = drive();
+    let group =
+        || beside(vec![stream(0, 1.0, 2, SECOND), at_rate(stream(1, 0.0, 32, SECOND), 100.0, ArrivalProcess::Fixed)]);
+    let records = run(&mut stimulus, &[group(), group()].concat());
+    for record in [&records[0], &records[2]] {
+        assert_eq!(record.outstanding_ns, 2 * Nanos::SECOND.0);
+        assert_eq!(counted(&record.read), 20_000);
+    }
+    records.iter().for_each(keeps_little);
+}
+
 #[test]
 fn equal_groups_in_a_row_have_no_lead_in_and_hand_their_ios_on_stream_by_stream() {
     let (mut stimulus, _) = drive();

@@ -158,6 +158,11 @@ impl SharedSequence {
         other.first + (step - own.first).min(other.count - 1)
     }
 
+    /// Whether `running` is `step` or goes on with what it does, in a later, equal group.
+    pub(crate) fn goes_on(&self, step: usize, running: usize) -> bool {
+        self.steps[step].opening == self.steps[running].opening && self.counterpart(step, running) == running
+    }
+
     /// A step of stated amount or count ends: at once where one worker does all of it, else a moment ahead.
     pub(crate) fn end_claimed(&self, step: &SharedStep, now: Nanos) {
         step.end_at(now + if self.busy_count == 1 { JUST_BEHIND } else { END_AHEAD });

@@ -192,10 +192,20 @@ impl<'a, D: Device> WorkerRun<'a, D> {
         }
         self.turn = 0;
         self.ahead.clear();
+        self.hand_on(group);
         if group.first == 0 || self.sequence.steps[group.first - 1].opening != step.opening {
             self.wait_for_earlier(step, begin);
         }
         self.open_window(group.first);
+    }
+
+    /// What is outstanding of equal steps before takes slots of these.
+    fn hand_on(&mut self, group: Group) {
+        for flight in self.worker.flights.iter().filter(|flight| flight.outstanding) {
+            if let Some(own) = group.steps().find(|own| self.sequence.goes_on(flight.step, *own)) {
+                self.steps[own].carried += 1;
+            }
+        }
     }
 
     /// A step that differs from the one before: what is outstanding now has to come in before its window opens.

@@ -69,6 +69,8 @@ pub(crate) struct WorkerStep {
     /// When its I/Os are due, where it states a rate and its window is open.
     pub(crate) arrivals: Option<Arrivals>,
     pub(crate) in_flight: u32,
+    /// I/Os of the equal step before it that are still in flight, which take its slots.
+    pub(crate) carried: u32,
     /// Most I/Os of it that this worker keeps outstanding.
     pub(crate) slots: u32,
     /// Of its I/Os, where they come in bursts: of each thread that the worker stands for.
@@ -102,6 +104,7 @@ impl WorkerStep {
             tally: Some(tally),
             arrivals: None,
             in_flight: 0,
+            carried: 0,
             slots,
             bursts: vec![ThreadBurst::default(); bursting as usize],
             places,
@@ -112,6 +115,11 @@ impl WorkerStep {
             opened: Nanos::NEVER,
             end: Nanos::NEVER,
         }
+    }
+
+    /// Whether another of its I/Os may be outstanding.
+    pub(crate) fn has_slot(&self) -> bool {
+        self.in_flight + self.carried < self.slots
     }
 
     pub(crate) fn is_closed(&self) -> bool {

@@ -40,7 +40,7 @@ def access_keys(stream: Stream, thing: str) -> list[str]:
     random = _one([line.random_percent for line in stream.lines], "random_percent", thing)
     random_percent = _whole(Fraction(random), f"{thing}: random_percent")
     mixed = stream.operation == "transfer" and 0 < mix.read_percent < _ALL
-    _check_places(stream, thing, random_percent, mixed=mixed)
+    _check_places(stream, thing)
     keys = [f"rw={_word(stream, mix, random=random_percent > 0)}"]
     keys += [f"rwmixread={mix.read_percent}"] if mixed else []
     keys += [f"percentage_random={random_percent}"] if 0 < random_percent < _ALL else []
@@ -88,16 +88,15 @@ def _one(values: Iterable[float], name: str, thing: str) -> float:
     return found.pop()
 
 
-def _check_places(stream: Stream, thing: str, random_percent: int, *, mixed: bool) -> None:
-    """A job of fio has a place of its own, in a mix one for reads and one for writes."""
-    if random_percent == _ALL:
-        return
-    if stream.thread_count > 1:
-        reason = f"has {stream.thread_count} threads on one range with sequential I/Os"
-        raise UsageError(thing, reason, "in fio each job goes from the start; write streams of one thread")
-    if mixed and stream.cursor != "per_direction":
-        reason = "reads and writes sequentially from one place"
-        raise UsageError(thing, reason, 'fio keeps one for each; write cursor = "per_direction", or two streams')
+def _check_places(stream: Stream, thing: str) -> None:
+    """A job of fio has a place of its own for each direction, and begins at the start of its range."""
+    if not stream.goes_on_as("fio"):
+        reason = f"has sequential I/Os that go on by the rule {stream.cursor!r}"
+        raise UsageError(thing, reason, 'write cursor = "fio", by which each thread has a place for each direction')
+    start, grid = stream.start_bytes or 0, stream.grid_bytes
+    if stream.grid_from == "drive" and start % grid:
+        reason = f"has a grid of {grid} bytes that its start at {start:,} is off"
+        raise UsageError(thing, reason, "fio counts it from the start; write a start on the grid")
 
 
 def _word(stream: Stream, mix: _Mix, *, random: bool) -> str:

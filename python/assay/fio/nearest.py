@@ -164,18 +164,13 @@ def _rounded(percents: Sequence[float]) -> list[int]:
     return whole
 
 
-def _is_mixed(stream: Stream) -> bool:
-    reads = [line.read_percent for line in stream.lines]
-    return stream.operation == "transfer" and 0 < sum(reads) < _ALL * len(reads)
-
-
 def _two_places(stream: Stream, notes: list[str]) -> Stream:
-    """Sequential reads and writes from one place, as fio has them from two."""
-    if not _is_mixed(stream) or stream.cursor == "per_direction" or stream.lines[0].random_percent == _ALL:
+    """Sequential I/Os that go on by another rule than fio's."""
+    apart = stream.cursor == "per_thread" and stream.thread_count > 1
+    if stream.goes_on_as("fio") or apart:
         return stream
-    if stream.cursor == "shared":
-        notes.append(f"{stream.name}: reads and writes go on from a place each, because fio keeps two")
-    return stream.model_copy(update={"cursor": "per_direction"})
+    notes.append(f"{stream.name}: sequential I/Os go on behind the last of their direction, as fio has it")
+    return stream.model_copy(update={"cursor": "fio"})
 
 
 def _plain_data(stream: Stream, notes: list[str]) -> Stream:
@@ -195,7 +190,7 @@ def _plain_data(stream: Stream, notes: list[str]) -> Stream:
 
 def _split_directions(stream: Stream, notes: list[str]) -> Iterator[Stream]:
     """Reads and writes at one rate as a job of each: in fio a rate is of one direction."""
-    if stream.rate is None or not _is_mixed(stream):
+    if stream.rate is None or not stream.is_mixed:
         yield stream
         return
     notes.append(f"{stream.name}: a job of reads and one of writes, each with its part of the rate and the whole depth")
@@ -211,7 +206,7 @@ def _split_directions(stream: Stream, notes: list[str]) -> Iterator[Stream]:
 def _split_threads(stream: Stream, notes: list[str]) -> Iterator[Stream]:
     """Threads that each go on from a place of their own as jobs on equal parts of the range."""
     count, size = stream.thread_count, stream.size_bytes
-    if count == 1 or size is None or all(line.random_percent == _ALL for line in stream.lines):
+    if stream.goes_on_as("fio") or size is None:
         yield stream
         return
     notes.append(f"{stream.name}: a job for each thread, which stays in its part of the range: fio begins again there")
@@ -223,7 +218,7 @@ def _split_threads(stream: Stream, notes: list[str]) -> Iterator[Stream]:
             rate = rate.model_copy(update={"ios_per_s": rate.ios_per_s / count})
         place = {"start_bytes": (stream.start_bytes or 0) + thread * each, "size_bytes": each}
         yield stream.model_copy(
-            update={"name": f"{stream.name} {thread + 1}", "thread_count": 1, "rate": rate, **place}
+            update={"name": f"{stream.name} {thread + 1}", "thread_count": 1, "rate": rate, "cursor": "fio", **place}
         )
 
 

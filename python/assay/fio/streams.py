@@ -59,7 +59,6 @@ def queue_depth(job: Job) -> int:
 def _shape(job: Job, access: Access, depth: int, threads: int) -> Stream:
     """The stream without its place and name."""
     mixed = access.direction == "rw" and 0 < access.read_percent < 100  # noqa: PLR2004 - per cent
-    apart = mixed and access.keeps_place
     try:
         return Stream(
             name=job.section.name,
@@ -68,14 +67,13 @@ def _shape(job: Job, access: Access, depth: int, threads: int) -> Stream:
             thread_count=threads,
             queue_depth=depth,
             rate=_rate(job, access, threads, mixed=mixed),
-            cursor="per_direction" if apart else "shared",
+            cursor="fio" if access.keeps_place else "shared",
             data=_content(job),
             lba_groups=lba_groups_of(job),
         )
     except ValidationError as error:
-        key = ("thinktime" if job.has("thinktime") else "bssplit" if job.has("bssplit") else "bs") if apart else ""
         reason, remedy = first_fault(error)
-        raise job.fault(key, f"cannot be run: {reason}", remedy or "correct it") from None
+        raise job.fault("", f"cannot be run: {reason}", remedy or "correct it") from None
 
 
 def _stream(job: Job, name: str, shape: Stream, shift_bytes: int) -> Stream:

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 _BUILT_IN = ("Idle", "Default")
 _MANAGER_NAME = "LOCALHOST"
 _DESCRIPTION_MAX = 190
-_ALL_RANDOM = 100
 _REMEDY = "convert it to another form, or change it"
 
 
@@ -164,11 +163,10 @@ class _Conversion:
             _refuse(what, "sends more accesses to some LBAs than to others")
         if stream.start_percent is not None or stream.size_percent is not None:
             _refuse(what, "has a range in per cent of the capacity")
-        in_place = any(line.random_percent != _ALL_RANDOM for line in stream.lines)
-        if stream.thread_count > 1 and in_place:
-            _refuse(
-                what, f"has {stream.thread_count} threads whose sequential I/Os begin apart or go on from each other"
-            )
+        if not stream.goes_on_as("iometer"):
+            _refuse(what, f"has sequential I/Os that go on by the rule {stream.cursor!r}")
+        if stream.grid_from == "range" and (stream.start_bytes or 0) % stream.grid_bytes:
+            _refuse(what, f"has a grid of {stream.grid_bytes} bytes that is counted from its start")
 
     def _settings(self, stage: Stage, stream: Stream) -> TargetSettings:
         pattern = pattern_from(stream)

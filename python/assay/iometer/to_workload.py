@@ -223,6 +223,8 @@ class _Conversion:
             "start_bytes": start or None,
             "size_bytes": self._bytes(settings, "maximum_sectors") or None,
             "queue_depth": depth,
+            "grid_from": "drive",
+            "cursor": "iometer",
             "data": content_of(self.icf.version, settings.data_pattern, spec),
         }
         return self._made(Stream, stream, line=settings.lines.get("maximum_sectors", settings.line))

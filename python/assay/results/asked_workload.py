@@ -122,8 +122,8 @@ def asked_workload(run: StoredRun, step: str) -> AskedWorkload:
 
 
 def asked_stage(sequence: StoredSequence) -> Stage:
-    """The first step of a sequence, or its streams side by side, as a stage with the name of the sequence."""
-    stage = _stage(sequence, group_of(sequence.asked, 0), [])
+    """The first result of a sequence, a step or streams side by side, as a stage with the name of the sequence."""
+    stage = _stage(sequence, group_of(sequence.asked, sequence.ramp_up_steps), [])
     return stage.model_copy(update={"name": sequence.name[:_NAME_MAX]})
 
 
@@ -183,7 +183,8 @@ def _streams(specs: Sequence[StepSpec], notes: list[str]) -> Iterator[Stream]:
             thread_count=spec.demand.thread_count,
             queue_depth=spec.demand.queue_depth,
             rate=rate,
-            cursor=spec.pattern.cursor,
+            grid_from=spec.pattern.alignment_origin,
+            cursor="fio" if spec.pattern.cursor == "per_direction" else spec.pattern.cursor,
             data=_content(spec.pattern.data, name, notes),
             lba_groups=tuple(_group(access, part) for access, part in spec.pattern.lba_groups),
         )

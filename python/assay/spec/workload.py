@@ -118,14 +118,18 @@ class Content(Strict):
         return self
 
 
+Continuation = Literal["shared", "per_thread", "fio", "iometer"]
+
+
 class Stream(Strict):
     """I/Os of one kind from threads of their own.
 
     lines : what they look like; a trim's have sizes and places only, a flush has one line whose size says nothing.
     start_bytes, start_percent, size_bytes, size_percent : where they go; without a size to the drive's end.
     thread_count, queue_depth : outstanding I/Os, with a rate the most there may be.
-    cursor : sequential I/Os share one place, or have one per thread, started apart by an equal share of the range, or
-    one for reads and one for writes.
+    grid_from : the grid of the starts is counted from the start of the range, or from byte 0 of the ``drive``, as that
+    of a range that starts at a per cent always is.
+    cursor : where an I/O that is not random begins, as ``assay.engine.records.AccessPattern`` has it.
     data : None is what the plan says of all writes.
     lba_groups : parts of the range that get unlike shares of random accesses; none means that all get the same. The
     lines then differ in their sizes only.
@@ -141,7 +145,8 @@ class Stream(Strict):
     thread_count: Annotated[int, Field(ge=1, le=1024)] = 1
     queue_depth: Annotated[int, Field(ge=1, le=4096)] = 1
     rate: Rate | None = None
-    cursor: Literal["shared", "per_thread", "per_direction"] = "shared"
+    grid_from: Literal["range", "drive"] = "range"
+    cursor: Continuation = "shared"
     data: Content | None = None
     lba_groups: Annotated[tuple[LbaGroup, ...], Field(max_length=64)] = ()
 
@@ -158,9 +163,6 @@ class Stream(Strict):
 
     @model_validator(mode="after")
     def _runnable(self) -> Self:
-        if self.cursor == "per_direction" and not self.is_plain:
-            reason = f"stream {self.name!r} has several lines or pauses, and a place for each direction"
-            raise ValueError(reason, "make it two streams, one of reads and one of writes")
         largest = max(line.size_bytes for line in self.lines)
         if self.size_bytes is not None and self.size_bytes < largest:
             reason = f"stream {self.name!r} has a range of {self.size_bytes:,} bytes"
@@ -172,6 +174,30 @@ class Stream(Strict):
         """Whether its I/Os come without bursts: of one line without pauses, or drawn over groups of LBAs."""
         used = [line for line in self.lines if line.percent > 0]
         return bool(self.lba_groups) or (len(used) == 1 and not used[0].pauses)
+
+    @property
+    def grid_bytes(self) -> int:
+        """The smallest grid of its starts. Worked: 4 KiB and 64 KiB without an alignment -> 4096."""
+        return min(line.align_bytes or line.size_bytes for line in self.lines)
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether it reads and writes."""
+        reads = [line.read_percent for line in self.lines]
+        return self.operation == "transfer" and 0 < sum(reads) < 100 * len(reads)
+
+    def goes_on_as(self, rule: Continuation) -> bool:
+        """Whether its I/Os begin where they would by another rule: both are one, or nothing tells them apart.
+
+        Worked: pure random I/Os go on by any rule; sequential reads of one thread as by that of fio and of Iometer;
+        a mix of 30 % random ones from a shared cursor by neither.
+        """
+        if self.cursor == rule or all(line.random_percent == 100 for line in self.lines):  # noqa: PLR2004 - per cent
+            return True
+        if self.cursor in {"fio", "iometer"}:
+            return rule in {"fio", "iometer"} and not self.is_mixed
+        in_order = all(line.random_percent == 0 for line in self.lines)
+        return self.thread_count == 1 and in_order and (rule != "fio" or not self.is_mixed)
 
     @property
     def differs_in_sizes_only(self) -> bool:

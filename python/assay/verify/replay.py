@@ -155,7 +155,7 @@ class _Tape:
 
 def _other(asked: StepSequence, stored: StoredSequence) -> tuple[str, str] | None:
     """What of a stored sequence is not what was asked for, and what was; None where all is."""
-    for name in ("name", "stage", "index", "role", "on_void", "keeps_ios"):
+    for name in ("name", "stage", "index", "role", "on_void", "keeps_ios", "ramp_up_steps"):
         pair = getattr(stored, name), getattr(asked, name)
         if pair[0] != pair[1]:
             return f"{name} {pair[0]!r}", f"{name} {pair[1]!r}"

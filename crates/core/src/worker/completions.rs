@@ -65,6 +65,7 @@ impl<D: Device> WorkerRun<'_, D> {
             return;
         }
         self.carry(flight, at, running);
+        self.give_back(flight, running);
         match completion.result {
             Ok(bytes) if bytes == flight.length => {
                 self.count_total(flight, at);
@@ -84,6 +85,17 @@ impl<D: Device> WorkerRun<'_, D> {
         {
             let own = self.sequence.counterpart(flight.step, group.first);
             self.steps[own].carry(flight.submitted, at);
+        }
+    }
+
+    /// An I/O of an earlier, equal step frees the slot that it took.
+    fn give_back(&mut self, flight: &Flight, running: usize) {
+        let first = self.sequence.groups[self.sequence.steps[running].group].first;
+        if flight.step < first {
+            let own = self.sequence.counterpart(flight.step, running);
+            if self.sequence.goes_on(flight.step, own) {
+                self.steps[own].carried -= 1;
+            }
         }
     }
 

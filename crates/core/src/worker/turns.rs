@@ -4,6 +4,7 @@ use crate::arrival::Arrivals;
 use crate::contract::{Device, Nanos};
 use crate::sequence::Group;
 use crate::worker::WorkerRun;
+use crate::worker_step::Flight;
 
 impl<D: Device> WorkerRun<'_, D> {
     /// Use every free slot where steps run side by side or in bursts: each in turn submits one, until none can.
@@ -46,13 +47,14 @@ impl<D: Device> WorkerRun<'_, D> {
             let step = &mut self.steps[index];
             match step.bursts.as_mut_slice() {
                 [] => {}
-                [alone] => alone.in_flight = step.in_flight,
+                [alone] => alone.in_flight = step.in_flight + step.carried,
                 several => {
                     for own in several.iter_mut() {
                         own.in_flight = 0;
                     }
                     let flights = self.worker.flights.iter().zip(&self.burst_threads);
-                    for (_, thread) in flights.filter(|(flight, _)| flight.outstanding && flight.step == index) {
+                    let own = |flight: &Flight| flight.outstanding && self.sequence.goes_on(flight.step, index);
+                    for (_, thread) in flights.filter(|(flight, _)| own(flight)) {
                         several[*thread].in_flight += 1;
                     }
                 }
@@ -64,7 +66,7 @@ impl<D: Device> WorkerRun<'_, D> {
     fn may_submit(&mut self, index: usize, now: Nanos) -> bool {
         let pattern = &self.sequence.steps[index].pattern;
         let step = &mut self.steps[index];
-        if step.in_flight >= step.slots {
+        if !step.has_slot() {
             return false;
         }
         if pattern.has_lines() {
@@ -85,7 +87,7 @@ impl<D: Device> WorkerRun<'_, D> {
 
     /// When the next I/O after `now` is due or may begin, of a step with a free slot.
     pub(super) fn next_due(&self, group: Group, now: Nanos) -> Option<Nanos> {
-        let steps = self.steps[group.steps()].iter().filter(|step| group.count == 1 || step.in_flight < step.slots);
+        let steps = self.steps[group.steps()].iter().filter(|step| group.count == 1 || step.has_slot());
         let times = steps.flat_map(|step| {
             let bursts = step.bursts.iter().map(|own| own.burst.from());
             step.arrivals.as_ref().map(Arrivals::due).into_iter().chain(bursts)

@@ -69,8 +69,8 @@ class MeasurementWindow:
 class StoredSequence:
     """One sequence of steps as the run folder holds it: what was asked, and what ran.
 
-    name, stage, index, role, on_void, keeps_ios : as in ``StepSequence``. asked : its steps; more than ``steps`` where
-    it was cut short.
+    name, stage, index, role, on_void, keeps_ios, ramp_up_steps : as in ``StepSequence``. asked : its steps; more than
+    ``steps`` where it was cut short.
     histograms : response-time counts of its steps, None where they were not read.
     host : what the test system did meanwhile, None where nobody watched, as with time that is virtual.
     drive : what was seen of the drive out of band, None for one that is simulated or a file.
@@ -92,6 +92,7 @@ class StoredSequence:
     role: Role = "measure"
     on_void: OnVoid = "leave-out"
     keeps_ios: bool = False
+    ramp_up_steps: int = 0
     histograms: HistogramTable | None = field(default=None, compare=False, repr=False)
     host: HostRecord | None = None
     drive: DriveRecord | None = None
@@ -102,6 +103,12 @@ class StoredSequence:
     series: SeriesTable | None = field(default=None, compare=False, repr=False)
     captured: Callable[[int], Iterator[NDArray[np.int64]]] | None = field(default=None, compare=False, repr=False)
     trace: TraceSummary | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def result_steps(self) -> tuple[tuple[int, StepRecord, StepSpec], ...]:
+        """Place, record and specification of every step that ran and is no ramp-up."""
+        ran = zip(self.steps, self.asked, strict=False)
+        return tuple((place, *pair) for place, pair in enumerate(ran) if place >= self.ramp_up_steps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

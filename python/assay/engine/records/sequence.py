@@ -31,6 +31,7 @@ class StepSequence:
     name : as it is printed everywhere, such as ``"round 3"``. stage : as above. index : among those of its stage that
     belong together, such as the rounds or the parts of one wait state, from 1; 0 where there is one of them only.
     steps : at least one. keeps_ios : every completion is kept, whatever the plan says of captures.
+    ramp_up_steps : so many of the first steps only lead up to the others, and no result is of them.
     replay : writes the file of the I/Os that its step of the operation ``replay`` issues; None where it has none.
     """
 
@@ -41,6 +42,7 @@ class StepSequence:
     role: Role
     on_void: OnVoid
     keeps_ios: bool = False
+    ramp_up_steps: int = 0
     replay: Callable[[Path], None] | None = field(default=None, compare=False, repr=False)
 
 

@@ -37,6 +37,7 @@ class Composite:
             read_share=self.read_pct / 100,
             random_share=self.random_pct / 100,
             alignment_bytes=alignment_bytes,
+            cursor="iometer",
             data=data,
         )
 

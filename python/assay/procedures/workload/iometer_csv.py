@@ -45,7 +45,11 @@ def iometer_csv(run: StoredRun, test: StoredTest) -> str:
     """
     if reason := withheld_reason(test):
         raise UsageError(f"run {run.run_id}", f"its results are withheld: {reason}", "run it again")
-    measured = [one for one in test.sequences if one.role == "measure" and one.steps and one.steps[0].span_ns]
+    measured = [
+        one
+        for one in test.sequences
+        if one.role == "measure" and any(record.span_ns for _, record, _ in one.result_steps)
+    ]
     if not measured:
         raise UsageError(f"run {run.run_id}", "measured no stage of its workload", "run it again")
     title = getattr(test.settings, "title", "")
@@ -58,9 +62,9 @@ def _figures(drive: DriveIdentity, sequence: StoredSequence) -> StageFigures:
     specs = _specs(stage)
     workers = tuple(
         _worker(drive, spec, asked, record)
-        for spec, asked, record in zip(specs, sequence.asked, sequence.steps, strict=False)
+        for spec, (_, record, asked) in zip(specs, sequence.result_steps, strict=False)
     )
-    first = sequence.steps[0]
+    first = sequence.steps[sequence.ramp_up_steps]
     count = sequence.host.cpu_count if sequence.host else 1
     return StageFigures(
         specs=tuple(dict.fromkeys(specs)),

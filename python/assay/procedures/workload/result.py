@@ -92,7 +92,7 @@ def iops_over_time(test: StoredTest) -> dict[str, tuple[tuple[str, tuple[float, 
 
 def _seconds(sequence: StoredSequence) -> tuple[tuple[str, tuple[float, ...], tuple[float, ...]], ...]:
     found = []
-    for place, (_, spec) in enumerate(zip(sequence.steps, sequence.asked, strict=False)):
+    for place, _, spec in sequence.result_steps:
         if counts := completions_per_second(sequence, place):
             seconds, rates = averaged(counts)
             found.append((spec.label, tuple(second / _MINUTE_SECONDS for second in seconds), rates))
@@ -115,7 +115,7 @@ def averaged(counts: tuple[float, ...]) -> tuple[tuple[float, ...], tuple[float,
 def _stage(sequence: StoredSequence) -> tuple[StreamResult, ...]:
     times, due, late = step_times(sequence), intended_times(sequence), lateness_times(sequence)
     streams = []
-    for place, (record, spec) in enumerate(zip(sequence.steps, sequence.asked, strict=False)):
+    for place, record, spec in sequence.result_steps:
         rated = spec.demand.arrivals_per_s is not None
         own_due, own_late = (found[place] if found and rated else None for found in (due, late))
         streams.append(
@@ -126,14 +126,14 @@ def _stage(sequence: StoredSequence) -> tuple[StreamResult, ...]:
 
 def _sums(sequence: StoredSequence, times: Sequence[ResponseTimes]) -> Iterator[StreamResult]:
     """What several streams did together: those that only read, only write or trim, where there are others; then all."""
-    asked = sequence.asked[: len(sequence.steps)]
-    kinds = [_kind(spec.pattern) for spec in asked]
+    kinds = {place: _kind(spec.pattern) for place, _, spec in sequence.result_steps}
+    labels = {spec.label for spec in sequence.asked}
     for kind in ("reads", "writes", "trims"):
-        places = [place for place, one in enumerate(kinds) if one == kind]
+        places = [place for place, one in kinds.items() if one == kind]
         label = f"all {kind}"
-        if 1 < len(places) < len(asked) and label not in {spec.label for spec in asked}:
+        if 1 < len(places) < len(kinds) and label not in labels:
             yield _together(sequence, label, places, times)
-    yield _together(sequence, "all streams", range(len(asked)), times if len(set(kinds)) == 1 else ())
+    yield _together(sequence, "all streams", list(kinds), times if len(set(kinds.values())) == 1 else ())
 
 
 def _kind(pattern: AccessPattern) -> str:

@@ -17,7 +17,7 @@ from assay.procedures.workload.streams import stage_steps
 from assay.spec.units import SECOND_NS, count_label
 
 if TYPE_CHECKING:
-    from assay.engine.records import OnVoid, Role, StepSpec
+    from assay.engine.records import StepSpec
     from assay.procedures.procedure import Context, Course, Request
     from assay.procedures.workload.options import WorkloadOptions
     from assay.spec.datum import Strict
@@ -83,19 +83,25 @@ def run_workload(settings: WorkloadSettings, _: Context) -> Course:
     """Purge and fill as stated, then every stage."""
     yield from prepared(settings)
     for index, stage in enumerate(settings.stages, 1):
-        if stage.ramp_up_ns:
-            stop = StopRule(time_ns=stage.ramp_up_ns)
-            steps = tuple(replace(spec, stop=stop) for spec in stage.streams)
-            yield _sequence(f"ramp-up of {stage.name}", "ramp-up", index, steps, measured=False)
-        yield _sequence(stage.name, "stage", index, stage.streams, measured=stage.role == "measure")
+        yield _sequence(stage, index)
     return Ending(reason="time", reached=True)
 
 
-def _sequence(name: str, stage: str, index: int, steps: tuple[StepSpec, ...], *, measured: bool) -> StepSequence:
-    role: Role = "measure" if measured else "prepare"
-    # What comes behind a stall or a reset cannot be told from what it left; the drive is only made ready otherwise.
-    on_void: OnVoid = "stop" if measured else "accept"
-    return StepSequence(name=name, stage=stage, index=index, steps=steps, role=role, on_void=on_void)
+def _sequence(stage: WorkloadStage, index: int) -> StepSequence:
+    """The streams of a stage; its ramp-up is in the same native call, so that no time without I/Os lies between."""
+    ramp_up: tuple[StepSpec, ...] = ()
+    if stage.ramp_up_ns:
+        ramp_up = tuple(replace(spec, stop=StopRule(time_ns=stage.ramp_up_ns)) for spec in stage.streams)
+    return StepSequence(
+        name=stage.name,
+        stage="stage",
+        index=index,
+        steps=ramp_up + stage.streams,
+        role=stage.role,
+        # What comes behind a stall or a reset cannot be told from what it left; else the drive is only made ready.
+        on_void="stop" if stage.role == "measure" else "accept",
+        ramp_up_steps=len(ramp_up),
+    )
 
 
 def _span_ns(stage: WorkloadStage) -> int | None:

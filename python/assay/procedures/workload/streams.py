@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from math import lcm
+from typing import TYPE_CHECKING, Literal
 
 from assay.engine.records import (
     IDLE,
@@ -77,12 +78,18 @@ def stream_pattern(stream: Stream, drive: DriveIdentity, data: DataPattern) -> A
         read_share=_mean_share(used, [line.read_percent for line in used]),
         random_share=_mean_share(used, [line.random_percent for line in used]),
         alignment_bytes=first.align_bytes if stream.is_plain else 0,
+        alignment_origin=_grid_origin(stream),
         lba_groups=groups,
         cursor=stream.cursor,
         data=data if stream.data is None else _data(stream.data),
         operation=stream.operation,
         lines=() if stream.is_plain else tuple(_line(line) for line in used),
     )
+
+
+def _grid_origin(stream: Stream) -> Literal["range", "drive"]:
+    """What the grid is counted from: a start in bytes may be off it on purpose, one in per cent never is."""
+    return "drive" if stream.start_percent is not None else stream.grid_from
 
 
 def _weights(lines: Sequence[Line]) -> list[float]:
@@ -159,8 +166,11 @@ def ios_per_s(rate: Rate, io_bytes: float, capacity_bytes: int) -> float:
 
 
 def _range(stream: Stream, drive: DriveIdentity) -> ActiveRange:
-    start = stream.start_bytes or round(drive.capacity_bytes * (stream.start_percent or 0) / 100)
-    start = whole_blocks(start, drive)
+    """Where a stream may go. A start in per cent is the next one on the grid of its I/Os."""
+    start = whole_blocks(stream.start_bytes or 0, drive)
+    if stream.start_percent is not None:
+        grid = lcm(stream.grid_bytes, drive.logical_block_bytes)
+        start = -(-round(drive.capacity_bytes * stream.start_percent / 100) // grid) * grid
     left = whole_blocks(drive.capacity_bytes, drive) - start
     asked = stream.size_bytes
     if asked is None and stream.size_percent is not None:

@@ -105,6 +105,7 @@ class Steps:
     role: Role
     on_void: OnVoid
     keeps_ios: bool
+    ramp_up_steps: Annotated[int, Field(ge=0, lt=10_000)] = 0
     asked: tuple[_Name, ...]
     steps: tuple[StepRecord, ...]
     tables: dict[_TableName, _Digest]

@@ -77,6 +77,7 @@ class Tables:
             role=steps.role,
             on_void=steps.on_void,
             keeps_ios=steps.keeps_ios,
+            ramp_up_steps=steps.ramp_up_steps,
             # Only studies look at seconds; the series of a day of samples would take their memory for nothing.
             steps=with_series(steps.steps, rows) if rows is not None and steps.stage == "variant" else steps.steps,
             histograms=self._histograms(steps, HISTOGRAMS),
