@@ -34,13 +34,19 @@ class Step:
     asked: Json
     completed: int
     moved: int
+    commands: int
     buckets: dict[int, int]
     seconds: dict[int, int]
 
     @property
     def rate(self) -> Fraction:
-        """I/Os per second."""
+        """Reads and writes per second."""
         return Fraction(self.completed * SECOND, self.record["span_ns"])
+
+    @property
+    def command_rate(self) -> Fraction:
+        """Trims and flushes per second."""
+        return Fraction(self.commands * SECOND, self.record["span_ns"])
 
     @property
     def mb_per_s(self) -> Fraction:
@@ -105,8 +111,9 @@ def read_tests(folder: Path) -> list[Test]:
 
 def _steps(folder: Path, data: Json, asked: list[Json]) -> list[Step]:
     tables = {name.partition("/")[0]: pl.read_parquet(folder / name) for name in data["tables"]}
-    sums = tables["series"].group_by("step").agg(pl.col("io_count").sum(), pl.col("bytes").sum())
-    moved = {step: (count, size) for step, count, size in sums.iter_rows()}
+    other = pl.col("direction") == "other"
+    sums = tables["series"].group_by("step", other.alias("other")).agg(pl.col("io_count").sum(), pl.col("bytes").sum())
+    moved = {(step, kind): (count, size) for step, kind, count, size in sums.iter_rows()}
     buckets: dict[int, dict[int, int]] = {}
     for step, bucket, count in tables["histograms"].select("step", "bucket", "count").iter_rows():
         found = buckets.setdefault(step, {})
@@ -116,7 +123,14 @@ def _steps(folder: Path, data: Json, asked: list[Json]) -> list[Step]:
         counted = seconds.setdefault(step, {})
         counted[second] = counted.get(second, 0) + count
     return [
-        Step(record, spec, *moved.get(place, (0, 0)), buckets.get(place, {}), seconds.get(place, {}))
+        Step(
+            record,
+            spec,
+            *moved.get((place, False), (0, 0)),
+            moved.get((place, True), (0, 0))[0],
+            buckets.get(place, {}),
+            seconds.get(place, {}),
+        )
         for place, (record, spec) in enumerate(zip(data["steps"], asked, strict=False))
     ]
 
@@ -414,9 +428,12 @@ def _workload(test: Test) -> dict[tuple[str, str], Number]:
     for (name, role), (_, _, steps) in zip(test.roles, test.sequences, strict=True):
         if role == "measure":
             item = f"{name}, {steps[0].asked['label'] if len(steps) == 1 else 'all streams'}"
-            moving = [step for step in steps if step.asked["pattern"]["operation"] == "transfer"]
-            found[item, "IOPS"] = float(sum(step.rate for step in steps))
-            found[item, "MB/s"] = float(sum(step.mb_per_s for step in moving))
+            kinds = {step.asked["pattern"]["operation"] for step in steps}
+            if "transfer" in kinds:
+                found[item, "IOPS"] = float(sum(step.rate for step in steps))
+                found[item, "MB/s"] = float(sum(step.mb_per_s for step in steps))
+            if kinds != {"transfer"}:
+                found[item, "commands/s"] = float(sum(step.command_rate for step in steps))
             found[item, "ms"] = mean_ms(steps)
             found |= _streams(name, steps)
     return found
@@ -427,7 +444,9 @@ def _streams(name: str, steps: list[Step]) -> dict[tuple[str, str], Number]:
     found: dict[tuple[str, str], Number] = {}
     for step in steps if len(steps) > 1 else ():
         item = f"{name}, {step.asked['label']}"
-        found |= {(item, "IOPS"): float(step.rate), (f"{item}, average", "ms"): mean_ms([step])}
+        moves = step.asked["pattern"]["operation"] == "transfer"
+        rate, unit = (step.rate, "IOPS") if moves else (step.command_rate, "commands/s")
+        found |= {(item, unit): float(rate), (f"{item}, average", "ms"): mean_ms([step])}
     return found
 
 

@@ -45,12 +45,12 @@ def test_what_is_written_is_read_back_in_its_order(tmp_path: Path) -> None:
     assert all(not field.nullable for field in pq.read_schema(path))
 
 
-def test_a_trim_of_5_gib_is_issued_as_three_and_an_io_of_no_bytes_not_at_all() -> None:
-    batch = batch_of_lists([(0, READ, 0, 0), (1, TRIM, BLOCK, 5 * GIB), (2, FLUSH, 0, 0), (3, WRITE, 0, 5 * GIB)])
+def test_a_trim_of_2_and_a_half_gib_is_issued_as_three_and_an_io_of_no_bytes_not_at_all() -> None:
+    batch = batch_of_lists([(0, READ, 0, 0), (1, TRIM, BLOCK, 5 * GIB // 2), (2, FLUSH, 0, 0), (3, WRITE, 0, 5 * GIB)])
     (found,) = traces.issued([batch])
     assert found.operation.tolist() == [TRIM, TRIM, TRIM, FLUSH, WRITE]
-    assert found.length_bytes.tolist() == [2 * GIB, 2 * GIB, GIB, 0, 5 * GIB]
-    assert found.offset_bytes.tolist()[:3] == [BLOCK, BLOCK + 2 * GIB, BLOCK + 4 * GIB]
+    assert found.length_bytes.tolist() == [GIB, GIB, GIB // 2, 0, 5 * GIB]
+    assert found.offset_bytes.tolist()[:3] == [BLOCK, BLOCK + GIB, BLOCK + 2 * GIB]
     assert found.time_ns.tolist() == [1, 1, 1, 2, 3]
 
 

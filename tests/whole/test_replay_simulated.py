@@ -146,6 +146,25 @@ def test_ios_that_begin_inside_a_block_are_all_issued_and_the_report_counts_them
     assert verified(tmp_path / "run") == 0
 
 
+def test_a_discard_of_2_gib_is_trimmed_and_not_transferred(tmp_path: Path) -> None:
+    trace = tmp_path / "trim.log"
+    ios = "0 x read 0 4096\n1000 x write 4096 8192\n2000 x trim 0 2147483648\n10000 x sync 0 0\n"
+    trace.write_text(f"fio version 3 iolog\n0 x add\n0 x open\n{ios}")
+    run = replayed(tmp_path / "run", trace, "sim:client-tlc?capacity=4GB", prepare_fills=0)
+    done, step = report_of(run).results()["replayed"], run.tests[0].sequences[-1].steps[0]
+    span_s = step.span_ns / 1e9
+    assert done["mb_per_s"] * span_s * 1e6 == pytest.approx(12_288)
+    assert done["trimmed_mb_per_s"] * span_s * 1e6 == pytest.approx(1 << 31)
+    assert (round(done["iops"] * span_s), done["io_count"]) == (2, 5)
+    table = report_of(run).main_tables()[0]
+    assert table.columns[2:6] == (
+        "Reads and writes per second",
+        "MB/s transferred",
+        "Trims and flushes per second",
+        "MB/s trimmed",
+    )
+
+
 def test_a_replay_of_which_ios_are_missing_has_no_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def with_a_fault(_: object, path: Path) -> None:
         rows = [(n * 1000, READ, n * 4096 + (n == 7) * 256, 4096) for n in range(400)]

@@ -21,6 +21,7 @@ Key = tuple[tuple[str, "str | int | float"], ...]
 _COLUMNS = {
     "IOPS": "iops",
     "MB/s": "mb_per_s",
+    "commands/s": "commands_per_s",
     "ms": "latency_ms",
     "min": "minutes",
     "GB": "written_gb",
@@ -29,18 +30,21 @@ _COLUMNS = {
 }
 MEASURE_NAMES = (
     *_COLUMNS.values(),
+    "trimmed_mb_per_s",
     "latency_ms_mean_of_rounds",
     "latency_ms_mean_of_ios",
     *(f"latency_ms_p{share * 100:g}" for share in sorted({*SHARES, *POINT_SHARES})),
     "latency_ms_max",
 )
 """The name of every number that a test of this package may have."""
-_BETTER: dict[str, Better] = {"IOPS": "higher", "MB/s": "higher", "ms": "lower", "min": "lower"}
+_BETTER: dict[str, Better] = {"IOPS": "higher", "MB/s": "higher", "commands/s": "higher", "ms": "lower", "min": "lower"}
 
 
 _WORDS = {
     "iops": "IOPS",
     "mb_per_s": "MB/s",
+    "commands_per_s": "trims and flushes per second",
+    "trimmed_mb_per_s": "trimmed MB/s",
     "latency_ms": "response time",
     "latency_ms_mean_of_rounds": "mean response time of the rounds",
     "latency_ms_mean_of_ios": "mean response time",

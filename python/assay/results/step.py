@@ -32,11 +32,30 @@ def iops(record: StepRecord) -> Fraction:
 
 
 def throughput(record: StepRecord) -> Fraction:
-    """Megabytes (base 10) per second of a step, reads plus writes.
+    """Megabytes (base 10) per second that a step transferred: reads plus writes. What is trimmed is not transferred.
 
     Worked: 60 GB completed in a window of 60 s -> 1000.
     """
     return _per_second(rate_bytes(record), record) / MB
+
+
+def transfers_per_s(record: StepRecord) -> Fraction:
+    """Completed reads and writes per second of a step: ``iops`` without trims and flushes."""
+    return _per_second(window_count(record.read) + window_count(record.write), record)
+
+
+def commands_per_s(record: StepRecord) -> Fraction:
+    """Completed trims and flushes per second of a step.
+
+    Worked: 30 trims completed in a window of 60 s -> 1/2.
+    """
+    return _per_second(0 if record.other is None else window_count(record.other), record)
+
+
+def trimmed_mb_per_s(record: StepRecord) -> Fraction:
+    """Megabytes (base 10) per second that a step trimmed."""
+    side = record.other
+    return _per_second(0 if side is None else side.window_bytes + side.carried_in_bytes, record) / MB
 
 
 def response_time(record: StepRecord) -> Fraction:
@@ -175,8 +194,8 @@ def window_count(direction: DirectionRecord) -> int:
 
 
 def rate_bytes(record: StepRecord) -> int:
-    """Bytes of the completions that the rate of a step counts."""
-    return sum(side.window_bytes + side.carried_in_bytes for side in record.sides)
+    """Bytes that the reads and writes transferred which the rate of a step counts."""
+    return sum(side.window_bytes + side.carried_in_bytes for side in (record.read, record.write))
 
 
 def _per_second(count: int, record: StepRecord) -> Fraction:

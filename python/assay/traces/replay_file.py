@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 COLUMNS = ("due_ns", "operation", "offset_bytes", "length_bytes")
-TRIM_BYTES_MAX = 1 << 31
-"""Larger trims are issued as several of at most this size, all of them due at once."""
+TRIM_BYTES_MAX = 1 << 30
+"""Larger trims are issued as several of at most this size, all of them due at once. Captures keep sizes in 31 bits."""
 _TYPES = {"due_ns": "int64", "operation": "int32", "offset_bytes": "int64", "length_bytes": "int64"}
 _GROUP_BYTES_MAX = 1 << 29
 
@@ -55,7 +55,7 @@ def write_replay(path: Path, batches: Iterable[Batch]) -> int:
 def issued(batches: Iterable[Batch]) -> Iterator[Batch]:
     """The I/Os as they are issued: none of no bytes but flushes, and no trim that is too large for one command.
 
-    Worked: a trim of 5 GiB is issued as three, of 2, 2 and 1 GiB.
+    Worked: a trim of 2.5 GiB is issued as three, of 1, 1 and 0.5 GiB.
     """
     for batch in batches:
         yield _issued(batch)

@@ -99,15 +99,20 @@ class ReplayReport(CustomReport):
         return (f"Trace: {told}.", mapping.sentence, *([f"{rounded}."] if rounded else []))
 
     def _results(self, done: Replayed) -> tuple[Block, ...]:
+        counts = self.settings.facts.map.io_count
+        beside = bool(counts["trim"] or counts["flush"])
+        moved = ("Reads and writes per second", "MB/s transferred") if beside else ("I/Os per second", "MB/s")
+        commands = ("Trims and flushes per second", "MB/s trimmed") if beside else ()
         rates = Table(
             caption="What came of it",
-            columns=("I/Os", "Time", "I/Os per second", "MB/s", "Outstanding (mean)", "Errors"),
+            columns=("I/Os", "Time", *moved, *commands, "Outstanding (mean)", "Errors"),
             rows=(
                 (
                     f"{done.io_count:,}",
                     duration_label(round(done.span_s * 1e9)),
                     f"{done.iops:,.1f}",
                     f"{done.mb_per_s:,.1f}",
+                    *((f"{done.commands_per_s:,.1f}", f"{done.trimmed_mb_per_s:,.1f}") if beside else ()),
                     f"{done.held:,.3g}",
                     f"{done.errors:,}",
                 ),
@@ -233,6 +238,9 @@ def _numbers(done: Replayed | None) -> Iterator[tuple[str, str, float | None]]:
     if done is None:
         yield "latency_ms_mean_of_ios", "ms", None
         return
+    if done.commands_per_s:
+        yield "commands_per_s", "commands/s", done.commands_per_s
+        yield "trimmed_mb_per_s", "MB/s", done.trimmed_mb_per_s
     for kind, times in (("latency_ms", done.service), ("due_ms", done.due), ("late_ms", done.late)):
         if times is not None:
             yield f"{kind}_mean_of_ios", "ms", times.mean

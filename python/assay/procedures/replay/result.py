@@ -8,14 +8,20 @@ from typing import TYPE_CHECKING
 from assay.results import (
     error_count,
     intended_times,
-    iops,
     lateness_times,
     mean_latency_ns,
     step_times,
     throughput,
 )
 from assay.results.seconds import completions_per_second
-from assay.results.step import effective_queue_depth, latency_count, max_latency_ns
+from assay.results.step import (
+    commands_per_s,
+    effective_queue_depth,
+    latency_count,
+    max_latency_ns,
+    transfers_per_s,
+    trimmed_mb_per_s,
+)
 from assay.spec.units import MILLISECOND_NS, SECOND_NS
 from assay.traces import stream_map
 
@@ -45,7 +51,8 @@ class Times:
 class Replayed:
     """What a replay did.
 
-    issued : the map of the I/Os as they were to be issued on this drive. iops, mb_per_s : over the whole replay.
+    issued : the map of the I/Os as they were to be issued on this drive. iops, mb_per_s : reads and writes, and what
+    they transferred, over the whole replay. commands_per_s, trimmed_mb_per_s : trims and flushes, and what was trimmed.
     service, due, late : from when I/Os were issued, from when they were due, and how much later than due they were
     issued; the last two are None where times do not count. grade : of ``late``. per_s : completions in each second.
     held : I/Os outstanding on the mean.
@@ -56,6 +63,8 @@ class Replayed:
     span_s: float
     iops: float
     mb_per_s: float
+    commands_per_s: float
+    trimmed_mb_per_s: float
     errors: int
     held: float
     service: Times
@@ -76,8 +85,10 @@ def replayed(test: StoredTest) -> Replayed | None:
         issued=stream_map(sequence.replayed()),
         io_count=latency_count(record),
         span_s=record.span_ns / SECOND_NS,
-        iops=float(iops(record)),
+        iops=float(transfers_per_s(record)),
         mb_per_s=float(throughput(record)),
+        commands_per_s=float(commands_per_s(record)),
+        trimmed_mb_per_s=float(trimmed_mb_per_s(record)),
         errors=error_count(record),
         held=effective_queue_depth(record),
         service=_times(_first(step_times(sequence)), mean_latency_ns(record), max_latency_ns(record)),

@@ -46,10 +46,9 @@ _ROWS_TOGETHER = 8
 _HOUR_MINUTES = 60
 _TITLE = "Workload - Report Page (no test of the specification)"
 _ASKED = ("Stage", "Stream", "I/Os", "Threads x depth", "Rate (I/O/s)", "Range", "Ends after")
-_DONE = (
-    "Stream",
-    "I/Os per second",
-    "MB/s",
+_MOVED = ("I/Os per second", "MB/s")
+_MOVED_BESIDE = ("Reads and writes per second", "MB/s transferred", "Trims and flushes per second", "MB/s trimmed")
+_TIMES = (
     "Average (ms)",
     "99 % (ms)",
     "99.9 % (ms)",
@@ -154,7 +153,7 @@ class WorkloadReport(CustomReport):
             yield f"Stage {stage[0].stage}, over time", (figure,)
 
     def _done(self, stage: tuple[StreamResult, ...]) -> tuple[Block, ...]:
-        done = Table(caption="What each stream did", columns=_DONE, rows=tuple(_done_row(one) for one in stage))
+        done = _done_table("What each stream did", stage)
         rated = [one for one in stage if one.offered is not None]
         if not rated:
             return (done,)
@@ -194,7 +193,9 @@ class WorkloadReport(CustomReport):
         found = []
         for stage in self.result.stages:
             whole, basis = stage[-1], f"stage {stage[0].stage}"
-            for unit, value in (("IOPS", whole.iops), ("MB/s", whole.mb_per_s), ("ms", whole.latency_ms_mean)):
+            moved = (("IOPS", whole.iops), ("MB/s", whole.mb_per_s)) if whole.moves else ()
+            commands = (("commands/s", whole.commands_per_s),) if whole.commands else ()
+            for unit, value in (*moved, *commands, ("ms", whole.latency_ms_mean)):
                 found.append(Headline(item=whole.item, unit=unit, value=value, basis=basis))
             found += [headline for one in stage[:-1] if one.spec for headline in _stream_headlines(one, basis)]
         return tuple(found)
@@ -213,10 +214,7 @@ class WorkloadReport(CustomReport):
 
     def main_tables(self) -> tuple[Table, ...]:
         """What the streams of each stage did."""
-        return tuple(
-            Table(caption=stage[0].stage, columns=_DONE, rows=tuple(_done_row(one) for one in stage))
-            for stage in self.result.stages
-        )
+        return tuple(_done_table(stage[0].stage, stage) for stage in self.result.stages)
 
     def own_settings(self) -> tuple[Entry, ...]:
         """Title, source and how the drive was prepared."""
@@ -247,7 +245,8 @@ class WorkloadReport(CustomReport):
 _NAMES = ("stage", "label")
 _ASKED_FIELDS = ("thread_count", "queue_depth", "accesses")
 _FIELDS = (
-    "iops", "mb_per_s", "latency_ms_mean", *PERCENTILE_FIELDS, "latency_ms_max", "errors",
+    "iops", "mb_per_s", "commands_per_s", "trimmed_mb_per_s", "latency_ms_mean", *PERCENTILE_FIELDS,
+    "latency_ms_max", "errors",
     "offered", "late_ms_mean", "late_ms_p99", "late_ms_max", "due_ms_p99", "due_ms_max",
 )  # fmt: skip
 
@@ -270,7 +269,10 @@ def workload_report(run: StoredRun, test: StoredTest, edition: Edition, prefix: 
     withheld = withheld_reason(test)
     stages = () if withheld else stage_results(test)
     values = tuple(
-        Value(item=one.item, unit="IOPS", value=one.iops) for stage in stages for one in stage if one.spec is not None
+        Value(item=one.item, unit=_rate_unit(one), value=one.all_per_s)
+        for stage in stages
+        for one in stage
+        if one.spec is not None
     )
     result = WorkloadResult(values=values, withheld=withheld, stages=stages)
     title = test.settings_as(WorkloadSettings).title or "Workload"
@@ -347,7 +349,7 @@ def _kept(one: StreamResult) -> str:
         return ""
     known = [(share, time) for share, time in zip(POINT_SHARES, _times(one), strict=True) if time is not None]
     tail = f"; {percent(known[-1][0])} end within {milliseconds_text(known[-1][1])} ms" if known else ""
-    share = f"{one.iops / one.offered * 100:.4g} %"
+    share = f"{one.all_per_s / one.offered * 100:.4g} %"
     return f"{one.item}: {share} of the {one_decimal(one.offered)} I/Os per second that were due{tail}."
 
 
@@ -357,25 +359,46 @@ def _times(one: StreamResult) -> tuple[float | None, ...]:
 
 def _stream_headlines(one: StreamResult, basis: str) -> tuple[Headline, ...]:
     time = Headline(item=f"{one.item}, average", unit="ms", value=one.latency_ms_mean, basis=basis, of=one.item)
-    return Headline(item=one.item, unit="IOPS", value=one.iops, basis=basis), time
+    return Headline(item=one.item, unit=_rate_unit(one), value=one.all_per_s, basis=basis), time
+
+
+def _rate_unit(one: StreamResult) -> str:
+    """In which unit the rate of a stream of one kind is quoted."""
+    return "IOPS" if one.moves else "commands/s"
 
 
 def _numbers(one: StreamResult) -> tuple[tuple[str, str, float | None], ...]:
     return (
-        ("iops", "IOPS", one.iops),
-        ("mb_per_s", "MB/s", one.mb_per_s),
+        *((("iops", "IOPS", one.iops), ("mb_per_s", "MB/s", one.mb_per_s)) if one.moves else ()),
+        *(
+            (
+                ("commands_per_s", "commands/s", one.commands_per_s),
+                ("trimmed_mb_per_s", "MB/s", one.trimmed_mb_per_s),
+            )
+            if one.commands
+            else ()
+        ),
         ("latency_ms_mean_of_ios", "ms", one.latency_ms_mean),
         *((name, "ms", getattr(one, field)) for name, field in zip(_PERCENTILES, PERCENTILE_FIELDS, strict=True)),
         ("latency_ms_max", "ms", one.latency_ms_max),
     )
 
 
-def _done_row(one: StreamResult) -> tuple[str, ...]:
+def _done_table(caption: str, stage: tuple[StreamResult, ...]) -> Table:
+    """What each stream did. What is trimmed or flushed stands apart, where any stream does so."""
+    beside = any(one.commands for one in stage)
+    columns = ("Stream", *(_MOVED_BESIDE if beside else _MOVED), *_TIMES)
+    return Table(caption=caption, columns=columns, rows=tuple(_done_row(one, beside=beside) for one in stage))
+
+
+def _done_row(one: StreamResult, *, beside: bool) -> tuple[str, ...]:
     nines = (one.latency_ms_p99, one.latency_ms_p999, one.latency_ms_p9999, one.latency_ms_p999999)
     times = (one.latency_ms_mean, *nines, one.latency_ms_max)
-    return (one.label, f"{one.iops:,.1f}", f"{one.mb_per_s:,.2f}", *map(milliseconds_or_na, times), f"{one.errors:,}")
+    moved = (f"{one.iops:,.1f}", f"{one.mb_per_s:,.2f}")
+    commands = (f"{one.commands_per_s:,.1f}", f"{one.trimmed_mb_per_s:,.2f}") if beside else ()
+    return (one.label, *moved, *commands, *map(milliseconds_or_na, times), f"{one.errors:,}")
 
 
 def _rate_row(one: StreamResult) -> tuple[str, ...]:
     times = (one.late_ms_mean, one.late_ms_p99, one.late_ms_max, one.due_ms_p99, one.due_ms_max)
-    return (one.label, f"{one.offered or 0:,.1f}", f"{one.iops:,.1f}", *map(milliseconds_or_na, times))
+    return (one.label, f"{one.offered or 0:,.1f}", f"{one.all_per_s:,.1f}", *map(milliseconds_or_na, times))

@@ -10,7 +10,6 @@ from assay.results import (
     POINT_SHARES,
     error_count,
     intended_times,
-    iops,
     lateness_times,
     mean_latency_ns,
     merged,
@@ -19,7 +18,7 @@ from assay.results import (
     throughput,
 )
 from assay.results.seconds import completions_per_second
-from assay.results.step import latency_count, max_latency_ns
+from assay.results.step import commands_per_s, latency_count, max_latency_ns, transfers_per_s, trimmed_mb_per_s
 from assay.spec.units import MILLISECOND_NS, SECOND_NS
 
 PERCENTILE_FIELDS = tuple(f"latency_ms_p{share * 100:g}".replace(".", "") for share in POINT_SHARES)
@@ -28,7 +27,8 @@ _MINUTE_SECONDS = 60
 _LEAST_IOS = 10
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from fractions import Fraction
 
     from assay.engine.records import AccessPattern, StepRecord, StepSpec, StoredSequence, StoredTest
     from assay.results.histogram import ResponseTimes
@@ -38,8 +38,9 @@ if TYPE_CHECKING:
 class StreamResult:
     """One stream of a measured stage, or several: ``all reads``, ``all writes``, ``all trims``, ``all streams``.
 
-    spec : None of several. iops, mb_per_s : of completions in the window; MB/s of all streams are those of reads and
-    writes.
+    spec : None of several. operations : what is done: ``transfer``, ``trim``, ``flush``, of several each that any does.
+    iops, mb_per_s : reads and writes that completed in the window, and what they transferred. commands_per_s,
+    trimmed_mb_per_s : trims and flushes that did, and what was trimmed.
     latency_ms_* : of I/Os issued in it; None where there are none or, of percentiles, fewer than ten beyond.
     latency_ms_p50 to p999999 : those of ``POINT_SHARES``, to 99.9999 %.
     offered : I/Os per second that were due, where a rate is stated. late_ms_mean : how much later than due they were
@@ -49,8 +50,11 @@ class StreamResult:
     stage: str
     label: str
     spec: StepSpec | None
+    operations: tuple[str, ...]
     iops: float
     mb_per_s: float
+    commands_per_s: float
+    trimmed_mb_per_s: float
     latency_ms_mean: float | None
     latency_ms_max: float | None
     errors: int
@@ -67,6 +71,21 @@ class StreamResult:
     late_ms_max: float | None = None
     due_ms_p99: float | None = None
     due_ms_max: float | None = None
+
+    @property
+    def moves(self) -> bool:
+        """Whether it reads or writes."""
+        return "transfer" in self.operations
+
+    @property
+    def commands(self) -> bool:
+        """Whether it trims or flushes."""
+        return self.operations != ("transfer",)
+
+    @property
+    def all_per_s(self) -> float:
+        """I/Os of every kind per second."""
+        return self.iops + self.commands_per_s
 
     @property
     def item(self) -> str:
@@ -155,8 +174,11 @@ def _stream(
         stage=stage,
         label=spec.label,
         spec=spec,
-        iops=float(iops(record)) if record.span_ns else 0.0,
-        mb_per_s=float(throughput(record)) if record.span_ns else 0.0,
+        operations=(spec.pattern.operation,),
+        iops=_rate([record], transfers_per_s),
+        mb_per_s=_rate([record], throughput),
+        commands_per_s=_rate([record], commands_per_s),
+        trimmed_mb_per_s=_rate([record], trimmed_mb_per_s),
         latency_ms_mean=_ms(mean_latency_ns(record)),
         latency_ms_max=_ms(max_latency_ns(record)),
         errors=error_count(record),
@@ -188,9 +210,6 @@ def _together(
     sequence: StoredSequence, label: str, places: Sequence[int], times: Sequence[ResponseTimes]
 ) -> StreamResult:
     records = [sequence.steps[place] for place in places]
-    kinds = [sequence.asked[place].pattern.operation for place in places]
-    # Beside reads and writes, what is trimmed or flushed is no throughput.
-    moving = [one for one, kind in zip(records, kinds, strict=True) if kind == "transfer" or len(set(kinds)) == 1]
     count = sum(map(latency_count, records))
     spent = sum(side.latency_ns_sum for record in records for side in record.sides)
     largest = [found for record in records if (found := max_latency_ns(record)) is not None]
@@ -198,13 +217,21 @@ def _together(
         stage=sequence.name,
         label=label,
         spec=None,
-        iops=sum(float(iops(record)) for record in records if record.span_ns),
-        mb_per_s=sum(float(throughput(record)) for record in moving if record.span_ns),
+        operations=tuple(dict.fromkeys(sequence.asked[place].pattern.operation for place in places)),
+        iops=_rate(records, transfers_per_s),
+        mb_per_s=_rate(records, throughput),
+        commands_per_s=_rate(records, commands_per_s),
+        trimmed_mb_per_s=_rate(records, trimmed_mb_per_s),
         latency_ms_mean=_ms(spent / count) if count else None,
         latency_ms_max=_ms(max(largest, default=None)),
         errors=sum(map(error_count, records)),
         **_percentiles(merged([times[place] for place in places]) if times else None),
     )
+
+
+def _rate(records: Sequence[StepRecord], rate: Callable[[StepRecord], Fraction]) -> float:
+    """A rate of several streams together; one that ended before its window opened has none."""
+    return sum(float(rate(one)) for one in records if one.span_ns)
 
 
 def _percentiles(times: ResponseTimes | None) -> dict[str, float | None]:
