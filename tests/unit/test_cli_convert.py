@@ -71,6 +71,23 @@ def test_what_cannot_be_converted_is_refused(tmp_path: Path) -> None:
     assert f"{plan}:4:1 workload.stages.0.time_s" in str(failed(plan))
 
 
+def test_a_plan_is_converted_for_the_drive_that_it_names(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.toml"
+    stage = '[[workload.stages]]\nname = "a"\ntime_s = 1\n[[workload.stages.streams]]\nname = "s"\n'
+    stage += "lines = [{ size_bytes = 4096 }]\n"
+    plan.write_text(f'schema = 1\ndrive = "/dev/disk/by-path/pci-0000:01:00.0"\n[workload]\n{stage}', "utf-8")
+    jobs = convert(plan, "--to", "fio").stdout
+    assert "filename=/dev/disk/by-path/pci-0000\\:01\\:00.0\n" in jobs
+    job = tmp_path / "again.fio"
+    job.write_text(jobs, "utf-8")
+    assert convert(job).exit_code == 0
+    assert "filename=/dev/y\n" in convert(plan, "--to", "fio", "--drive", "/dev/y").stdout
+    plan.write_text(f'schema = 1\ndrive = "sim:ideal"\n[workload]\n{stage}', "utf-8")
+    assert (
+        str(failed(plan, "--to", "fio")) == "sim:ideal: is simulated, and fio cannot open it; name a drive with --drive"
+    )
+
+
 def test_no_file_is_written_over(tmp_path: Path) -> None:
     there = tmp_path / "there.toml"
     there.write_text("mine", "utf-8")

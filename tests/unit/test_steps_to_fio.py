@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -95,10 +96,40 @@ def test_the_steps_of_all_tests_are_numbered_in_turn(rounds: StoredRun) -> None:
     listed = numbered_steps(rounds)
     assert [one.first for one in listed[1:]] == [one.last + 1 for one in listed[:-1]]
     first = next(one for one in listed if one.sequence.name == "round 1")
-    assert chosen_steps(rounds, "round 1") == first
+    assert chosen_steps(rounds, "round 1") == [first]
     assert len(asked_workload(rounds, "round 1").workload.stages) == len(first.groups)
     (cell,) = asked_workload(rounds, str(first.first)).workload.stages
     assert cell.name == first.sequence.asked[0].label
+    # Every name that is listed is one that is taken.
+    for one in listed:
+        assert chosen_steps(rounds, one.name) == [one]
+        assert chosen_steps(rounds, f"{one.first}-{one.last}") == [one]
+
+
+def test_a_name_of_several_sequences_is_answered_with_names_that_are_taken(rounds: StoredRun) -> None:
+    twice = replace(rounds, tests=(*rounds.tests, *rounds.tests))
+    with pytest.raises(UsageError, match=r"names 2 sequences; give one of 'iops-1, round 1', 'iops-2, round 1'"):
+        chosen_steps(twice, "round 1")
+    (one,) = chosen_steps(twice, "iops-2,  Round 1")
+    assert one.first > numbered_steps(rounds)[-1].last
+
+
+def test_a_range_of_steps_is_one_workload_over_the_ends_of_sequences(rounds: StoredRun) -> None:
+    fill, first, second = numbered_steps(rounds)[:3]
+    parts = chosen_steps(rounds, f"{fill.first}-{second.first}")
+    assert [(one.name, one.first, one.last) for one in parts] == [
+        (fill.name, fill.first, fill.last),
+        (first.name, first.first, first.last),
+        (second.name, second.first, second.first),
+    ]
+    workload = asked_workload(rounds, f"{first.first}-{second.last}").workload
+    assert len(workload.stages) == len(first.groups) + len(second.groups)
+    assert workload.title == f"{first.name} to {second.name}, steps {first.first} to {second.last}"
+    jobs = fio.nearest_job_text(workload, filename="/dev/x")
+    assert jobs.count("stonewall") == len(workload.stages) - 1
+    for wrong in ("0-1", "3-2", "1-99999"):
+        with pytest.raises(UsageError, match="is no range of steps of this run"):
+            chosen_steps(rounds, wrong)
 
 
 def test_fio_takes_every_sequence_of_a_run(rounds: StoredRun, tmp_path: Path) -> None:

@@ -155,8 +155,8 @@ _IOMETER_CSV = "iometer-csv"
 @click.option(
     "--step",
     metavar="N",
-    help="Of a run: the number of a step (streams side by side are one), or the printed name of a sequence, for all "
-    "its steps. Default: none, which lists them.",
+    help="Of a run: a step (streams side by side are one), a range such as 2-57, or the name of a sequence as listed. "
+    "Default: none, which lists them.",
 )
 def convert(  # one keyword per option
     file: Path, *, to: str | None, out: Path | None, cpu_count: int | None, step: str | None, **options: str | float
@@ -189,10 +189,27 @@ def convert(  # one keyword per option
     if write is None or form.read is None or to == name:
         raise UsageError(f"--to {to}", f"is no form that a {name} file is converted to", "see assay convert --help")
     given = _given(cpu_count, options)
+    if name == "toml" and not given.named_drive:
+        given = replace(given, drive=_drive_of(file))
     workload = form.read(file, given)
+    if to == "fio":
+        _refuse_simulated(given.drive)
     written = write(workload, given)
     _put(written.content, out, file)
     _say([*workload.left_out, *map(_sentence, written.notes)])
+
+
+def _drive_of(file: Path) -> str:
+    """The drive that a plan names."""
+    from assay.toml_file import read_toml  # noqa: PLC0415
+
+    drive = read_toml(file)[0].get("drive")
+    return drive if isinstance(drive, str) else _DRIVE
+
+
+def _refuse_simulated(drive: str) -> None:
+    if drive.startswith("sim:"):
+        raise UsageError(drive, "is simulated, and fio cannot open it", "name a drive with --drive")
 
 
 def _convert_run(folder: Path, to: str | None, step: str | None, out: Path | None, given: Given) -> None:
@@ -221,8 +238,7 @@ def _convert_run(folder: Path, to: str | None, step: str | None, out: Path | Non
         _put(written.content, out, folder)
         _say([*map(_sentence, asked.notes), *map(_sentence, written.notes)])
         return
-    if run.identity.kind == "simulated" and not given.named_drive:
-        raise UsageError(drive, "is simulated, and fio cannot open it", "name a drive with --drive")
+    _refuse_simulated(drive)
     from assay.fio import nearest_job_text  # noqa: PLC0415
 
     text = nearest_job_text(asked.workload, filename=drive, notes=asked.notes)

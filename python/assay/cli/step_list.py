@@ -19,7 +19,7 @@ def print_steps(run: StoredRun) -> None:
     from assay.results.asked_workload import numbered_steps  # noqa: PLC0415
 
     listed = numbered_steps(run)
-    rows = [_row(one.first, one.last, one.test, one.sequence.name) for one in listed[:_SHOWN_MAX]]
+    rows = [_row(one.first, one.last, one.name) for one in listed[:_SHOWN_MAX]]
     width = max((len(row[0]) for row in rows), default=0)
     for numbers, words in rows:
         click.echo(visible(f"{numbers:>{width}}  {words}"), err=True)
@@ -27,6 +27,6 @@ def print_steps(run: StoredRun) -> None:
         click.echo(f"{more:,} more sequences, up to step {listed[-1].last:,}", err=True)
 
 
-def _row(first: int, last: int, test: str, name: str) -> tuple[str, str]:
+def _row(first: int, last: int, name: str) -> tuple[str, str]:
     """Worked: steps 2 to 57 of round 1 -> ``2-57`` and ``iops-1, round 1``."""
-    return str(first) if first == last else f"{first}-{last}", f"{test}, {name}"
+    return str(first) if first == last else f"{first}-{last}", name

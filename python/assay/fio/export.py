@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from assay.errors import UsageError, ValueRangeError
 from assay.fio.exported_access import access_keys
 from assay.fio.keys import ASYNC_ENGINES
+from assay.fio.target import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 _SECOND_US = 1_000_000
 _RATE_MAX = (1 << 32) - 1
 _SECTION_NAME = re.compile(r"[^A-Za-z0-9 ._+/=-]")
-_FILENAME = re.compile(r"[^\s:;#$\\\"'][^:;#$\\\n\r]*")
+_FILENAME = re.compile(r"[^\s:;#$\\\"'][^;#$\\\n\r]*")
 _ACROSS: tuple[str, ...] = ("direct=1", "thread", "norandommap", "randrepeat=0", "refill_buffers")
 
 
@@ -46,7 +47,7 @@ def job_text(
     if ioengine not in ASYNC_ENGINES:
         raise ValueRangeError(f"ioengine {ioengine}", "is not known", f"name one of {', '.join(sorted(ASYNC_ENGINES))}")
     target = _Target(capacity_bytes)
-    lines = [*_head(workload), "[global]", f"filename={filename}", f"ioengine={ioengine}", *_ACROSS]
+    lines = [*_head(workload), "[global]", f"filename={escaped(filename)}", f"ioengine={ioengine}", *_ACROSS]
     taken: set[str] = set()
     stages = [*_fills(workload), *(_stage(stage, target, taken) for stage in workload.stages)]
     for number, jobs in enumerate(stages):

@@ -7,6 +7,7 @@ run ── numbered_steps ──> NumberedSequence, each with the numbers of its
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     )
 
 _NAME_MAX = 127
+_SPAN = re.compile(r"\s*(\d{1,9})(?:\s*-\s*(\d{1,9}))?\s*", re.ASCII)
 _TITLE_MAX = 200
 
 
@@ -44,6 +46,11 @@ class NumberedSequence:
     test: str
     sequence: StoredSequence
     groups: tuple[range, ...]
+
+    @property
+    def name(self) -> str:
+        """Test and sequence, as they are listed. Worked: ``iops-1, round 3``."""
+        return f"{self.test}, {self.sequence.name}"
 
     @property
     def last(self) -> int:
@@ -74,51 +81,76 @@ def numbered_steps(run: StoredRun) -> list[NumberedSequence]:
     return found
 
 
-def chosen_steps(run: StoredRun, step: str) -> NumberedSequence:
-    """The step of a number, or all steps of the sequence that is printed under a name.
+def chosen_steps(run: StoredRun, step: str) -> list[NumberedSequence]:
+    """The steps of a number, of a range of numbers, or of the sequence that is printed under a name.
 
-    step : a number as of ``numbered_steps``, or a name such as ``round 3``.
+    step : a number as of ``numbered_steps``, a range such as ``2-57``, a name such as ``round 3``, or the name with its
+    test, ``iops-1, round 3``. The parts of a range that lie in several sequences come one for each.
     Raises UsageError where there is none, or where several sequences have the name.
     """
     listed = numbered_steps(run)
-    if step.isascii() and step.isdigit():
-        number = int(step)
-        for one in listed:
-            if one.first <= number <= one.last:
-                return replace(one, first=number, groups=(one.groups[number - one.first],))
-        count = listed[-1].last if listed else 0
-        raise UsageError(f"--step {step}", f"is no step of this run, which has {count:,}", "give one that is listed")
-    same = [one for one in listed if one.sequence.name.casefold() == step.strip().casefold()]
+    if match := _SPAN.fullmatch(step):
+        return _spanned(listed, step, int(match[1]), int(match[2] or match[1]))
+    wanted = " ".join(step.casefold().split())
+    full = [one for one in listed if one.name.casefold() == wanted]
+    same = full or [one for one in listed if one.sequence.name.casefold() == wanted]
     if len(same) == 1:
-        return same[0]
+        return same
     if same:
-        numbers = ", ".join(_numbers(one) for one in same[:8])
-        raise UsageError(f"--step {step!r}", f"names {len(same)} sequences, steps {numbers}", "give a number of them")
-    near = nearest(step, sorted({one.sequence.name for one in listed}))
-    hint = f"did you mean {near!r}?" if near else "give a number or a name that is listed"
+        names = ", ".join(repr(one.name) for one in same[:8])
+        raise UsageError(f"--step {step!r}", f"names {len(same)} sequences", f"give one of {names}, or a number")
+    near = nearest(step, sorted({name for one in listed for name in (one.sequence.name, one.name)}))
+    hint = f"did you mean {near!r}?" if near else "give a number, a range or a name that is listed"
     raise UsageError(f"--step {step!r}", "is the name of no sequence of this run", hint)
 
 
+def _spanned(listed: Sequence[NumberedSequence], step: str, first: int, last: int) -> list[NumberedSequence]:
+    """The parts of sequences between two numbers, both among them."""
+    count = listed[-1].last if listed else 0
+    if not 1 <= first <= last <= count:
+        word = "step" if first == last else "range of steps"
+        raise UsageError(f"--step {step}", f"is no {word} of this run, which has {count:,}", "give one that is listed")
+    return [
+        replace(one, first=begin, groups=one.groups[begin - one.first : end - one.first + 1])
+        for one in listed
+        if (begin := max(first, one.first)) <= (end := min(last, one.last))
+    ]
+
+
 def asked_workload(run: StoredRun, step: str) -> AskedWorkload:
-    """What a step, or all steps of a sequence, were asked. step : as of ``chosen_steps``, which it raises as.
+    """What a step, all steps of a sequence, or a range of steps were asked. step : as of ``chosen_steps``.
 
     Equal steps in a row run as one of their whole time. Worked: 60 samples of 1 s -> a stage of 60 s.
+    Raises UsageError as ``chosen_steps``.
     """
     chosen = chosen_steps(run, step)
     notes: list[str] = []
     found: list[Stage] = []
+    for one in chosen:
+        _add_stages(found, one, notes)
+    workload = Workload(title=_title(chosen)[:_TITLE_MAX], source=f"run {run.run_id}", purge=False, stages=tuple(found))
+    return AskedWorkload(workload=workload, notes=tuple(dict.fromkeys(notes)))
+
+
+def _add_stages(found: list[Stage], chosen: NumberedSequence, notes: list[str]) -> None:
+    """Add the steps of a sequence to the stages of those before it."""
+    before = len(found)
     for group in chosen.groups:
         stage = _stage(chosen.sequence, group, notes)
-        whole = len(chosen.groups) > 1 and goes_on(chosen.sequence.asked, group[0])
-        if found and whole and found[-1].time_s and stage.time_s:
+        whole = len(found) > before and goes_on(chosen.sequence.asked, group[0])
+        if whole and found[-1].time_s and stage.time_s:
             found[-1] = found[-1].model_copy(update={"time_s": found[-1].time_s + stage.time_s})
         else:
             found.append(_named(stage, found))
-    if len(found) < len(chosen.groups):
+    if len(found) - before < len(chosen.groups):
         notes.append(f"{len(chosen.groups)} steps, of which equal ones in a row are one here")
-    title = f"{chosen.test}, {chosen.sequence.name}, {_numbers(chosen)}"
-    workload = Workload(title=title[:_TITLE_MAX], source=f"run {run.run_id}", purge=False, stages=tuple(found))
-    return AskedWorkload(workload=workload, notes=tuple(dict.fromkeys(notes)))
+
+
+def _title(chosen: Sequence[NumberedSequence]) -> str:
+    """Worked: ``iops-1, round 1, steps 2 to 57``; of several sequences ``iops-1, round 1 to iops-1, round 2, ...``."""
+    first, last = chosen[0], chosen[-1]
+    names = first.name if len(chosen) == 1 else f"{first.name} to {last.name}"
+    return f"{names}, {_numbers(first.first, last.last)}"
 
 
 def asked_stage(sequence: StoredSequence) -> Stage:
@@ -127,8 +159,8 @@ def asked_stage(sequence: StoredSequence) -> Stage:
     return stage.model_copy(update={"name": sequence.name[:_NAME_MAX]})
 
 
-def _numbers(one: NumberedSequence) -> str:
-    return f"step {one.first}" if one.first == one.last else f"steps {one.first} to {one.last}"
+def _numbers(first: int, last: int) -> str:
+    return f"step {first}" if first == last else f"steps {first} to {last}"
 
 
 def _groups(sequence: StoredSequence) -> tuple[range, ...]:
