@@ -257,3 +257,12 @@ def test_what_no_file_can_hold_is_not_written() -> None:
     for description in ("東", "x" * 300, "a\r\nb", " x"):
         with pytest.raises((UsageError, PlanError)):
             write_icf(replace(icf, setup=Setup(description=description)))
+
+
+def test_a_network_target_names_its_manager_as_iometer_writes_it() -> None:
+    icf = read_icf(FOLDER / "network-2003.12.16.icf")
+    targets = [target for manager in icf.managers or () for worker in manager.workers for target in worker.targets]
+    hosts = [(one.kind, one.manager_id, one.manager_name) for one in targets]
+    assert hosts[-2:] == [("NETWORK,TCP", 1, "HOST"), ("NETWORK,VI", 1, "HOST")]
+    assert hosts[0] == ("DISK", None, "")
+    assert write_icf(icf, "1.1.0").count(b"'Target manager ID, manager name\r\n\t1,HOST\r\n'End target\r\n") == 2

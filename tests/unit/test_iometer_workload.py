@@ -141,7 +141,7 @@ def test_what_has_no_meaning_for_one_drive_is_named_with_its_line() -> None:
         "Line 32: Request and reply: the reply of 65536 bytes",
         "Line 49: Worker 1: the test of the connection rate",
         "Line 64: Net 1: a NETWORK,TCP worker",
-        "Line 85: Net 2: a NETWORK,VI worker",
+        "Line 87: Net 2: a NETWORK,VI worker",
         "never fill what they write",
     ):
         assert said in found

@@ -193,10 +193,12 @@ class Assigned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """A disk or a network address that a worker drives."""
+    """A disk or a network address that a worker drives. manager_id, manager_name : of the host of a network address."""
 
     name: str
     kind: str = "DISK"
+    manager_id: int | None = None
+    manager_name: str = ""
     line: int = field(default=0, compare=False)
 
 

@@ -27,6 +27,7 @@ END_TARGETS = "End target assignments"
 END_WORKER = "End worker"
 TARGET = "Target"
 TARGET_TYPE = "Target type"
+TARGET_MANAGER = "Target manager ID, manager name"
 END_TARGET = "End target"
 IOS = "Number of outstanding IOs,test connection rate,transactions per connection"
 IOS_SEEDED = f"{IOS},use fixed seed,fixed seed value"
@@ -181,10 +182,16 @@ def _targets(lines: Lines, _line: Line) -> tuple[Target, ...]:
 
 
 def _target(lines: Lines, number: int) -> Target:
-    keys = (TARGET_TYPE, END_TARGET)
+    keys = (TARGET_TYPE, TARGET_MANAGER, END_TARGET)
     value = lines.value(TARGET, keys)
-    name = lines.name(value.text, value, "the name of the target", TARGET_NAME_MAX)
-    kind = "DISK"
-    while lines.key(keys)[0] == TARGET_TYPE:
-        kind = _kind(lines, lines.value(TARGET_TYPE, keys))
-    return Target(name=name, kind=kind, line=number)
+    found: dict[str, Any] = {"name": lines.name(value.text, value, "the name of the target", TARGET_NAME_MAX)}
+    while (key := lines.key(keys)[0]) != END_TARGET:
+        value = lines.value(key, keys)
+        found |= {"kind": _kind(lines, value)} if key == TARGET_TYPE else _target_manager(lines, value)
+    return Target(**found, line=number)
+
+
+def _target_manager(lines: Lines, value: Line) -> dict[str, Any]:
+    """The host of a network target, as Iometer writes it behind the type."""
+    digits, _, name = value.text.partition(",")
+    return {"manager_id": lines.number(digits, value, "the ID of the target's manager"), "manager_name": name.strip()}

@@ -28,6 +28,7 @@ from assay.iometer.read_managers import (
     RANGE_PATTERN,
     SETTINGS,
     TARGET,
+    TARGET_MANAGER,
     TARGET_NAME_MAX,
     TARGET_TYPE,
     TARGETS,
@@ -190,7 +191,10 @@ def _worker(icf: IcfFile, worker: Worker, *, new: bool) -> Iterator[str]:
     yield f"'{TARGETS}"
     for target in worker.targets:
         _check(target.name, "the name of a target", TARGET_NAME_MAX)
-        yield from (f"'{TARGET}", f"\t{target.name}", f"'{TARGET_TYPE}", f"\t{target.kind}", f"'{END_TARGET}")
+        yield from (f"'{TARGET}", f"\t{target.name}", f"'{TARGET_TYPE}", f"\t{target.kind}")
+        if target.manager_id is not None:
+            yield from (f"'{TARGET_MANAGER}", f"\t{target.manager_id},{target.manager_name}")
+        yield f"'{END_TARGET}"
     yield from (f"'{END_TARGETS}", f"'{END_WORKER}")
 
 
