@@ -7,6 +7,7 @@ unwritten, which is what is expected of places drawn evenly.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from math import exp
 from typing import TYPE_CHECKING
@@ -57,7 +58,10 @@ def unwritten_reads(test: StoredTest) -> Iterator[Finding]:
     """
     if test.purge is None or test.purge.method == "overwrite":
         return
-    groups = [group for sequence in test.sequences for group in _groups(sequence, test)]
+    counted = {id(sequence) for sequence in counted_sequences(test)}
+    groups = [group for one in test.sequences for group in _groups(one, counts=id(one) in counted)]
+    if not any(group.counts and group.reads for group in groups):
+        return
     state = _Unwritten(groups)
     for group in groups:
         if group.counts:
@@ -81,13 +85,14 @@ def _finding(group: _Group, active: ActiveRange, share: float) -> Finding:
     return Finding(level=level, reason=reason, measured=share, limit=UNWRITTEN_SHARE_MAX, where=group.name)
 
 
-def _groups(sequence: StoredSequence, test: StoredTest) -> Iterator[_Group]:
-    counts = any(sequence is one for one in counted_sequences(test))
+def _groups(sequence: StoredSequence, *, counts: bool) -> Iterator[_Group]:
+    in_order: Counter[ActiveRange] = Counter()
     places = range(len(sequence.steps))
     for first in (place for place in places if not sequence.asked[place].beside):
         own = [place for place in group_of(sequence.asked, first) if place in places]
         reads = tuple(one for place in own for one in _read_range(sequence, place))
-        yield _Group(sequence.name, counts, reads, tuple(one for place in own for one in _writes(sequence, place)))
+        writes = tuple(one for place in own for one in _writes(sequence, place, in_order))
+        yield _Group(sequence.name, counts, reads, writes)
 
 
 def _read_range(sequence: StoredSequence, place: int) -> Iterator[ActiveRange]:
@@ -104,8 +109,11 @@ def _read_range(sequence: StoredSequence, place: int) -> Iterator[ActiveRange]:
         yield ActiveRange(segment_starts=(min(starts),), segment_bytes=max(ends) - min(starts))
 
 
-def _writes(sequence: StoredSequence, place: int) -> Iterator[_Write]:
-    """What a step wrote. Sequential steps of a sequence on one range go on where the one before ended."""
+def _writes(sequence: StoredSequence, place: int, in_order: Counter[ActiveRange]) -> Iterator[_Write]:
+    """What a step wrote.
+
+    in_order : bytes that sequential steps of the sequence wrote to each range; they go on where the one before ended.
+    """
     spec = sequence.asked[place]
     active, random = spec.active_range, spec.pattern.random_share
     if not (moved := issued_bytes(sequence.steps[place].sides[1])) or sequence.replayed is not None:
@@ -114,9 +122,8 @@ def _writes(sequence: StoredSequence, place: int) -> Iterator[_Write]:
     if random:
         yield _Write(active, exp(-moved / size))
         return
-    pairs = zip(sequence.steps[:place], sequence.asked, strict=False)
-    alike = (step for step, one in pairs if one.active_range == active and not one.pattern.random_share)
-    moved += sum(issued_bytes(step.sides[1]) for step in alike)
+    in_order[active] += moved
+    moved = in_order[active]
     if moved >= size:
         yield _Write(active, 0.0)
     elif len(active.segment_starts) == 1:
