@@ -65,9 +65,6 @@ OTHER = {
     "assay convert RUN --to iometer-csv": 2,
     # The results are of another workload than that run.
     "assay compare RUN RESULTS.csv": 2,
-    # A run of a simulated drive needs --drive.
-    "assay convert RUN --to fio --step 57 --out step.fio": 2,
-    'assay convert RUN --to fio --step "round 3" --out round.fio': 2,
 }
 """Commands of which the page says that they end otherwise."""
 GOOD = {"run": {0, 7}, "limits": {0, 8}}
