@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from assay.compare.comparison import NOT_REPEATED, Options, compare_runs
-from assay.compare.conditions import _shown
+from assay.compare.conditions import _shown, unlike
 from assay.compare.interval import reference_spread, repeats_spread, rounds_spread
 from assay.compare.subject import letter
 from assay.compare.summary import cohorts, modified_scores, published_rows
@@ -78,6 +78,26 @@ def test_without_repeats_or_a_reference_drive_rounds_are_printed_and_nothing_is_
 def test_drives_that_cannot_be_told_apart_share_a_rank(run: StoredRun) -> None:
     runs = [real(run, number, slower=slower, variation=0.001) for number, slower in ((1, 0.0), (2, 0.0), (3, 0.5))]
     assert [one.rank for one in quoted(compare_runs(runs)).entries] == [1, 1, 3]
+
+
+def test_equal_values_share_a_place_whatever_the_last_digit_of_a_float(run: StoredRun) -> None:
+    first = compare_runs(
+        [variant(run, 1), variant(run, 2), variant(run, 3, slower=-1e-15), variant(run, 4, slower=0.1)]
+    )
+    assert [one.order for one in quoted(first).entries] == [1, 1, 1, 4]
+
+
+def test_amounts_in_segments_are_alike_to_one_segment(run: StoredRun) -> None:
+    settings = run.tests[0].settings
+
+    def sized(number: int, capacity: int, segments: int) -> LoadedRun:
+        changed = replace(settings, range_amount_bytes=segments << 23, segment_count=segments)
+        tests = (replace(run.tests[0], settings=changed),)
+        return variant(run, number, identity={"capacity_bytes": capacity}, tests=tests)
+
+    # Half of 1 GB are 59.6 segments of 8 MiB, half of 4 GB are 238.4.
+    assert not unlike(sized(1, 10**9, 59), sized(2, 4 * 10**9, 238))
+    assert [one.what for one in unlike(sized(1, 10**9, 59), sized(2, 4 * 10**9, 226))] == ["range amount"]
 
 
 def test_a_maximum_has_neither_interval_nor_rank(run: StoredRun) -> None:

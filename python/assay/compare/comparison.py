@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from assay.iometer.results_read import Results
 
 RUNS_MIN, RUNS_MAX = 2, 50
+_FLOAT_ERROR = 1e-9
+"""Relative difference of two ways to sum up the same numbers."""
 NO_INTERVAL = "no uncertainty known"
 NOT_REPEATED = "rounds only: how far this moves from run to run is not known"
 
@@ -211,13 +213,16 @@ def _entry(first: Side, side: Side, name: NumberName, *, apart: bool) -> Entry:
 
 
 def ordered(name: NumberName, sides: Sequence[Side]) -> dict[str, int]:
-    """The places of the values by letter, the best first; equal values share one. Worked: 3, 5, 5 IOPS -> 3, 1, 1."""
+    """The places of the values by letter, the best first; equal values, to a float's error, share one.
+
+    Worked: 3, 5, 5 IOPS -> 3, 1, 1.
+    """
     values = [one.value for one in sides if one.counts and one.value is not None]
     if name.better == "neither" or len(values) < RUNS_MIN:
         return {}
     better = operator.gt if name.better == "higher" else operator.lt
     return {
-        one.subject.letter: 1 + sum(better(value, one.value) for value in values)
+        one.subject.letter: 1 + sum(better(value, one.value) and not _equal(value, one.value) for value in values)
         for one in sides
         if one.counts and one.value is not None
     }
@@ -250,4 +255,10 @@ def _ranks(name: NumberName, best: Sequence[Side]) -> Iterator[tuple[str, int]]:
 def told_apart(name: NumberName, one: Side, two: Side) -> bool:
     """Whether the interval of the ratio of two sides leaves out equality."""
     ratio, reach = ratio_of(one, two), uncertainty(one, two, name).reach()
-    return one is not two and bool(ratio) and reach is not None and abs(math.log(ratio or 1)) > reach
+    if one is two or not ratio or reach is None or _equal(ratio, 1.0):
+        return False
+    return abs(math.log(ratio)) > reach
+
+
+def _equal(one: float, two: float) -> bool:
+    return math.isclose(one, two, rel_tol=_FLOAT_ERROR)

@@ -20,6 +20,7 @@ _SHARE_TOLERANCE = 1e-3
 """Amounts of two drives are alike where they are this near to the same share of their capacities."""
 _NO_CONDITION = frozenset({"procedure", "test", "edition", "not_applicable"})
 """Settings that are no condition of their own: names, and what the drive cannot do."""
+_AMOUNT, _SEGMENTS = "range_amount_bytes", "segment_count"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,9 +90,12 @@ def _of_tests(first: LoadedRun, other: LoadedRun) -> Iterator[Unlikeness]:
 def _of_test(one: TestReport, two: TestReport) -> Iterator[Unlikeness]:
     sizes = one.run.identity.capacity_bytes, two.run.identity.capacity_bytes
     ours, theirs = (dict(_flat(asdict(each.test.settings), "")) for each in (one, two))
+    segment_bytes = _common_segment(ours, theirs)
+    no_condition = _NO_CONDITION | ({_SEGMENTS} if segment_bytes else set())
     for key in dict.fromkeys((*ours, *theirs)):
         values = ours.get(key), theirs.get(key)
-        if key.rpartition(".")[2] not in _NO_CONDITION and not _alike(key, values, sizes):
+        slack_bytes = segment_bytes if key == _AMOUNT else 0
+        if key.rpartition(".")[2] not in no_condition and not _alike(key, values, sizes, slack_bytes):
             shown = [_shown(key, value) for value in values]
             yield Unlikeness(test=one.label, what=_name(key), first=shown[0], other=shown[1])
 
@@ -128,10 +132,19 @@ def _flat(value: Any, name: str) -> Iterator[tuple[str, Any]]:
         yield name, value
 
 
-def _alike(key: str, values: tuple[Any, Any], sizes: tuple[int, int]) -> bool:
+def _common_segment(ours: dict[str, Any], theirs: dict[str, Any]) -> float:
+    """The size of the segments of both ranges, to which an amount is rounded; 0 where there is none.
+
+    Worked: 59 segments of 8 MiB on 1 GB, 238 on 4 GB -> 8388608.0.
+    """
+    one, two = (each[_AMOUNT] / each[_SEGMENTS] if each.get(_SEGMENTS) else 0.0 for each in (ours, theirs))
+    return one if one == two else 0.0
+
+
+def _alike(key: str, values: tuple[Any, Any], sizes: tuple[int, int], slack_bytes: float) -> bool:
     if values[0] == values[1]:
         return True
     if not key.endswith("_bytes") or not all(isinstance(value, int) for value in values):
         return False
     one, two = (float(value) / size for value, size in zip(values, sizes, strict=True))
-    return abs(one - two) <= _SHARE_TOLERANCE * max(one, two)
+    return abs(one - two) <= max(_SHARE_TOLERANCE * max(one, two), slack_bytes / min(sizes))
