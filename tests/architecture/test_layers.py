@@ -162,6 +162,17 @@ def test_no_procedure_asks_whether_a_drive_is_simulated() -> None:
     assert not [path for path in procedures if '"simulated"' in path.read_text("utf-8")]
 
 
+def test_the_audit_of_places_knows_nothing_of_how_they_are_drawn() -> None:
+    """A fault of the drawing code would confirm itself in an audit that shares it."""
+    text = (PACKAGE.parents[1] / "crates/core/src/addressed.rs").read_text("utf-8")
+    assert re.findall(r"^use crate::(\w+)", text, re.MULTILINE) == ["active_range", "contract", "pattern", "step"]
+    (shared,) = re.findall(r"^use crate::pattern::\{(.*)\};", text, re.MULTILINE)
+    # What a step states, of which each side makes its own.
+    assert shared == "AccessPattern, Cursor, GridOrigin"
+    python = (PACKAGE / "results/stimulus_places.py").read_text("utf-8")
+    assert "engine.pattern" not in python
+
+
 def test_no_crate_of_the_product_knows_the_file_that_tests_are_held_against() -> None:
     manifests = [
         path for path in (PACKAGE.parents[1] / "crates").glob("*/Cargo.toml") if path.parent.name != "timed-file"
