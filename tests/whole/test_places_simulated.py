@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 DRIVE = "sim:client-2011?capacity=1GB"
 FIO = "[job]\nioengine=libaio\ndirect=1\ntime_based\nruntime=2\niodepth=8\nnorandommap\n"
-ICF = Path(__file__).parent.parent / "unit/icf/file-server-2006.07.27.icf"
+ICF = Path(__file__).parent.parent / "unit/icf/large-2008.06.22-rc2.icf"
 
 
 def ran(folder: Path, words: list[str]) -> tuple[Any, NDArray[np.int64], NDArray[np.int64]]:
@@ -82,10 +82,10 @@ def test_ios_of_iometer_go_on_behind_the_last_and_are_aligned_from_byte_0(
     path = tmp_path / "x.icf"
     text = re.sub(r"(seconds\n\t)[0-9 ]+", r"\g<1>0 0 2", ICF.read_text("cp1252"))
     text = re.sub(r"(Ramp Up Time \(s\)\n\t)[0-9]+", r"\g<1>1", text)
-    rows = re.compile(r"(size,% of size.*\n)(?:\t[0-9,]+\n)+")
-    place = re.compile(r"(starting sector\n\t[0-9]+,)[0-9]+")
-    path.write_text(place.sub(rf"\g<1>{start}", rows.sub(rf"\g<1>\t{row}\n", text)), "cp1252")
+    text = text.replace("4096,100,0,100,0,1,4096,0", row).replace("8589934592,17179869184", f"0,{start}")
+    path.write_text(text, "cp1252")
     record, offsets, lengths = ran(tmp_path / "run", ["--icf", str(path)])
+    assert offsets.min() >= 512 * start
     assert not (offsets % grid).any()
     assert (offsets[1:] == (offsets + lengths)[:-1]).mean() == pytest.approx(share, abs=0.02)
     assert record.misaligned_io_count == 0
