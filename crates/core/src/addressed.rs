@@ -22,11 +22,22 @@ pub(crate) struct AskedPlaces {
     common: u64,
     phase: u64,
     succession: Option<Succession>,
+    /// The length of every I/O where there is one only, else 0.
+    only_length: u64,
     /// The grids that a successor may be raised to: one, or with lines the alignment of each.
     raises: Vec<u64>,
     /// The largest transfer: where less is left of a segment, an I/O may go on in the next.
     largest: u64,
     range: ActiveRange,
+}
+
+/// Lets I/Os pass that are to be counted: all, or of a step that is all random on one grid of a power of two only those
+/// off it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GridMask {
+    phase: u64,
+    mask: u64,
+    kept: u64,
 }
 
 /// Which I/O is the one before.
@@ -66,6 +77,7 @@ impl AskedPlaces {
             common: if apart == 0 { 1 << 63 } else { apart & apart.wrapping_neg() },
             phase: if from_drive { 0 } else { starts[0] },
             succession: if divided { None } else { succession(pattern) },
+            only_length: only_length(pattern),
             raises: raises(pattern),
             largest: pattern.transfers().max().unwrap_or(0),
             range: spec.range.clone(),
@@ -77,18 +89,17 @@ impl AskedPlaces {
         self.succession.is_some()
     }
 
-    #[inline]
-    fn is_off(&self, offset: u64, length: u64) -> bool {
-        let grid = if self.grid == 0 { length } else { self.grid };
-        if grid.is_power_of_two() && grid <= self.common {
-            offset.wrapping_sub(self.phase) & (grid - 1) != 0
-        } else {
-            !(offset - self.origin(offset)).is_multiple_of(grid)
-        }
+    /// Which of its I/Os are to be counted.
+    pub(crate) fn mask(&self) -> GridMask {
+        let grid = if self.grid == 0 { self.only_length } else { self.grid };
+        let fits = self.succession.is_none() && grid.is_power_of_two() && grid <= self.common;
+        if fits { GridMask { phase: self.phase, mask: grid - 1, kept: 0 } } else { GridMask::ALL }
     }
 
-    fn origin(&self, offset: u64) -> u64 {
-        if self.from_drive { 0 } else { self.segment_start(offset) }
+    fn is_off(&self, offset: u64, length: u64) -> bool {
+        let grid = if self.grid == 0 { length } else { self.grid };
+        let origin = if self.from_drive { 0 } else { self.segment_start(offset) };
+        !(offset - origin).is_multiple_of(grid)
     }
 
     /// The first byte of the segment that holds an offset.
@@ -119,6 +130,15 @@ impl AskedPlaces {
     }
 }
 
+impl GridMask {
+    pub(crate) const ALL: Self = Self { phase: 0, mask: 0, kept: 1 };
+
+    #[inline]
+    pub(crate) fn passes(self, offset: u64) -> bool {
+        offset.wrapping_sub(self.phase) & self.mask != self.kept
+    }
+}
+
 impl PlaceCounts {
     /// `places`: linear addresses where the I/Os of each thread go on, of reads and of writes.
     pub(crate) fn new(asked: &AskedPlaces, places: impl Iterator<Item = [u64; 2]>) -> Self {
@@ -132,7 +152,6 @@ impl PlaceCounts {
     }
 
     /// Count an I/O of a thread that is about to be handed to the device.
-    #[inline]
     pub(crate) fn note(&mut self, asked: &AskedPlaces, thread: usize, direction: Direction, offset: u64, length: u64) {
         self.misaligned += u64::from(asked.is_off(offset, length));
         if let Some(succession) = asked.succession {
@@ -140,7 +159,6 @@ impl PlaceCounts {
         }
     }
 
-    #[inline(never)]
     fn note_successor(
         &mut self,
         asked: &AskedPlaces,
@@ -191,6 +209,12 @@ fn asked_grid(pattern: &AccessPattern) -> u64 {
         Some(stated) if !some_own && (is_random || pattern.cursor == Cursor::Iometer) => stated,
         stated => pattern.transfers().chain(stated).reduce(common_divisor).unwrap_or(1),
     }
+}
+
+fn only_length(pattern: &AccessPattern) -> u64 {
+    let mut lengths = pattern.transfers();
+    let first = lengths.next().unwrap_or(0);
+    if lengths.all(|length| length == first) { first } else { 0 }
 }
 
 fn raises(pattern: &AccessPattern) -> Vec<u64> {

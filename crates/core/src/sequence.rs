@@ -6,7 +6,7 @@ use std::sync::{Arc, Barrier, Mutex, PoisonError};
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::addressed::{AskedPlaces, PlaceCounts};
+use crate::addressed::{AskedPlaces, GridMask, PlaceCounts};
 use crate::arrival::{ArrivalProcess, Arrivals, Drawn};
 use crate::capture::Tap;
 use crate::contract::{Bytes, DataPattern, Nanos};
@@ -65,6 +65,8 @@ pub(crate) struct SharedStep {
     pub(crate) thread_cursors: Arc<Vec<AtomicU64>>,
     /// What is counted of the places of its I/Os, where they have any.
     pub(crate) places: Option<AskedPlaces>,
+    /// Which of them are looked at.
+    pub(crate) grid: GridMask,
     pub(crate) claimed: AtomicU64,
     pub(crate) end: AtomicU64,
 }

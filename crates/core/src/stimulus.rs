@@ -9,7 +9,7 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use crate::active_range::ActiveRange;
-use crate::addressed::AskedPlaces;
+use crate::addressed::{AskedPlaces, GridMask};
 use crate::capture::Tap;
 use crate::contract::{Bytes, Counters, DataPattern, Device, DeviceInfo, Nanos};
 use crate::groups::{check_replay, continues, groups};
@@ -276,10 +276,12 @@ impl<D: Device + 'static> Stimulus<D> {
         let pattern = spec.compile(index, self.info)?;
         let cursor = self.cursor(&spec.range, member);
         let divided = pattern.cursor() == Cursor::Shared && spec.demand.thread_count.min(self.workers.len() as u32) > 1;
+        let places = AskedPlaces::new(spec, divided);
         Ok(SharedStep {
             is_plain: pattern.is_random() && pattern.moves_data(),
             thread_cursors: Arc::new(pattern.thread_starts(u64::from(spec.demand.thread_count))),
-            places: AskedPlaces::new(spec, divided),
+            grid: places.as_ref().map_or(GridMask::ALL, AskedPlaces::mask),
+            places,
             pattern,
             group: 0,
             threads_before: 0,

@@ -316,16 +316,16 @@ impl<'a, D: Device> WorkerRun<'a, D> {
     #[allow(clippy::inline_always, reason = "15 instructions per I/O less, where it is called from two loops")]
     fn submit(&mut self, index: usize, step: &SharedStep, first: &SharedStep, now: Nanos) -> u32 {
         let slot = self.worker.free.pop().expect("a worker has as many slots as its largest step");
-        let (access, thread) = self.next_access(index, step, slot);
+        let access = self.next_access(index, step, slot);
         first.claimed_bytes(access.length, self.sequence.worker_count == 1);
         self.outstanding += 1;
         let Access { direction, offset, length } = access;
         let io = Io { slot, direction, offset, length, data_index: step.data_index };
         let now = if direction == Direction::Write { self.ready(first, &io, now) } else { now };
-        let own = &mut self.steps[index];
-        if let Some(asked) = &step.places {
-            own.places.note(asked, thread, direction, offset.0, length.0);
+        if step.grid.passes(offset.0) {
+            self.note_place(index, step, slot, access);
         }
+        let own = &mut self.steps[index];
         let due = own.arrivals.as_mut().and_then(|arrivals| arrivals.take(&mut self.worker.rng));
         own.note_submission(now);
         self.worker.flights[slot as usize] =

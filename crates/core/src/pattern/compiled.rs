@@ -151,6 +151,14 @@ impl CompiledPattern {
         self.place(rng, cursors, size, self.randoms, direction)
     }
 
+    /// Draw the next access of a pattern that is all random and moves data.
+    #[inline]
+    pub(crate) fn draw_plain(&self, rng: &mut Xoshiro256PlusPlus) -> Access {
+        let size = pick(&self.sizes, rng);
+        let direction = if self.reads.draw(rng) { Direction::Read } else { Direction::Write };
+        Access { direction, offset: self.draw_random(rng, size).1, length: Bytes(size.bytes) }
+    }
+
     /// Whether accesses are reads and writes.
     pub(crate) fn moves_data(&self) -> bool {
         self.operation == Operation::Transfer
