@@ -136,9 +136,9 @@ def on_a_file_in_the_run_folder(stage: Stage) -> Case:
 
 
 def on_a_file_that_cannot_be_told_from_others(stage: Stage) -> Case:
-    drive, _ = stage.drive(), stage.drive()
     stage.patch.setattr(loop, "_asked", lambda _: None)
     stage.patch.setattr(loop, "_found", lambda _: None)
+    drive, _ = stage.drive(), stage.drive()
     rules = {
         "known": "which cannot be told from other files",
         "unasked-loops": "which perhaps backs loop.*--acknowledge unknown-backing",
