@@ -17,7 +17,7 @@ use crate::map_cache::MapCache;
 use crate::timing::Timing;
 
 /// What the bytes begin with; another number for another layout.
-const MARK: &[u8; 16] = b"assay-ftl state2";
+const MARK: &[u8; 16] = b"assay-ftl state3";
 /// A state's hash behind it.
 const HASH_BYTES: u64 = 32;
 /// Room for the text of a drive model.

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
+use crate::bus::Bus;
 use crate::collect::FlashWork;
 use crate::die::Die;
 use crate::flash_model::FlashModel;
@@ -21,6 +22,29 @@ impl Server {
     fn serve(&mut self, from: u64, span: u64) -> u64 {
         self.busy_until = self.busy_until.max(from) + span;
         self.busy_until
+    }
+}
+
+/// A channel between the controller and its dies. Data on its way to or from a die in the controller's service gives way to
+/// what a host read waits for, as a chip that is not selected in the middle of a transfer waits.
+#[derive(Clone, Default, Serialize, Deserialize)]
+struct Channel {
+    reads: Bus,
+    all: Bus,
+}
+
+impl Channel {
+    /// What a read waits for crosses; it waits for other reads only.
+    #[inline]
+    fn read(&mut self, sensed: u64, span: u64, now: u64) -> u64 {
+        self.all.serve(sensed, span, now);
+        self.reads.serve(sensed, span, now)
+    }
+
+    /// Anything else crosses, in the time that is left.
+    #[inline]
+    fn serve(&mut self, from: u64, span: u64, now: u64) -> u64 {
+        self.all.serve(from, span, now)
     }
 }
 
@@ -61,9 +85,9 @@ pub(crate) struct Timing {
     stripe_transfer: u64,
     link_rate: Rate,
     controller: Server,
-    links: [Server; 2],
+    links: [Bus; 2],
     full_duplex: bool,
-    channels: Vec<Server>,
+    channels: Vec<Channel>,
     dies: Vec<Die>,
     channel_of_die: Vec<u32>,
     stripe_pages: u32,
@@ -110,9 +134,9 @@ impl Timing {
             stripe_transfer: channel_rate.span(model.program_unit.0),
             link_rate: Rate::new(model.link_rate),
             controller: Server::default(),
-            links: [Server::default(); 2],
+            links: Default::default(),
             full_duplex: model.full_duplex,
-            channels: vec![Server::default(); geometry.channel_count as usize],
+            channels: vec![Channel::default(); geometry.channel_count as usize],
             dies: vec![Die::default(); geometry.die_count as usize],
             channel_of_die: (0..geometry.die_count).map(|die| die % geometry.channel_count).collect(),
             stripe_pages: geometry.stripe_pages,
@@ -171,7 +195,7 @@ impl Timing {
     #[inline]
     pub(crate) fn link(&mut self, way: Way, at: u64, bytes: u64) -> u64 {
         let lane = usize::from(self.full_duplex && way == Way::ToHost);
-        self.links[lane].serve(at, self.link_rate.span(bytes))
+        self.links[lane].serve(at, self.link_rate.span(bytes), self.now)
     }
 
     /// A stripe's array read, before queued programs, and the transfer of `bytes` of it to the controller.
@@ -179,14 +203,16 @@ impl Timing {
     pub(crate) fn read_stripe(&mut self, stripe: u32, bytes: u64, at: u64) -> u64 {
         let (die, span) = (self.die_of(stripe), self.array_time(self.read));
         let sensed = self.dies[die].sense(at, span);
-        self.transfer(die, bytes, at, sensed)
+        let (transfer, now) = (self.channel_rate.span(bytes), self.now);
+        self.channel_of(die).read(sensed, transfer, now)
     }
 
     /// The same for a read that waits behind everything that its die has to do.
     pub(crate) fn read_in_turn(&mut self, stripe: u32, bytes: u64, at: u64) -> u64 {
         let (die, span) = (self.die_of(stripe), self.array_time(self.read));
         let sensed = self.dies[die].queue(at, span, self.now);
-        self.transfer(die, bytes, at, sensed)
+        let (transfer, now) = (self.channel_rate.span(bytes), self.now);
+        self.channel_of(die).serve(sensed, transfer, now)
     }
 
     /// Nothing behind a read of a stripe is begun before the operation in progress on its die is over.
@@ -195,15 +221,6 @@ impl Timing {
         let die = self.die_of(stripe);
         let until = self.dies[die].engaged_until(at);
         self.hold_commands(until);
-    }
-
-    /// Bytes that are sensed cross the channel of their die. Its share is reserved when the command comes, so that a busy
-    /// die does not block its neighbours.
-    #[inline]
-    fn transfer(&mut self, die: usize, bytes: u64, at: u64, sensed: u64) -> u64 {
-        let transfer = self.channel_rate.span(bytes);
-        let channel = self.channel_of(die).serve(at, transfer);
-        (sensed + transfer).max(channel)
     }
 
     /// Read map entries that are not in memory, from some die.
@@ -271,7 +288,7 @@ impl Timing {
     }
 
     #[inline]
-    fn channel_of(&mut self, die: usize) -> &mut Server {
+    fn channel_of(&mut self, die: usize) -> &mut Channel {
         &mut self.channels[self.channel_of_die[die] as usize]
     }
 
@@ -297,8 +314,8 @@ impl FlashWork for Timing {
     fn program(&mut self, stripe: u32, pages: u32, host: bool) {
         let die = self.die_of(stripe);
         let at = if host { self.open_stripe_accepted } else { self.accepted };
-        let transfer = self.stripe_transfer;
-        let loaded = self.channel_of(die).serve(at, transfer);
+        let (transfer, now) = (self.stripe_transfer, self.now);
+        let loaded = self.channel_of(die).serve(at, transfer, now);
         let span = self.program_span(host);
         let release = self.dies[die].queue(loaded, span, self.now);
         if host && self.open_stripe_count > 0 {
@@ -317,7 +334,8 @@ impl FlashWork for Timing {
         let (die, at) = (self.die_of(stripe), self.accepted);
         let transfer =
             if pages == self.stripe_pages { self.page_transfer } else { self.stripe_transfer / u64::from(pages) };
-        self.channel_of(die).serve(at, transfer);
+        let now = self.now;
+        self.channel_of(die).serve(at, transfer, now);
         if stripe != self.relocated_stripe {
             // A relocation is no host read: it waits its turn behind what is queued.
             let span = self.array_time(self.read);
@@ -332,3 +350,7 @@ impl FlashWork for Timing {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "queueing_tests.rs"]
+mod queueing;
