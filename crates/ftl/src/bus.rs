@@ -26,6 +26,26 @@ impl Bus {
         }
     }
 
+    /// The first instant at `at` or later that is not taken.
+    #[inline]
+    pub(crate) fn free_from(&self, at: u64) -> u64 {
+        match self.taken.back() {
+            Some((begin, end)) if at < *end => {
+                if *begin <= at {
+                    *end
+                } else {
+                    self.free_between(at)
+                }
+            }
+            _ => at,
+        }
+    }
+
+    fn free_between(&self, at: u64) -> u64 {
+        let (begin, end) = self.taken[self.taken.partition_point(|(_, end)| *end <= at)];
+        if begin <= at { end } else { at }
+    }
+
     /// Begin a stretch behind all others, and forget those that are over.
     #[inline]
     fn begin(&mut self, from: u64, span: u64, now: u64) -> u64 {
@@ -68,6 +88,7 @@ mod tests {
         assert_eq!(bus.serve(0, 10, 0), 10, "idle until 1000");
         assert_eq!(bus.serve(5, 10, 0), 20, "one after the other");
         assert_eq!(bus.serve(950, 80, 0), 1_130, "50 before the stretch and 30 behind it");
+        assert_eq!([0, 20, 949, 951, 1_130].map(|at| bus.free_from(at)), [20, 20, 949, 1_130, 1_130]);
         assert_eq!(bus.serve(0, 930, 0), 950);
         assert_eq!(bus.serve(0, 1, 0), 1_131, "all of it is taken");
     }

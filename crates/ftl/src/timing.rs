@@ -202,7 +202,7 @@ impl Timing {
     #[inline]
     pub(crate) fn read_stripe(&mut self, stripe: u32, bytes: u64, at: u64) -> u64 {
         let (die, span) = (self.die_of(stripe), self.array_time(self.read));
-        let sensed = self.dies[die].sense(at, span);
+        let sensed = self.dies[die].sense(at, span, self.now);
         let (transfer, now) = (self.channel_rate.span(bytes), self.now);
         self.channel_of(die).read(sensed, transfer, now)
     }
@@ -219,7 +219,7 @@ impl Timing {
     #[inline]
     pub(crate) fn hold_for_die(&mut self, stripe: u32, at: u64) {
         let die = self.die_of(stripe);
-        let until = self.dies[die].engaged_until(at);
+        let until = self.dies[die].engaged_until(at, self.now);
         self.hold_commands(until);
     }
 
