@@ -259,6 +259,12 @@ impl Collector {
         }
     }
 
+    /// The stripe that host data is collected for.
+    #[inline]
+    pub(crate) fn open_stripe(&self) -> u32 {
+        self.host.stripe
+    }
+
     /// Data of the host is from now on stored so many pages to a stripe; units that are open keep their density.
     pub(crate) fn set_density(&mut self, stripe_pages: u32) {
         self.host_stripe_pages = stripe_pages;

@@ -223,6 +223,9 @@ impl SimulatedDrive {
 
     #[inline]
     fn read_of_host(&mut self, stripe: u32, bytes: u64, at: u64) -> u64 {
+        if self.timing.is_buffered(stripe, self.flash.open_stripe(), at) {
+            return at;
+        }
         if self.model.reads_in_order {
             self.timing.hold_for_die(stripe, at);
         }
@@ -319,6 +322,7 @@ impl SimulatedDrive {
     fn read_before_modify(&mut self, logical: u32, at: u64) -> u64 {
         let bytes = self.geometry.page_bytes();
         match self.stripe_of(logical) {
+            Some(stripe) if self.timing.is_buffered(stripe, self.flash.open_stripe(), at) => at,
             Some(stripe) if self.model.modify_reads_first => self.timing.read_stripe(stripe, bytes, at),
             Some(stripe) => self.timing.read_in_turn(stripe, bytes, at),
             None => at,

@@ -85,6 +85,43 @@ fn reads_of_written_pages_need_flash_and_others_do_not() {
     assert_eq!(written.latency_max_ns, Some(97_927));
 }
 
+/// 20 us command + 7.4 us link, as of pages that need no flash, until the programs of 0.9 ms are over.
+#[test]
+fn reads_of_pages_in_the_write_buffer_take_host_and_link_time_only() {
+    let mut drive = stimulus();
+    let mut part = |size, read_share, queue_depth, stop| {
+        let mut step = step(size, read_share, 1.0, queue_depth, stop);
+        step.range = ActiveRange::new(vec![0], 131_072).expect("valid");
+        run(&mut drive, step).read
+    };
+    // Seven stripes of four pages, one on each of seven dies, and an open one.
+    part(122_880, 0.0, 1, StopRule::Count(1));
+    let buffered = part(4096, 1.0, 1, StopRule::Count(20));
+    part(4096, 1.0, 1, StopRule::Time(Nanos(2_000_000)));
+    let programmed = part(4096, 1.0, 1, StopRule::Count(200));
+    assert_eq!(buffered.latency_max_ns, Some(27_447));
+    assert_eq!(programmed.latency_max_ns, Some(97_927));
+    assert_eq!(programmed.latency_min_ns, Some(27_447), "the open stripe is not programmed");
+}
+
+#[test]
+fn a_flush_takes_a_program_however_long_ago_the_data_came() {
+    let mut drive = SimulatedDrive::new(model(), Nanos(0)).expect("valid");
+    drive.prepare(&[], 1, Bytes(0)).expect("ready");
+    let mut time_of = |direction| {
+        let begun = drive.now().0;
+        drive.submit(Io { slot: 0, direction, offset: Bytes(0), length: Bytes(4096), data_index: 0 });
+        drive.reap(&mut Vec::new(), Nanos(u64::MAX)).expect("reaps");
+        let ended = drive.now().0;
+        drive.reap(&mut Vec::new(), Nanos(ended + 1_000_000_000)).expect("waits");
+        ended - begun
+    };
+    assert!(time_of(Direction::Write) < 100_000);
+    let flush = time_of(Direction::Flush);
+    assert!((900_000..1_200_000).contains(&flush), "{flush}");
+    assert!(time_of(Direction::Flush) < 100_000, "nothing is left to program");
+}
+
 #[test]
 fn partial_pages_are_read_before_they_are_written() {
     let mut drive = stimulus();

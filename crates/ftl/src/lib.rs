@@ -20,6 +20,7 @@ pub mod faults;
 pub mod flash_model;
 pub mod model;
 
+mod buffered;
 mod bus;
 mod collect;
 mod die;

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
+use crate::buffered::Buffered;
 use crate::bus::Bus;
 use crate::collect::FlashWork;
 use crate::die::Die;
@@ -105,6 +106,8 @@ pub(crate) struct Timing {
     accepted: u64,
     /// Time at which the last host stripe is in the flash.
     programmed: u64,
+    /// Host stripes that are not, where the map tells the stripe of every page.
+    buffered: Option<Buffered>,
     /// Time of the last command.
     now: u64,
     relocated_stripe: u32,
@@ -147,6 +150,7 @@ impl Timing {
             open_stripe_accepted: 0,
             accepted: 0,
             programmed: 0,
+            buffered: (model.log.0 == 0).then(Buffered::default),
             now: 0,
             relocated_stripe: u32::MAX,
             next_pause: if model.pause_every.0 == 0 { u64::MAX } else { model.pause_every.0 },
@@ -256,11 +260,21 @@ impl Timing {
         self.accepted
     }
 
+    /// Whether the pages of a stripe are read from the write buffer at a time; `open` is the stripe that is being filled.
+    #[inline]
+    pub(crate) fn is_buffered(&self, stripe: u32, open: u32, at: u64) -> bool {
+        if self.programmed <= at && self.open_stripe_count == 0 {
+            return false;
+        }
+        let Some(buffered) = &self.buffered else { return false };
+        (self.open_stripe_count > 0 && stripe == open) || (self.programmed > at && buffered.holds(stripe, at))
+    }
+
     /// Program what is in the open stripe now, as a drive without a write cache does; returns when all is in the flash.
     pub(crate) fn write_through(&mut self) -> u64 {
         if self.open_stripe_count > 0 {
             let die = self.stream.below(self.dies.len() as u64) as u32;
-            self.program(die, self.open_stripe_count, true);
+            self.program_buffered(die, self.open_stripe_count);
         }
         self.programmed
     }
@@ -300,6 +314,32 @@ impl Timing {
         (span as f64 * (1.0 + self.jitter * self.stream.around_zero())) as u64
     }
 
+    /// Load and program a stripe that is in the controller at `at`; returns when it is in the flash.
+    #[inline]
+    fn program_from(&mut self, at: u64, stripe: u32, host: bool) -> u64 {
+        let (die, transfer, now) = (self.die_of(stripe), self.stripe_transfer, self.now);
+        let loaded = self.channel_of(die).serve(at, transfer, now);
+        let span = self.program_span(host);
+        self.dies[die].queue(loaded, span, now)
+    }
+
+    /// Program so many pages of the open stripe, and free their slots.
+    #[inline]
+    fn program_buffered(&mut self, stripe: u32, pages: u32) -> u64 {
+        let at = self.open_stripe_accepted.max(self.accepted).max(self.now);
+        let release = self.program_from(at, stripe, true);
+        let freed = self.open_stripe_count.min(pages);
+        if freed > 0 {
+            self.buffer.push_back((release, freed));
+            self.open_stripe_count -= freed;
+            if self.open_stripe_count == 0 {
+                self.open_stripe_accepted = 0;
+            }
+            self.programmed = self.programmed.max(release);
+        }
+        release
+    }
+
     fn program_span(&mut self, host: bool) -> u64 {
         if host && self.slc_left >= self.program_bytes {
             self.slc_left -= self.program_bytes;
@@ -312,20 +352,13 @@ impl Timing {
 impl FlashWork for Timing {
     #[inline]
     fn program(&mut self, stripe: u32, pages: u32, host: bool) {
-        let die = self.die_of(stripe);
-        let at = if host { self.open_stripe_accepted } else { self.accepted };
-        let (transfer, now) = (self.stripe_transfer, self.now);
-        let loaded = self.channel_of(die).serve(at, transfer, now);
-        let span = self.program_span(host);
-        let release = self.dies[die].queue(loaded, span, self.now);
-        if host && self.open_stripe_count > 0 {
-            let freed = self.open_stripe_count.min(pages);
-            self.buffer.push_back((release, freed));
-            self.open_stripe_count -= freed;
-            if self.open_stripe_count == 0 {
-                self.open_stripe_accepted = 0;
+        if host {
+            let release = self.program_buffered(stripe, pages);
+            if let Some(buffered) = &mut self.buffered {
+                buffered.push(stripe, release, self.now);
             }
-            self.programmed = self.programmed.max(release);
+        } else {
+            self.program_from(self.accepted, stripe, false);
         }
     }
 
