@@ -1,7 +1,8 @@
 //! Appending pages, and garbage collection paced by the host's writes.
 //!
-//! A victim with v of N pages valid frees N - v pages; v relocations are spread evenly, or in batches, over the host
-//! pages that use those up, so the free pool stays level and no write waits for more than a batch.
+//! Victims with v of N pages valid free N - v pages; v relocations are spread evenly, or in batches, over the host
+//! pages that use those up, so the free pool stays level and no write waits for more than a batch. A policy that does not look
+//! for the emptiest unit may take one that frees nothing: then the next ones are taken along with it, and paid for together.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +12,8 @@ use crate::victims::Victims;
 
 /// Collection runs while no more units than this are free: all of the reserve but the two frontiers.
 const FREE_LOW: usize = RESERVE_UNITS as usize - 2;
+/// Victims that are not the emptiest are taken until they free one of so many parts of a unit.
+const FREED_SHARE: u32 = 2;
 /// Host pages appended at a time, so that collection keeps up with long writes.
 const RUN_PAGES: u32 = 32;
 /// Relocations that the map is fetched ahead for.
@@ -89,16 +92,42 @@ impl Frontier {
     }
 }
 
+/// What victims that were taken together cost, and how far it is paid.
+#[derive(Default, Serialize, Deserialize)]
+struct Dues {
+    valid: u32,
+    /// Host pages that fit into what they free.
+    freed: u32,
+    relocated: u32,
+    host_pages: u32,
+}
+
+impl Dues {
+    /// So many host pages are written, of those that the victims stand for; returns how many relocations are due.
+    fn pay(&mut self, host_pages: u32) -> u32 {
+        self.host_pages += host_pages;
+        let owed = if self.are_last() {
+            self.valid
+        } else {
+            (u64::from(self.host_pages) * u64::from(self.valid)).div_ceil(u64::from(self.freed)) as u32
+        };
+        owed.saturating_sub(self.relocated)
+    }
+
+    fn left(&self) -> u32 {
+        self.freed.saturating_sub(self.host_pages)
+    }
+
+    fn are_last(&self) -> bool {
+        self.host_pages >= self.freed
+    }
+}
+
 #[derive(Serialize, Deserialize)]
 struct Victim {
     unit: u32,
     /// Pages that each of its stripes holds.
     stripe_pages: u32,
-    valid_at_start: u32,
-    /// Host pages that fit into what it frees.
-    freed: u32,
-    relocated: u32,
-    host_pages: u32,
     /// Valid pages found so far that are not relocated yet, each with its logical page: a ring.
     found: [(u32, u32); FETCH_AHEAD],
     found_first: usize,
@@ -110,17 +139,12 @@ struct Victim {
 }
 
 impl Victim {
-    /// `freed` is for the caller to tell.
-    fn new(unit: u32, geometry: &Geometry, stripe_pages: u32, valid: u32, mapping: &Mapping) -> Self {
+    fn new(unit: u32, geometry: &Geometry, stripe_pages: u32, mapping: &Mapping) -> Self {
         let from = unit * geometry.unit_slots;
         let end = from + stripe_pages * geometry.unit_stripes();
         let mut victim = Self {
             unit,
             stripe_pages,
-            valid_at_start: valid,
-            freed: 0,
-            relocated: 0,
-            host_pages: 0,
             found: [(0, 0); FETCH_AHEAD],
             found_first: 0,
             found_count: 0,
@@ -183,6 +207,9 @@ pub(crate) struct Collector {
     host: Frontier,
     relocation: Frontier,
     victim: Option<Victim>,
+    /// Victims that come after it, the next one last, and what all of them cost together.
+    victims_next: Vec<u32>,
+    dues: Dues,
     /// Pages per stripe of host data that comes now, and of every unit; empty where the drive does not compress.
     host_stripe_pages: u32,
     densities: Vec<u32>,
@@ -202,6 +229,8 @@ impl Collector {
             host: Frontier::default(),
             relocation: Frontier::default(),
             victim: None,
+            victims_next: Vec::new(),
+            dues: Dues::default(),
             host_stripe_pages: geometry.stripe_pages,
             densities: if geometry.unit_slots == geometry.unit_pages { Vec::new() } else { vec![0; units] },
             uncollected: 0,
@@ -226,6 +255,7 @@ impl Collector {
         });
         let fits = free
             && victim
+            && self.victims_next.iter().all(|unit| *unit < units)
             && self.densities.len() == dense
             && self.densities.iter().chain([&self.host_stripe_pages]).all(|pages| *pages <= stripe_max)
             && [&self.host, &self.relocation].iter().all(|frontier| frontier.fits(geometry))
@@ -289,7 +319,7 @@ impl Collector {
     /// Relocate while the drive has nothing else to do, until `target` pages are free.
     pub(crate) fn collect_idle(&mut self, mut budget: u64, target: u64, work: &mut impl FlashWork) {
         while budget > 0 && self.free_pages() < target {
-            if self.victim.is_none() && !self.choose_victim() {
+            if self.victim.is_none() && !self.choose_victims() {
                 break;
             }
             let most = budget.min(u64::from(self.geometry.unit_pages)) as u32;
@@ -347,58 +377,84 @@ impl Collector {
     fn collect(&mut self, host_pages: u32, work: &mut impl FlashWork) {
         let mut left = host_pages;
         while left > 0 {
-            if self.victim.is_none() && (self.free.len() > FREE_LOW || !self.choose_victim()) {
+            if self.victim.is_none() && (self.free.len() > FREE_LOW || !self.choose_victims()) {
                 return;
             }
             left -= self.collect_some(left, work);
         }
     }
 
-    /// Go on with the victim for up to `host_pages`; returns how many of them it stands for.
+    /// Go on with the victims for up to `host_pages`; returns how many of them they stand for.
     ///
-    /// A victim whose pages are all valid frees nothing and stands for none. There is always another: while so few units
-    /// are free, the closed ones hold more pages than the user has.
+    /// A greedy victim whose pages are all valid frees nothing and stands for none. There is always another: while so few
+    /// units are free, the closed ones hold more pages than the user has.
     fn collect_some(&mut self, host_pages: u32, work: &mut impl FlashWork) -> u32 {
-        let Some(victim) = self.victim.as_mut() else { return host_pages };
-        let freed = victim.freed;
-        let taken = host_pages.min(freed.saturating_sub(victim.host_pages));
-        victim.host_pages += taken;
-        let last = victim.host_pages >= freed;
-        let owed = if last {
-            victim.valid_at_start
-        } else {
-            (u64::from(victim.host_pages) * u64::from(victim.valid_at_start)).div_ceil(u64::from(freed)) as u32
-        };
-        let due = owed.saturating_sub(victim.relocated);
-        if due >= self.collection.batch || last || self.free.len() < 2 {
-            self.relocate(due, work);
-            self.free_if_empty(work);
+        if self.victim.is_none() {
+            return host_pages;
+        }
+        let taken = host_pages.min(self.dues.left());
+        let due = self.dues.pay(taken);
+        if due >= self.collection.batch || self.dues.are_last() || self.free.len() < 2 {
+            self.relocate_due(due, work);
         }
         taken
     }
 
-    fn free_if_empty(&mut self, work: &mut impl FlashWork) {
-        let Self { mapping, free, .. } = self;
-        if let Some(victim) = self.victim.take_if(|victim| mapping.victims.valid_in(victim.unit) == 0) {
-            free.push(victim.unit);
-            self.statistics.erased_units += 1;
-            work.erase();
+    /// Relocate so many pages, of one victim after the other.
+    fn relocate_due(&mut self, due: u32, work: &mut impl FlashWork) {
+        let mut left = due;
+        loop {
+            left -= self.relocate(left, work);
+            if !self.free_if_empty(work) || self.victim.is_none() || left == 0 {
+                return;
+            }
         }
     }
 
-    /// False where no unit is closed yet.
-    fn choose_victim(&mut self) -> bool {
-        let Some((unit, valid)) = self.mapping.victims.choose() else { return false };
-        let stripe_pages = self.density_of(unit);
-        let mut victim = Victim::new(unit, &self.geometry, stripe_pages, valid, &self.mapping);
-        let freed = stripe_pages * self.geometry.unit_stripes() - valid;
-        victim.freed = if stripe_pages == self.host_stripe_pages {
-            freed
-        } else {
-            (u64::from(freed) * u64::from(self.host_stripe_pages) / u64::from(stripe_pages)) as u32
+    /// Free the victim where it holds nothing any more, and go on to the next; returns whether it did.
+    fn free_if_empty(&mut self, work: &mut impl FlashWork) -> bool {
+        let Self { mapping, free, .. } = self;
+        let Some(victim) = self.victim.take_if(|victim| mapping.victims.valid_in(victim.unit) == 0) else {
+            return false;
         };
-        self.victim = Some(victim);
+        free.push(victim.unit);
+        self.statistics.erased_units += 1;
+        work.erase();
+        if let Some(unit) = self.victims_next.pop() {
+            self.begin_victim(unit);
+        }
         true
+    }
+
+    fn begin_victim(&mut self, unit: u32) {
+        self.victim = Some(Victim::new(unit, &self.geometry, self.density_of(unit), &self.mapping));
+    }
+
+    /// Take victims until they free a share of a unit, or the emptiest. False where no unit is closed yet.
+    fn choose_victims(&mut self) -> bool {
+        self.dues = Dues::default();
+        let least = if self.mapping.victims.are_emptiest() { 0 } else { self.geometry.unit_pages / FREED_SHARE };
+        while let Some((unit, valid)) = self.mapping.victims.choose() {
+            self.dues.valid += valid;
+            self.dues.freed += self.host_pages_freed(unit, valid);
+            self.victims_next.push(unit);
+            if self.dues.freed >= least {
+                break;
+            }
+        }
+        self.victims_next.reverse();
+        let first = self.victims_next.pop();
+        first.inspect(|unit| self.begin_victim(*unit)).is_some()
+    }
+
+    /// Host pages that fit into what a unit with so many valid pages frees.
+    fn host_pages_freed(&self, unit: u32, valid: u32) -> u32 {
+        let stripe_pages = self.density_of(unit);
+        let freed = stripe_pages * self.geometry.unit_stripes() - valid;
+        if stripe_pages == self.host_stripe_pages {
+            return freed;
+        }
+        (u64::from(freed) * u64::from(self.host_stripe_pages) / u64::from(stripe_pages)) as u32
     }
 
     /// Move up to `most` of the victim's valid pages; returns how many.
@@ -420,7 +476,7 @@ impl Collector {
             frontier.finish_stripes(shared, work);
             moved += 1;
         }
-        victim.relocated += moved;
+        self.dues.relocated += moved;
         self.victim = Some(victim);
         self.statistics.relocated_pages += u64::from(moved);
         moved

@@ -140,6 +140,11 @@ impl Victims {
         Some((unit, count))
     }
 
+    /// Whether the policy takes units that free the most.
+    pub(crate) fn are_emptiest(&self) -> bool {
+        self.policy == VictimPolicy::Greedy
+    }
+
     fn levelling_is_due(&mut self) -> bool {
         let (every, since) = self.levelling;
         let due = every > 0 && since + 1 >= every;
