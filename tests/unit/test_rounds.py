@@ -36,6 +36,15 @@ def test_five_steady_rounds_are_enough() -> None:
     assert judged[-1].window.reached
 
 
+def test_a_steady_drive_runs_at_least_the_rounds_that_a_published_window_needs() -> None:
+    settings = synthetic_settings(round_least=7)
+    rounds = synthetic_rounds(settings, [1000.0] * 7)
+    judged = judged_rounds(settings, lambda index: rounds[index - 1].cells)
+    assert [item.ended for item in judged] == [None] * 6 + ["steady"]
+    assert judged[-1].window is not None
+    assert judged[-1].window.rounds == (3, 4, 5, 6, 7)
+
+
 def test_a_falling_drive_runs_to_the_round_limit() -> None:
     judged = drive(synthetic_settings(round_limit=7), FALLING)
     assert len(judged) == 7

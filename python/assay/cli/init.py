@@ -27,6 +27,7 @@ ABOUT = {
     "file_target": "the drive is a pre-allocated regular file",
     "thread_count": "threads; the edition's where it is not given",
     "queue_depth": "outstanding I/Os per thread; the edition's where it is not given",
+    "round_least": "rounds before which a steady one does not end the test",
     "round_limit": "rounds after which a test ends that is not steady",
     "time_hours": "hours after which write saturation ends",
     "amount_multiple": "writes after which write saturation ends, in capacities of the drive",
@@ -50,6 +51,7 @@ ABOUT = {
 _EXAMPLES: dict[str, object] = {
     "edition": "pts-c-1.0",
     "stop": "first",
+    "round_least": 13,
     "round_limit": 25,
     "arrival": "poisson:5000",
     "time_hours": 24,

@@ -81,8 +81,10 @@ def other_limits(settings: TestSettings, table: Limits) -> Iterator[str]:
         yield f"{settings.test}: steady within {both} instead of {instead}"
 
 
-def other_rounds(round_limit: int, asked: int) -> Iterator[str]:
-    """Say that another number of rounds was allowed than the edition's."""
+def other_rounds(round_limit: int, asked: int, round_least: int = 0) -> Iterator[str]:
+    """Say that another number of rounds was allowed than the edition's, or that some were demanded."""
+    if round_least:
+        yield f"at least {round_least} rounds"
     if round_limit != asked:
         yield f"at most {round_limit} rounds instead of {asked}"
 

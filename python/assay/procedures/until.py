@@ -81,6 +81,7 @@ def until_steady(
     round_sequence: Callable[[int], StepSequence],
     *,
     round_limit: int,
+    round_least: int = 0,
     judge: Callable[[Sequence[Round]], MeasurementWindow | None],
     tracked: Callable[[Sequence[StepRecord]], Iterable[Tracked]],
     complete: Callable[[Sequence[StepRecord]], bool],
@@ -93,6 +94,7 @@ def until_steady(
     tracked : the steps of a round that steady state is decided by.
     complete : whether a round ran to its end and has a value in each of them.
     value, unit : of the tracking variable in such a step, for those who watch.
+    round_least : no round before it ends the test as steady; 0 means any may.
     Yields each round and then its verdict; returns the last. Ends after the first steady one, after the limit, after
     one that is not complete, or after one in which no I/O of a tracking cell completed; a void one is left out, and the
     window begins anew behind it, as often as the settings allow.
@@ -117,7 +119,7 @@ def until_steady(
         elif silent:
             ended = "no-completions"
         elif whole or void:
-            ended = _round_ending(index, round_limit, window)
+            ended = _round_ending(index, round_least, round_limit, window)
         judged = RoundOutcome(
             stage=sequence.stage,
             index=index,
@@ -142,7 +144,7 @@ def _in_a_row(done: Sequence[Round]) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[1] == last[-1] - pair[0], enumerate(reversed(last))))
 
 
-def _round_ending(index: int, limit: int, window: MeasurementWindow | None) -> Until | None:
-    if window and window.reached:
+def _round_ending(index: int, least: int, limit: int, window: MeasurementWindow | None) -> Until | None:
+    if window and window.reached and index >= least:
         return "steady"
     return "round-limit" if index == limit else None

@@ -34,7 +34,7 @@ def loop_departures(
     yield from shortened("cells", settings.step_ns, table.step_seconds.value, cells)
     if not _is_capped(settings, table, drive):
         yield from other_range(settings, table.test_range.value, drive)
-    yield from other_rounds(settings.round_limit, table.round_limit.value)
+    yield from other_rounds(settings.round_limit, table.round_limit.value, settings.round_least)
     yield from _other_demand(settings, table)
     yield from short_histogram(settings, table.histogram_seconds.value if table.histogram_seconds else 0, test)
     yield from deeper(settings, cells or ())

@@ -19,10 +19,12 @@ def _is_arrival(text: str) -> str:
 class LoopOptions(DemandOptions):
     """Choices that the specification leaves to the tester, for one test loop.
 
+    round_least : rounds before which a steady one does not end the test: 13 repeats a published window of rounds 9-13.
     arrival : ``fixed:RATE`` or ``poisson:RATE`` makes it an open loop, which is a listed deviation.
     """
 
     round_limit: int | None = Field(default=None, ge=5, le=1000)
+    round_least: int | None = Field(default=None, ge=5, le=1000)
     arrival: Annotated[str, AfterValidator(_is_arrival)] | None = None
 
     def demand(self, default: Demand) -> Demand:

@@ -82,6 +82,7 @@ def plan_loop(
         sizes_bytes=runnable,
         step_ns=_step_ns(table, request.scale),
         round_limit=options.round_limit or table.round_limit.value,
+        round_least=options.round_least or 0,
         tracking=_tracking(test, table, runnable),
         range_limit=table.range_limit.value,
         slope_limit=table.slope_limit.value,
@@ -101,13 +102,17 @@ def plan_loop(
     return PlannedTest(
         settings=settings,
         run=run_loop,
-        earliest_ns=WINDOW_ROUNDS * round_ns + settings.histogram_ns,
+        earliest_ns=_rounds_least(settings) * round_ns + settings.histogram_ns,
         latest_ns=settings.round_limit * round_ns + settings.histogram_ns,
         written_first_bytes=settings.preconditioning_bytes,
         phases=_phases(settings, round_ns),
         purge_count=int(settings.purges),
         outline=_outline(settings),
     )
+
+
+def _rounds_least(settings: LoopSettings) -> int:
+    return min(max(WINDOW_ROUNDS, settings.round_least), settings.round_limit)
 
 
 def _phases(settings: LoopSettings, round_ns: int) -> tuple[PlannedPhase, ...]:
@@ -125,7 +130,7 @@ def _phases(settings: LoopSettings, round_ns: int) -> tuple[PlannedPhase, ...]:
     written = settings.preconditioning_bytes
     fill = (PlannedPhase(name="preconditioning", stages=("precondition",), amount_bytes=written),) if written else ()
     cells = [steps(cell, settings.step_ns, settings.round_limit) for cell in settings.cells]
-    rounds = timed_phase("rounds", cells, stages=("round",), least_ns=WINDOW_ROUNDS * round_ns)
+    rounds = timed_phase("rounds", cells, stages=("round",), least_ns=_rounds_least(settings) * round_ns)
     if not settings.histogram_ns:
         return (*fill, rounds)
     behind = steps(settings.tracking[0], settings.histogram_ns, 1)
@@ -162,6 +167,7 @@ def loop_rounds(settings: LoopSettings, round_sequence: Callable[[int], StepSequ
         settings,
         round_sequence,
         round_limit=settings.round_limit,
+        round_least=settings.round_least,
         judge=lambda done: measurement_window(done, settings),
         tracked=lambda steps: tracked_cells(steps, settings),
         complete=lambda steps: is_complete(steps, settings),

@@ -21,6 +21,7 @@ class LoopSettings(TestSettings):
     preconditioning_bytes : host bytes written before the loop, in transfers of ``preconditioning_transfer_bytes``
         over the first ``preconditioning_share`` of the drive, at ``preconditioning_demand``.
     tracking : the cells whose variable decides steady state, all at once. steady_required : the test asks for it.
+    round_least : no round before it ends the test as steady.
     not_applicable : sizes of the specification that this drive cannot run, with the reason.
     """
 
@@ -37,6 +38,7 @@ class LoopSettings(TestSettings):
     preconditioning_demand: Demand
     not_applicable: dict[int, str] = field(default_factory=dict)
     steady_required: bool = True
+    round_least: int = 0
 
     @property
     def cells(self) -> tuple[Cell, ...]:
