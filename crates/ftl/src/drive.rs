@@ -117,13 +117,15 @@ impl SimulatedDrive {
         }
     }
 
-    /// Switch the volatile write cache: without one a write is done once it is in the flash.
+    /// Switch the volatile write cache: without one a write is done once it is in the flash. One that is fixed stays as it is.
     ///
     /// # Panics
     /// When I/Os are outstanding.
     pub fn switch_write_cache(&mut self, enabled: bool) {
         assert!(self.front.is_idle(), "the write cache is switched between programs");
-        self.model.write_cache = enabled;
+        if !self.model.write_cache_fixed {
+            self.model.write_cache = enabled;
+        }
     }
 
     /// Pages written by the host and by garbage collection since the last purge.

@@ -116,6 +116,9 @@ pub struct FlashModel {
     /// A write is done when it is in the buffer; without, when it is in the flash.
     #[serde(default = "yes")]
     pub write_cache: bool,
+    /// The host cannot switch the write cache, as of a buffer that keeps its data without power.
+    #[serde(default)]
+    pub write_cache_fixed: bool,
     /// Reads of a partial write go before queued programs, as host reads do; without, they wait their turn.
     #[serde(default = "yes")]
     pub modify_reads_first: bool,

@@ -120,7 +120,7 @@ def find_drive(plan: Plan, answers: Answers | None = None, kept: tuple[Path, ...
     drive whose tables would not fit into memory.
     """
     if is_simulated(plan.drive):
-        for key in ("io_path", "pin", "purge", "write_cache"):
+        for key in ("io_path", "pin", "purge"):
             if getattr(plan, key) != Plan.model_fields[key].default:
                 option = f"--{key.replace('_', '-')}"
                 raise UsageError(option, "is a choice for real drives only", "leave it out for a simulated drive")
@@ -154,7 +154,8 @@ def expected_drive(plan: Plan, drive: DriveIdentity, demanded: CacheState) -> Dr
 
     demanded : by the edition. Worked: enabled now, ``--write-cache off`` -> disabled.
     """
-    if plan.write_cache == "as-is" or command_set(drive) is None:
+    settable = "write-cache" in drive.controls if drive.kind == "simulated" else command_set(drive) is not None
+    if plan.write_cache == "as-is" or not settable:
         return drive
     return replace(drive, write_cache=_CACHES[plan.write_cache] or demanded)
 
@@ -177,7 +178,8 @@ def open_dut(
     Raises GateRefusedError and its kinds where the gate keeps its hands off the drive.
     """
     if drive.kind == "simulated":
-        with _simulated(plan, drive, seed) as dut:
+        demanded = tests[0].settings.write_cache_required if tests else drive.write_cache
+        with _simulated(plan, expected_drive(plan, drive, demanded), seed) as dut:
             yield dut
     else:
         most = written_bytes_max
@@ -190,7 +192,8 @@ def _simulated(plan: Plan, drive: DriveIdentity, seed: int) -> Iterator[Dut]:
     target = parse_simulated(plan.drive)
     if target.identity.faults_sha256 != drive.faults_sha256:
         raise UsageError(drive.path, "its file of faults has changed since it was read", "start the run again")
-    with simulated_stimulus(target, seed, round(plan.io_time_limit_seconds * SECOND_NS)) as stimulus:
+    limit_ns = round(plan.io_time_limit_seconds * SECOND_NS)
+    with simulated_stimulus(target, seed, limit_ns, drive.write_cache) as stimulus:
 
         def unchanged() -> None:
             if target.faults:

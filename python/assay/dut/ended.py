@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.dut.simulated.model import is_simulated
 from assay.errors import DeviceFailureError, TimekeepingError, errno_label
 
 if TYPE_CHECKING:
@@ -32,7 +33,18 @@ def check_sequence(records: Sequence[StepRecord], path: str) -> None:
         counts = ", ".join(f"{count} x {errno_label(errno)}" for errno, count in sorted(errors.items()))
         reason = "the drive stopped answering" if last.ended == "hung" else "I/Os failed"
         reason = f"{reason} in {last.label}" + (f" ({counts})" if counts else "")
-        raise DeviceFailureError(path, reason, "check the drive and the kernel log")
+        raise DeviceFailureError(path, reason, _remedy(path, hung=last.ended == "hung"))
+
+
+def what_to_check(path: str) -> str:
+    """What to look at where a drive fails. Worked: a simulated drive has faults, and no kernel that logs them."""
+    return "check the faults of the simulated drive" if is_simulated(path) else "check the drive and the kernel log"
+
+
+def _remedy(path: str, *, hung: bool) -> str:
+    if hung and is_simulated(path):
+        return "raise --io-time-limit, lower TC x QD, or check the faults of the simulated drive"
+    return what_to_check(path)
 
 
 def _errors(records: Sequence[StepRecord]) -> dict[int, int]:

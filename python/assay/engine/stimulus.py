@@ -78,14 +78,17 @@ class Stimulus:
         return replace(demand, queue_depth=min(demand.queue_depth, self._depth_max))
 
     @classmethod
-    def simulated(cls, drive_model: SimulatedModel, *, seed: int, epoch_wall_ns: int) -> Self:
+    def simulated(
+        cls, drive_model: SimulatedModel, *, seed: int, epoch_wall_ns: int, io_time_limit_ns: int = IO_TIME_LIMIT_NS
+    ) -> Self:
         """Drive a fresh simulated drive.
 
         drive model : a ``device.simulated.DriveModel``.
         seed : of the address streams, 0 to 2**64 - 1.
         epoch_wall_ns : the wall-clock time at which its virtual clock is zero.
+        io_time_limit_ns : an I/O that takes longer ends its sequence; above 0.
         """
-        return cls(NativeStimulus.simulated(drive_model.text, seed, epoch_wall_ns))
+        return cls(NativeStimulus.simulated(drive_model.text, seed, epoch_wall_ns), io_time_limit_ns)
 
     @classmethod
     def faulty(
@@ -106,12 +109,20 @@ class Stimulus:
         return cls(NativeStimulus.faulty(drive_model.text, seed, epoch_wall_ns, faults), io_time_limit_ns)
 
     @classmethod
-    def from_state(cls, drive_model: SimulatedModel, *, seed: int, epoch_wall_ns: int, path: Path) -> Self:
+    def from_state(
+        cls,
+        drive_model: SimulatedModel,
+        *,
+        seed: int,
+        epoch_wall_ns: int,
+        path: Path,
+        io_time_limit_ns: int = IO_TIME_LIMIT_NS,
+    ) -> Self:
         """Drive simulated flash as it was when ``keep_state`` wrote the file; its clock goes on from there.
 
         Raises ValueRangeError where the file is no state, or one of another drive model, capacity or seed.
         """
-        return cls(NativeStimulus.from_state(drive_model.text, seed, epoch_wall_ns, path))
+        return cls(NativeStimulus.from_state(drive_model.text, seed, epoch_wall_ns, path), io_time_limit_ns)
 
     @classmethod
     def null(cls, *, seed: int, answer_ns: int | None = None) -> Self:

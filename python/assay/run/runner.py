@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from assay.dut.dut import change_told
-from assay.dut.ended import check_sequence
+from assay.dut.ended import check_sequence, what_to_check
 from assay.dut.real.purge import PurgeWatch
 from assay.engine.codec import encode
 from assay.engine.records import Purge, SetCache, StepSequence, Trim
@@ -214,7 +214,7 @@ class _Runner:
         raise self._stalled(f"the last void {sequence.name}: {void}")
 
     def _stalled(self, reason: str) -> DeviceFailureError:
-        remedy = "check the drive and the kernel log, or raise --stall-limit"
+        remedy = f"{what_to_check(self._dut.identity.path)}, or raise --stall-limit"
         return DeviceFailureError(self._dut.identity.path, f"the drive stalled or was reset: {reason}", remedy)
 
     def _run(self, sequence: StepSequence) -> list[StepRecord]:

@@ -276,4 +276,5 @@ def _controls(drive_model: DriveModel) -> tuple[Control, ...]:
     """A disk takes neither; an ideal drive has no flash that a write could wait for."""
     if drive_model.kind == "disk" or drive_model["ideal"]:
         return ()
-    return ("trim", "write-cache") if drive_model["trim"] else ("write-cache",)
+    found: dict[Control, bool] = {"trim": drive_model["trim"], "write-cache": not drive_model["write_cache_fixed"]}
+    return tuple(control for control, there in found.items() if there)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.dut.simulated.model import SimulatedTarget
+    from assay.engine.records import CacheState
 
 
 def fitting(target: SimulatedTarget) -> SimulatedTarget:
@@ -37,25 +38,39 @@ def fitting(target: SimulatedTarget) -> SimulatedTarget:
 
 
 @contextmanager
-def simulated_stimulus(target: SimulatedTarget, seed: int, io_time_limit_ns: int) -> Iterator[Stimulus]:
+def simulated_stimulus(
+    target: SimulatedTarget, seed: int, io_time_limit_ns: int, write_cache: CacheState
+) -> Iterator[Stimulus]:
     """The stimulus of a simulated drive that remembers, where it has a file for that, however the run ends.
 
-    io_time_limit_ns : of one with faults; nothing can be late on another.
+    io_time_limit_ns : an I/O that takes longer ends its sequence.
+    write_cache : its state in the run, where it can be set; a drive that is kept has its former one again.
     """
-    epoch_wall_ns = time.time_ns()
-    state = target.state
-    if state is not None and state.exists():
-        stimulus = Stimulus.from_state(target.drive_model, seed=seed, epoch_wall_ns=epoch_wall_ns, path=state)
-    elif target.faults:
-        faults = faults_text(tuple(fault for file in target.faults for fault in file.faults))
-        stimulus = Stimulus.faulty(
-            target.drive_model, seed=seed, epoch_wall_ns=epoch_wall_ns, faults=faults, io_time_limit_ns=io_time_limit_ns
-        )
-    else:
-        stimulus = Stimulus.simulated(target.drive_model, seed=seed, epoch_wall_ns=epoch_wall_ns)
-    with stimulus:
+    former, settable = target.identity.write_cache, "write-cache" in target.identity.controls
+    with _opened(target, seed, io_time_limit_ns) as stimulus:
+        if settable and write_cache != former:
+            stimulus.switch_write_cache_simulated(enabled=write_cache == "enabled")
         try:
             yield stimulus
         finally:
-            if state is not None:
-                stimulus.keep_state(state)
+            if target.state is not None:
+                if settable:
+                    stimulus.switch_write_cache_simulated(enabled=former == "enabled")
+                stimulus.keep_state(target.state)
+
+
+def _opened(target: SimulatedTarget, seed: int, io_time_limit_ns: int) -> Stimulus:
+    """A drive that begins fresh, fails as its faults say, or goes on from its file."""
+    epoch_wall_ns, state = time.time_ns(), target.state
+    if state is not None and state.exists():
+        return Stimulus.from_state(
+            target.drive_model, seed=seed, epoch_wall_ns=epoch_wall_ns, path=state, io_time_limit_ns=io_time_limit_ns
+        )
+    if target.faults:
+        faults = faults_text(tuple(fault for file in target.faults for fault in file.faults))
+        return Stimulus.faulty(
+            target.drive_model, seed=seed, epoch_wall_ns=epoch_wall_ns, faults=faults, io_time_limit_ns=io_time_limit_ns
+        )
+    return Stimulus.simulated(
+        target.drive_model, seed=seed, epoch_wall_ns=epoch_wall_ns, io_time_limit_ns=io_time_limit_ns
+    )
