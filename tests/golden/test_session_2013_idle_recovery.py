@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 HIR = SESSION["hir"]
 SEGMENTS = HIR["segments"]
-SCALE = 0.01
+SCALE = 0.03
+"""With less time the drive, whose write cache is off in this edition, is still settling in its last bursts."""
 BASELINE = sum(MLC_A_VALUES) / 5
 RETURN_SHARE = 0.96
 
