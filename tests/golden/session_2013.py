@@ -127,9 +127,15 @@ def played(planned: PlannedTest, answer: Callable[[StepSequence, StepSpec, int],
     return Played(test, tuple(actions))
 
 
-def simulated(name: str, folder: Path, scale: float, drive: str = "sim:client-2011?capacity=1GB") -> StoredRun:
+def simulated(
+    name: str, folder: Path, scale: float, drive: str = "sim:client-2011?capacity=1GB", *, write_cache: str = "edition"
+) -> StoredRun:
     """Run a test of ``pts-e-1.1`` on a simulated drive, every time scaled, and read it back with its histograms."""
-    plan = load_plan(None, {"drive": drive, "edition": "pts-e-1.1", "seed": 1, "tests": [name], "scale": scale})
+    plan = load_plan(
+        None,
+        {"drive": drive, "edition": "pts-e-1.1", "seed": 1, "tests": [name], "scale": scale}
+        | {"write_cache": write_cache},
+    )
     outcome = run_plan(plan, out=folder / "run", answers=Answers(), show=lambda _: None)
     return read_run(outcome.folder, histograms=True)
 
