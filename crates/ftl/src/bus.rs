@@ -26,6 +26,21 @@ impl Bus {
         }
     }
 
+    /// All of the time from `from` to `until` is taken, whatever else takes it; returns how much of it was free.
+    pub(crate) fn take(&mut self, from: u64, until: u64, now: u64) -> u64 {
+        while self.taken.front().is_some_and(|(_, end)| *end < now) {
+            self.taken.pop_front();
+        }
+        let first = self.taken.partition_point(|(_, end)| *end < from);
+        let behind = self.taken.partition_point(|(begin, _)| *begin <= until);
+        let met = self.taken.range(first..behind);
+        let taken: u64 = met.clone().map(|(begin, end)| until.min(*end).saturating_sub(from.max(*begin))).sum();
+        let (begin, end) = met.fold((from, until), |(begin, end), one| (begin.min(one.0), end.max(one.1)));
+        self.taken.drain(first..behind);
+        self.taken.insert(first, (begin, end));
+        until - from - taken
+    }
+
     /// The first instant at `at` or later that is not taken.
     #[inline]
     pub(crate) fn free_from(&self, at: u64) -> u64 {
@@ -91,6 +106,17 @@ mod tests {
         assert_eq!([0, 20, 949, 951, 1_130].map(|at| bus.free_from(at)), [20, 20, 949, 1_130, 1_130]);
         assert_eq!(bus.serve(0, 930, 0), 950);
         assert_eq!(bus.serve(0, 1, 0), 1_131, "all of it is taken");
+    }
+
+    #[test]
+    fn what_is_taken_whatever_else_takes_it_is_taken_once() {
+        let mut bus = Bus::default();
+        assert_eq!(bus.take(100, 200, 0), 100);
+        assert_eq!(bus.take(150, 260, 0), 60);
+        assert_eq!(bus.take(10, 50, 0), 40);
+        assert_eq!(bus.take(0, 300, 0), 300 - 160 - 40);
+        assert_eq!(bus.free_from(5), 300);
+        assert_eq!(bus.serve(0, 10, 0), 310);
     }
 
     proptest! {

@@ -12,6 +12,8 @@ pub(crate) struct Die {
     busy_until: u64,
     /// Reads of the array; some are known before their time comes.
     reads: Bus,
+    /// Time in which no program or erase is begun, since a host read of some die is in the drive.
+    held: Bus,
     /// End of the operation that began last.
     current_until: u64,
     /// Operations that have not begun: when each may, and how long it takes.
@@ -24,7 +26,7 @@ impl Die {
     pub(crate) fn queue(&mut self, ready: u64, span: u64, now: u64) -> u64 {
         // Without this a drive that is only written to would remember every operation it ever did.
         self.advance(now);
-        self.busy_until = self.reads.free_from(self.busy_until.max(ready)) + span;
+        self.busy_until = self.free_from(self.busy_until.max(ready)) + span;
         self.waiting.push_back((ready, span));
         self.busy_until
     }
@@ -42,17 +44,40 @@ impl Die {
 
     #[inline]
     fn begin_of(&self, (ready, _): (u64, u64), earlier_until: u64) -> u64 {
-        self.reads.free_from(earlier_until.max(ready))
+        self.free_from(earlier_until.max(ready))
+    }
+
+    /// When an operation that could begin at `at` does.
+    #[inline]
+    fn free_from(&self, at: u64) -> u64 {
+        let free = self.reads.free_from(at);
+        let held = self.held.free_from(free);
+        if held == free { free } else { self.free_from(held) }
+    }
+
+    /// Begin no program or erase from `from` to `until`.
+    pub(crate) fn hold(&mut self, from: u64, until: u64, now: u64) {
+        self.advance(now);
+        let added = self.held.take(from, until, now);
+        if self.busy_until > from {
+            self.busy_until += added;
+        }
     }
 
     /// Read the array at `at` or later: after the operation that is in progress then and earlier reads, before everything that
     /// waits.
     #[inline]
     pub(crate) fn sense(&mut self, at: u64, span: u64, now: u64) -> u64 {
-        let engaged = self.engaged_until(at, now);
+        let end = self.sense_held(at, span, now);
         if self.busy_until > at {
             self.busy_until += span;
         }
+        end
+    }
+
+    /// The same for a read that holds up all dies until it is over.
+    pub(crate) fn sense_held(&mut self, at: u64, span: u64, now: u64) -> u64 {
+        let engaged = self.engaged_until(at, now);
         self.reads.serve(at.max(engaged), span, now)
     }
 

@@ -231,7 +231,7 @@ impl SimulatedDrive {
         if self.model.reads_in_order {
             self.timing.hold_for_die(stripe, at);
         }
-        self.timing.read_stripe(stripe, bytes, at)
+        self.timing.read_of_host(stripe, bytes, at)
     }
 
     #[inline]

@@ -109,6 +109,9 @@ pub struct FlashModel {
     /// Reads are handed to their dies in order: one whose die programs or erases holds up the commands behind it until then.
     #[serde(default)]
     pub reads_in_order: bool,
+    /// While a host read is in the drive no program or erase is begun on any die.
+    #[serde(default)]
+    pub reads_hold_programs: bool,
     /// Host data that may wait to be programmed: at least 4 program units, 16 where the drive compresses, and two merge units
     /// more where it has a log; at most 16 GiB.
     #[serde(rename = "write_buffer_bytes")]

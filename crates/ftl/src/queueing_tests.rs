@@ -35,8 +35,12 @@ impl Load {
             write_buffer: Bytes(4 << 20),
             ..FlashModel::plain()
         };
-        let geometry = Geometry::new(&model).expect("valid");
-        let timing = Timing::new(&model, &geometry);
+        Self::of(&model, writes)
+    }
+
+    fn of(model: &FlashModel, writes: usize) -> Self {
+        let geometry = Geometry::new(model).expect("valid");
+        let timing = Timing::new(model, &geometry);
         let rng = Xoshiro256PlusPlus::seed_from_u64(3);
         Self {
             page_transfer: timing.page_transfer,
@@ -73,7 +77,7 @@ impl Load {
             let (at, stripe) = (time as u64, (self.share() * f64::from(self.dies)) as u32);
             self.write_until(at);
             self.timing.command(at, 0);
-            total += (self.timing.read_stripe(stripe, 4096, at) - at) as f64;
+            total += (self.timing.read_of_host(stripe, 4096, at) - at) as f64;
         }
         total / f64::from(count)
     }
@@ -129,4 +133,30 @@ fn a_channel_that_writes_saturate_is_always_busy_and_holds_up_no_read() {
     let waits = mean_wait(load.page_transfer, every);
     let programs = f64::from(load.written) / 64.0 * PROGRAM as f64 / span * PROGRAM as f64 / 2.0;
     assert_close("reads", simulated, (READ + load.page_transfer) as f64 + waits + programs);
+}
+
+/// No die begins a program while a read is in the drive: each loses the time of the read but for what its program in progress fills,
+/// half a program in the mean, whatever die the read is of.
+#[test]
+fn reads_that_hold_programs_cost_every_die_the_time_they_take() {
+    let (program, every, reads) = (10_000, 1_000_000.0, 100_000);
+    let written = |reads_hold_programs| {
+        let model = FlashModel {
+            channel_count: 8,
+            dies_per_channel: 1,
+            read: Nanos(READ),
+            program: Nanos(program),
+            channel_rate: 10_000_000_000,
+            reads_hold_programs,
+            ..FlashModel::plain()
+        };
+        let mut load = Load::of(&model, 32);
+        let mean = load.mean_read(reads, every);
+        (mean, f64::from(load.written) / 8.0 * program as f64 / (f64::from(reads) * every))
+    };
+    let ((_, free), (mean, held)) = (written(false), written(true));
+    assert_close("programs of all time, reads on one die in eight", free, 1.0 - READ as f64 / every / 8.0);
+    assert_close("a read", mean, READ as f64 + 409.0 + program as f64 / 2.0);
+    assert_close("programs of all time", held, 1.0 - (mean - program as f64 / 2.0) / every);
+    assert!(free - held > 0.04, "{free} then {held}");
 }

@@ -88,6 +88,7 @@ pub(crate) struct Timing {
     controller: Server,
     links: [Bus; 2],
     full_duplex: bool,
+    reads_hold_programs: bool,
     channels: Vec<Channel>,
     dies: Vec<Die>,
     channel_of_die: Vec<u32>,
@@ -139,6 +140,7 @@ impl Timing {
             controller: Server::default(),
             links: Default::default(),
             full_duplex: model.full_duplex,
+            reads_hold_programs: model.reads_hold_programs,
             channels: vec![Channel::default(); geometry.channel_count as usize],
             dies: vec![Die::default(); geometry.die_count as usize],
             channel_of_die: (0..geometry.die_count).map(|die| die % geometry.channel_count).collect(),
@@ -209,6 +211,23 @@ impl Timing {
         let sensed = self.dies[die].sense(at, span, self.now);
         let (transfer, now) = (self.channel_rate.span(bytes), self.now);
         self.channel_of(die).read(sensed, transfer, now)
+    }
+
+    /// The same for a host read; where the drive does so, no program or erase is begun on any die until it is over.
+    #[inline]
+    pub(crate) fn read_of_host(&mut self, stripe: u32, bytes: u64, at: u64) -> u64 {
+        if self.reads_hold_programs { self.read_alone(stripe, bytes, at) } else { self.read_stripe(stripe, bytes, at) }
+    }
+
+    fn read_alone(&mut self, stripe: u32, bytes: u64, at: u64) -> u64 {
+        let (die, span, now) = (self.die_of(stripe), self.array_time(self.read), self.now);
+        let sensed = self.dies[die].sense_held(at, span, now);
+        let transfer = self.channel_rate.span(bytes);
+        let end = self.channel_of(die).read(sensed, transfer, now);
+        for die in &mut self.dies {
+            die.hold(at, end, now);
+        }
+        end
     }
 
     /// The same for a read that waits behind everything that its die has to do.
