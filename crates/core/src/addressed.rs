@@ -98,6 +98,9 @@ impl AskedPlaces {
 
     fn is_off(&self, offset: u64, length: u64) -> bool {
         let grid = if self.grid == 0 { length } else { self.grid };
+        if grid.is_power_of_two() && grid <= self.common {
+            return offset.wrapping_sub(self.phase) & (grid - 1) != 0;
+        }
         let origin = if self.from_drive { 0 } else { self.segment_start(offset) };
         !(offset - origin).is_multiple_of(grid)
     }
@@ -153,28 +156,19 @@ impl PlaceCounts {
 
     /// Count an I/O of a thread that is about to be handed to the device.
     pub(crate) fn note(&mut self, asked: &AskedPlaces, thread: usize, direction: Direction, offset: u64, length: u64) {
-        self.misaligned += u64::from(asked.is_off(offset, length));
-        if let Some(succession) = asked.succession {
-            self.note_successor(asked, succession, thread, direction, (offset, offset + length));
-        }
-    }
-
-    fn note_successor(
-        &mut self,
-        asked: &AskedPlaces,
-        succession: Succession,
-        thread: usize,
-        direction: Direction,
-        (offset, end): (u64, u64),
-    ) {
+        let is_off = asked.is_off(offset, length);
+        self.misaligned += u64::from(is_off);
+        let Some(succession) = asked.succession else { return };
         let ends = &mut self.ends[thread];
         let side = usize::from(succession == Succession::SameDirection && direction != Direction::Read);
-        let follows = asked.succeeds(ends[side], offset);
+        let (before, end) = (ends[side], offset + length);
+        // What begins on the grid where the one before ended needs no look at the range.
+        let follows = (offset == before && !is_off) || asked.succeeds(before, offset);
         // A random I/O may lie by chance where the next sequential one will: its place is not forgotten.
         let again = succession == Succession::Sequential && !follows && asked.succeeds(ends[1], offset);
         self.successors += u64::from(follows || again);
         match succession {
-            Succession::Sequential if follows => *ends = [end, ends[0]],
+            Succession::Sequential if follows => *ends = [end, before],
             Succession::Sequential if again => ends[0] = end,
             Succession::Sequential => {}
             Succession::SameDirection | Succession::Every => ends[side] = end,
