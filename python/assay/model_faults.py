@@ -89,6 +89,14 @@ def fault_words(fault: Mapping[str, Any]) -> tuple[str, str]:
     return _words((), [fault], BaseModel)
 
 
+def first_fault(error: ValidationError) -> tuple[str, str]:
+    """Reason and remedy of the first thing that a model has against its values; the remedy may be empty.
+
+    Worked: 100 where less than 100 is asked -> ``is 100, and must be less than 100``.
+    """
+    return fault_words(error.errors(include_url=False)[0])
+
+
 def _written_key(loc: Sequence[str | int], table: Any, kind: str) -> tuple[str | int, ...]:
     """The place without the names of forms that were tried, which nobody wrote."""
     key: list[str | int] = []

@@ -192,9 +192,10 @@ impl<'a, D: Device> WorkerRun<'a, D> {
         }
         self.turn = 0;
         self.ahead.clear();
-        self.hand_on(group);
         if group.first == 0 || self.sequence.steps[group.first - 1].opening != step.opening {
             self.wait_for_earlier(step, begin);
+        } else {
+            self.hand_on(group);
         }
         self.open_window(group.first);
     }

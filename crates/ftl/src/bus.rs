@@ -28,9 +28,7 @@ impl Bus {
 
     /// All of the time from `from` to `until` is taken, whatever else takes it; returns how much of it was free.
     pub(crate) fn take(&mut self, from: u64, until: u64, now: u64) -> u64 {
-        while self.taken.front().is_some_and(|(_, end)| *end < now) {
-            self.taken.pop_front();
-        }
+        self.forget(now);
         let first = self.taken.partition_point(|(_, end)| *end < from);
         let behind = self.taken.partition_point(|(begin, _)| *begin <= until);
         let met = self.taken.range(first..behind);
@@ -64,11 +62,17 @@ impl Bus {
     /// Begin a stretch behind all others, and forget those that are over.
     #[inline]
     fn begin(&mut self, from: u64, span: u64, now: u64) -> u64 {
+        self.forget(now);
+        self.taken.push_back((from, from + span));
+        from + span
+    }
+
+    /// Forget what is over.
+    #[inline]
+    fn forget(&mut self, now: u64) {
         while self.taken.front().is_some_and(|(_, end)| *end < now) {
             self.taken.pop_front();
         }
-        self.taken.push_back((from, from + span));
-        from + span
     }
 
     /// Take what is free before the last stretch first. The transfer and the stretches that it reaches become one.

@@ -209,8 +209,7 @@ impl Timing {
     pub(crate) fn read_stripe(&mut self, stripe: u32, bytes: u64, at: u64) -> u64 {
         let (die, span) = (self.die_of(stripe), self.array_time(self.read));
         let sensed = self.dies[die].sense(at, span, self.now);
-        let (transfer, now) = (self.channel_rate.span(bytes), self.now);
-        self.channel_of(die).read(sensed, transfer, now)
+        self.cross(die, bytes, sensed)
     }
 
     /// The same for a host read; where the drive does so, no program or erase is begun on any die until it is over.
@@ -222,8 +221,7 @@ impl Timing {
     fn read_alone(&mut self, stripe: u32, bytes: u64, at: u64) -> u64 {
         let (die, span, now) = (self.die_of(stripe), self.array_time(self.read), self.now);
         let sensed = self.dies[die].sense_held(at, span, now);
-        let transfer = self.channel_rate.span(bytes);
-        let end = self.channel_of(die).read(sensed, transfer, now);
+        let end = self.cross(die, bytes, sensed);
         for die in &mut self.dies {
             die.hold(at, end, now);
         }
@@ -318,6 +316,13 @@ impl Timing {
     #[inline]
     fn die_of(&self, stripe: u32) -> usize {
         self.die_ring.remainder(stripe) as usize
+    }
+
+    /// Bytes that a read waits for cross the channel of their die.
+    #[inline]
+    fn cross(&mut self, die: usize, bytes: u64, sensed: u64) -> u64 {
+        let (transfer, now) = (self.channel_rate.span(bytes), self.now);
+        self.channel_of(die).read(sensed, transfer, now)
     }
 
     #[inline]

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import ValidationError
 
-from assay.fio.job import SIDES, first_reason
+from assay.fio.job import SIDES
 from assay.fio.values import ValueFaultError, equal_sides, size_bytes, split_shares, time_us, whole
+from assay.model_faults import first_fault
 from assay.spec.units import TRANSFER_BYTES_MAX
 from assay.spec.workload import LbaGroup, Line
 
@@ -96,7 +97,7 @@ def lines_of(job: Job, access: Access) -> tuple[Line, ...]:
             for share, size, read in parts
         )
     except ValidationError as error:
-        raise job.fault("thinktime", f"cannot be used: {first_reason(error)}", "write a shorter one") from None
+        raise job.fault("thinktime", f"cannot be used: {first_fault(error)[0]}", "write a shorter one") from None
 
 
 def _sizes(job: Job, side: int) -> Side:

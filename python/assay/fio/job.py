@@ -6,12 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from assay.fio.values import ValueFaultError, flag, whole
-from assay.model_faults import fault_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from pydantic import ValidationError
 
     from assay.errors import PlanError
     from assay.fio.syntax import Place, Section
@@ -72,13 +69,3 @@ class Job:
     def kb_base(self) -> int:
         """What the units of sizes are powers of."""
         return self.whole("kb_base", 1024, 1000, 1024)
-
-
-def first_fault(error: ValidationError) -> tuple[str, str]:
-    """The same with what to do, which may be empty."""
-    return fault_words(error.errors(include_url=False)[0])
-
-
-def first_reason(error: ValidationError) -> str:
-    """The first thing that a model has against its values. Worked: ``is 100, and must be less than 100``."""
-    return fault_words(error.errors(include_url=False)[0])[0]

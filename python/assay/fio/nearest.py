@@ -80,7 +80,7 @@ def _folded(stage: Stage, stream: Stream, notes: list[str]) -> Stream:
 
 def _near(stream: Stream, notes: list[str]) -> Iterator[Stream]:
     near = _whole_shares(_one_grid(_plain_lines(stream, notes), notes), notes)
-    near = _plain_data(_two_places(near, notes), notes)
+    near = _plain_data(_rule_of_fio(near, notes), notes)
     for one in _split_directions(near, notes):
         for part in _split_threads(one, notes):
             yield _whole_rate(part, notes)
@@ -164,8 +164,8 @@ def _rounded(percents: Sequence[float]) -> list[int]:
     return whole
 
 
-def _two_places(stream: Stream, notes: list[str]) -> Stream:
-    """Sequential I/Os that go on by another rule than fio's."""
+def _rule_of_fio(stream: Stream, notes: list[str]) -> Stream:
+    """Sequential I/Os that go on by fio's rule; threads that begin apart are split later."""
     apart = stream.cursor == "per_thread" and stream.thread_count > 1
     if stream.goes_on_as("fio") or apart:
         return stream

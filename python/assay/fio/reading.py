@@ -9,11 +9,12 @@ from pydantic import ValidationError
 
 from assay.errors import PlanError
 from assay.fio.ending import Ending, ending_of, stage_ending
-from assay.fio.job import Job, first_fault, first_reason
+from assay.fio.job import Job
 from assay.fio.notes import notes_of
 from assay.fio.streams import streams_of
 from assay.fio.syntax import NAME_LENGTH_MAX, Place, sections
 from assay.fio.target import check_targets
+from assay.model_faults import first_fault
 from assay.spec.workload import STREAMS_MAX, Stage, Stream, Workload
 from assay.text_file import named_text
 
@@ -60,7 +61,7 @@ def parse_jobs(path: Path, text: str) -> Workload:
         stages = tuple(_stage(group, names) for group in groups)
         return Workload(title=path.name[:200], source="fio job file", left_out=_shown(notes), stages=stages)
     except ValidationError as error:
-        raise PlanError(str(path), f"is no workload: {first_reason(error)}", "correct the file") from None
+        raise PlanError(str(path), f"is no workload: {first_fault(error)[0]}", "correct the file") from None
 
 
 def _join(group: _Group, job: Job) -> None:

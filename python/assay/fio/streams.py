@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from assay.fio.access import access_of, lba_groups_of, lines_of
-from assay.fio.job import SIDES, first_fault, first_reason
+from assay.fio.job import SIDES
 from assay.fio.keys import ASYNC_ENGINES, SYNC_ENGINES
 from assay.fio.syntax import NAME_LENGTH_MAX
 from assay.fio.values import Extent, equal_sides, extent, size_bytes, whole
+from assay.model_faults import first_fault
 from assay.spec.workload import Content, Rate, Stream
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def _stream(job: Job, name: str, shape: Stream, shift_bytes: int) -> Stream:
         )
     except ValidationError as error:
         key = "offset" if "start" in str(error.errors()[0]["loc"]) else "size"
-        raise job.fault(key, f"cannot be used: {first_reason(error)}", "correct size and offset") from None
+        raise job.fault(key, f"cannot be used: {first_fault(error)[0]}", "correct size and offset") from None
 
 
 def _check_fits(job: Job, size: Extent, shape: Stream) -> None:

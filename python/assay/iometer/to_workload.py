@@ -13,7 +13,7 @@ from assay.iometer.content import content_of
 from assay.iometer.cycling import OF_TARGETS, STEPS_MAX, cycling_steps
 from assay.iometer.left_out import left_out_of
 from assay.iometer.model import IDLE, AccessRow, AccessSpec, Assigned, IcfFile, Setup, TargetSettings, Worker
-from assay.model_faults import fault_words
+from assay.model_faults import first_fault
 from assay.spec.units import TRANSFER_BYTES_MAX
 from assay.spec.workload import STREAMS_MAX, Line, Stage, Stream, Workload
 
@@ -234,7 +234,7 @@ class _Conversion:
         try:
             return model.model_validate(fields)
         except ValidationError as error:
-            reason, remedy = fault_words(error.errors(include_url=False)[0])
+            reason, remedy = first_fault(error)
             raise self._fault(line, _WORKER_SECTION, reason, remedy) from None
 
     def _bytes(self, settings: TargetSettings, field: str) -> int:

@@ -135,6 +135,11 @@ def max_latency_ms(record: StepRecord) -> float | None:
     return None if largest is None else largest / MILLISECOND_NS
 
 
+def submitted_count(record: StepRecord) -> int:
+    """Every I/O that a step issued, whether it completed or failed. Worked: 98 completed, 2 failed -> 100."""
+    return completed_count(record) + error_count(record)
+
+
 def error_count(record: StepRecord) -> int:
     """Failed and short I/Os of a step. Worked: errors {5: 2} on reads and {61: 1} on writes -> 3."""
     return sum(count for side in record.sides for count in side.errors.values())

@@ -46,16 +46,7 @@ class AskedStep:
     @property
     def has_known_shares(self) -> bool:
         """Whether sizes and reads are drawn I/O by I/O: neither in bursts of several lines, nor trims or flushes."""
-        bursts = len(self.pattern.lines) > 1 and any(line.burst_io_count > 1 for line in self.pattern.lines)
-        return self.pattern.operation == "transfer" and not bursts
-
-    @property
-    def has_single_draws(self) -> bool:
-        """Whether it is drawn I/O by I/O which are random, some are not, and the rule of continuation is known."""
-        pattern = self.pattern
-        bursts = len(pattern.lines) > 1 and any(line.burst_io_count > 1 for line in pattern.lines)
-        known = pattern.cursor != "per_direction" and pattern.operation in {"transfer", "trim"}
-        return known and pattern.random_share < 1 and not bursts
+        return self.pattern.operation == "transfer" and not _has_bursts(self.pattern)
 
     @property
     def range_bytes(self) -> int:
@@ -81,6 +72,16 @@ class AskedStep:
             and pattern.alignment_bytes in {0, *(size for size, _ in pattern.sizes)}
         )
         return uniform and (len(pattern.sizes) == 1 or pattern.alignment_bytes == 0)
+
+
+def goes_on_by_draw(pattern: AccessPattern) -> bool:
+    """Whether it is drawn I/O by I/O which are random, some are not, and the rule of continuation is known."""
+    known = pattern.cursor != "per_direction" and pattern.operation in {"transfer", "trim"}
+    return known and pattern.random_share < 1 and not _has_bursts(pattern)
+
+
+def _has_bursts(pattern: AccessPattern) -> bool:
+    return len(pattern.lines) > 1 and any(line.burst_io_count > 1 for line in pattern.lines)
 
 
 def asked_steps(test: StoredTest) -> Iterator[AskedStep]:

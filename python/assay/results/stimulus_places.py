@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.finding import within
-from assay.results.step import completed_count, error_count
+from assay.results.step import submitted_count
+from assay.results.stimulus_asked import goes_on_by_draw
 from assay.results.stimulus_checks import SIGMAS, draw_sigmas
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def alignment(steps: Sequence[AskedStep]) -> Iterator[Finding]:
     for one in steps:
         count = one.record.misaligned_io_count
         if count is not None:
-            issued = completed_count(one.record) + error_count(one.record)
+            issued = submitted_count(one.record)
             origin = one.pattern.alignment_origin
             detail = f"{count:,} of {issued:,} I/Os are off their grid, counted from the start of the {origin}"
             yield within(count, 0, detail, where=one.where, weight=issued)
@@ -33,10 +34,12 @@ def alignment(steps: Sequence[AskedStep]) -> Iterator[Finding]:
 def successors(steps: Sequence[AskedStep]) -> Iterator[Finding]:
     """I/Os that go on where the one before ended, against the share that is not random, in standard deviations."""
     for one in steps:
-        if one.has_single_draws and one.record.successor_io_count is not None:
-            issued = completed_count(one.record) + error_count(one.record)
+        if not goes_on_by_draw(one.pattern):
+            continue
+        if one.record.successor_io_count is not None:
+            issued = submitted_count(one.record)
             yield _followed(one, one.record.successor_io_count, issued, 0)
-        elif one.has_single_draws and (found := _captured(one)):
+        elif found := _captured(one):
             # What has none before it: the first I/O of each slot, and the first of each pass through a segment.
             segment_bytes = one.spec.active_range.segment_bytes
             passes = found[1] * max(size for size, _ in one.pattern.sizes) // segment_bytes + 1

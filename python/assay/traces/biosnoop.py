@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
-from assay.traces.records import BATCH_ROWS, BYTES_MAX, FLUSH, READ, TRIM, WRITE, Batch, batch_of_lists
-from assay.traces.text import blocks, fault, several_devices, shown
+from assay.traces.records import BYTES_MAX, FLUSH, READ, TRIM, WRITE
+from assay.traces.text import OneDevice, fault, line_batches, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from assay.traces.records import Batch
 
 _HEAD = re.compile(rb"\s*TIME\(s\)\s+COMM\s.*\bSECTOR\s+BYTES\b")
 _NUMBER = re.compile(rb"(\d{1,10})(?:\.(\d{1,9}))?")
@@ -29,9 +32,8 @@ class _State:
     """What earlier lines said. heads : names of the columns."""
 
     path: Path
-    device: bytes | None
+    device: OneDevice
     heads: list[bytes] = field(default_factory=list)
-    names: set[bytes] = field(default_factory=set)
     rows: list[tuple[int, int, int, int]] = field(default_factory=list)
 
 
@@ -45,20 +47,11 @@ def biosnoop_batches(path: Path, device: str | None) -> Iterator[Batch]:
 
     device : the only disk to take; None where the file is of one. Raises UsageError with the line that is wrong.
     """
-    state = _State(path, None if device is None else device.encode())
-    for block in blocks(path):
-        for number, raw in enumerate(block.content.split(b"\n")[:-1], block.line):
-            _line(state, number, raw.split())
-            if len(state.rows) >= BATCH_ROWS:
-                yield batch_of_lists(state.rows)
-                state.rows.clear()
-    if state.rows:
-        yield batch_of_lists(state.rows)
+    state = _State(path, OneDevice(path, None if device is None else device.encode()))
+    return line_batches(path, state.rows, partial(_line, state))
 
 
 def _line(state: _State, number: int, fields: list[bytes]) -> None:
-    if not fields:
-        return
     if not state.heads:
         state.heads = fields
         return
@@ -66,17 +59,8 @@ def _line(state: _State, number: int, fields: list[bytes]) -> None:
         reason = f"has {len(fields)} columns, and its head {len(state.heads)}"
         raise fault(state.path, number, reason, "keep whole lines of biosnoop")
     named = dict(zip(state.heads[2:], fields[2 - len(state.heads) :], strict=True))
-    if _is_of_device(state, number, named[b"DISK"]):
+    if state.device.takes(number, named[b"DISK"]):
         state.rows.append(_io(state, number, fields[0], named))
-
-
-def _is_of_device(state: _State, number: int, name: bytes) -> bool:
-    if state.device is not None:
-        return name == state.device
-    state.names.add(name)
-    if len(state.names) > 1:
-        raise several_devices(state.path, number, [one.decode("utf-8", "replace") for one in state.names])
-    return True
 
 
 def _io(state: _State, number: int, time: bytes, named: dict[bytes, bytes]) -> tuple[int, int, int, int]:

@@ -52,8 +52,10 @@ class Columns:
     @property
     def other(self) -> int | None:
         """What an operation without a name means, where one read or one write alone is named: the other of the two."""
-        ((only,),) = (self.operations.values(),) if len(self.operations) == 1 else ((None,),)
-        return {READ: WRITE, WRITE: READ}.get(only) if only is not None else None
+        if len(self.operations) != 1:
+            return None
+        (only,) = self.operations.values()
+        return {READ: WRITE, WRITE: READ}.get(only)
 
     @property
     def told(self) -> str:

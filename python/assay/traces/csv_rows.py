@@ -37,9 +37,10 @@ _TIME = re.compile(rf"\s*{_PLAIN}\s*".encode())
 
 @dataclass(slots=True)
 class _State:
-    """What the lines before said. base : time of the first one, in its unit with nine decimals. others : operations
-    that the columns name no meaning for.
-    """  # noqa: D205 - one sentence
+    """What the lines before said.
+
+    base : time of the first one, in its unit with nine decimals. others : operations without a meaning in the columns.
+    """
 
     path: Path
     columns: Columns

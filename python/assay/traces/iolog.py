@@ -6,14 +6,17 @@ Source: fio 3.42 ``iolog.c``.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from assay.traces.records import BATCH_ROWS, BYTES_MAX, FLUSH, READ, TRIM, WRITE, Batch, batch_of_lists
-from assay.traces.text import blocks, fault, several_devices, shown
+from assay.traces.records import BYTES_MAX, FLUSH, READ, TRIM, WRITE
+from assay.traces.text import OneDevice, fault, line_batches, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from assay.traces.records import Batch
 
 Wait = Literal["us_since_previous", "ms_since_start"]
 
@@ -30,8 +33,7 @@ class _State:
     path: Path
     version: int
     wait: Wait | None
-    device: bytes | None = None
-    name: bytes | None = None
+    device: OneDevice
     time_ns: int = 0
     rows: list[tuple[int, int, int, int]] = field(default_factory=list)
 
@@ -43,26 +45,19 @@ def iolog_batches(path: Path, version: int, wait: Wait | None, device: str | Non
     milliseconds with the time since its start. device : the only file to take; None where all are of one.
     Raises UsageError with the line that is wrong.
     """
-    state = _State(path, version, wait, None if device is None else device.encode())
-    for block in blocks(path):
-        for number, raw in enumerate(block.content.split(b"\n")[:-1], block.line):
-            if number > 1:
-                _line(state, number, raw.split())
-            if len(state.rows) >= BATCH_ROWS:
-                yield batch_of_lists(state.rows)
-                state.rows.clear()
-    if state.rows:
-        yield batch_of_lists(state.rows)
+    state = _State(path, version, wait, OneDevice(path, None if device is None else device.encode()))
+    return line_batches(path, state.rows, partial(_line, state))
 
 
 def _line(state: _State, number: int, fields: list[bytes]) -> None:
-    if not fields:
+    if number == 1:
+        # The head.
         return
     if state.version == 3:  # noqa: PLR2004 - with the time first
         state.time_ns = _number(state, number, fields[0], "a time in microseconds", BYTES_MAX // 1000) * 1000
         fields = fields[1:]
     if len(fields) == 2 and fields[1] in _FILE_ACTIONS:  # noqa: PLR2004 - name and action
-        _is_of_device(state, number, fields[0])
+        state.device.takes(number, fields[0])
         return
     if len(fields) != 4:  # noqa: PLR2004 - name, action, offset, length
         raise fault(state.path, number, "is no line of such a log", "write FILE ACTION, or FILE ACTION OFFSET LENGTH")
@@ -77,7 +72,7 @@ def _add(state: _State, number: int, fields: list[bytes]) -> None:
     if operation is None:
         expected = b", ".join([*_OPERATIONS, *_FILE_ACTIONS, b"wait"]).decode()
         raise fault(state.path, number, f"has the action {shown(fields[1])}", f"write one of {expected}")
-    if not _is_of_device(state, number, fields[0]):
+    if not state.device.takes(number, fields[0]):
         return
     offset = length = 0
     # A flush is of no place, whatever stands there.
@@ -85,16 +80,6 @@ def _add(state: _State, number: int, fields: list[bytes]) -> None:
         offset = _number(state, number, fields[2], "an offset in bytes", BYTES_MAX)
         length = _number(state, number, fields[3], "a length in bytes", BYTES_MAX - offset)
     state.rows.append((state.time_ns, operation, offset, length))
-
-
-def _is_of_device(state: _State, number: int, name: bytes) -> bool:
-    """Whether a line is of the file that is asked for. One drive is asked, so a log is of one file unless it is."""
-    if state.device is not None:
-        return name == state.device
-    if state.name not in (None, name):
-        raise several_devices(state.path, number, [one.decode("utf-8", "replace") for one in (name, state.name or b"")])
-    state.name = name
-    return True
 
 
 def _wait(state: _State, number: int, value: int) -> None:

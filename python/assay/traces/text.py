@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from assay.errors import StoreError, UsageError
 from assay.files import open_named
 from assay.text_file import without_mark
+from assay.traces.records import BATCH_ROWS, Batch, batch_of_lists
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
     from typing import IO
 
@@ -54,6 +56,44 @@ def blocks(path: Path) -> Iterator[Block]:
                 )
     if rest:
         yield Block(line, rest + b"\n")
+
+
+def line_batches(
+    path: Path, rows: list[tuple[int, int, int, int]], take: Callable[[int, list[bytes]], None]
+) -> Iterator[Batch]:
+    """The I/Os of a file as batches. take : adds those of a line, by its number and its fields, to ``rows``.
+
+    Raises as ``blocks``.
+    """
+    for block in blocks(path):
+        for number, raw in enumerate(block.content.split(b"\n")[:-1], block.line):
+            if fields := raw.split():
+                take(number, fields)
+            if len(rows) >= BATCH_ROWS:
+                yield batch_of_lists(rows)
+                rows.clear()
+    if rows:
+        yield batch_of_lists(rows)
+
+
+@dataclass(slots=True)
+class OneDevice:
+    """The one drive or file whose lines are taken: the one that is asked for, else the only one that the trace has."""
+
+    path: Path
+    asked: bytes | None
+    seen: bytes | None = None
+
+    def takes(self, number: int, name: bytes) -> bool:
+        """Whether a line of this name is taken. Raises UsageError for a second name where none is asked for."""
+        if self.asked is not None:
+            return name == self.asked
+        if self.seen not in {None, name}:
+            raise several_devices(
+                self.path, number, [one.decode("utf-8", "replace") for one in (name, self.seen or b"")]
+            )
+        self.seen = name
+        return True
 
 
 def fault(path: Path, line: int, reason: str, remedy: str) -> UsageError:

@@ -9,7 +9,7 @@ from assay.finding import Finding
 from assay.results.audit import counted
 from assay.results.groups import goes_on, place_before
 from assay.results.run_checks import RUN_CHECKS
-from assay.results.step import completed_count, error_count, ran_whole, rate_count, short_of_asked
+from assay.results.step import ran_whole, rate_count, short_of_asked, submitted_count
 from assay.results.stimulus_asked import asked_steps, step_names
 from assay.results.stimulus_audit import AUDIT, Issued
 from assay.verify.rule import Broken
@@ -156,7 +156,7 @@ def submissions(evidence: Evidence) -> Iterator[Broken]:
         record = one.record
         first, last = record.first_submission_ns, record.last_submission_ns
         begun_ns, ended_ns = record.start_ns - record.lead_in_ns, record.start_ns + record.span_ns
-        issued = completed_count(record) + error_count(record)
+        issued = submitted_count(record)
         if first is None or last is None:
             if issued or (first, last) != (None, None):
                 yield Broken(place=one.where, found=f"{issued:,} I/Os and no submission", expected="times of both")

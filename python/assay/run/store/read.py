@@ -12,6 +12,7 @@ from assay.engine.codec import decode
 from assay.engine.records import DriveCondition, JournalEnd, StoredRun, StoredSequence, StoredTest
 from assay.errors import StoreError, VerificationError
 from assay.files import exists_inside, open_inside, read_inside
+from assay.results.stimulus_asked import goes_on_by_draw
 from assay.run.store.document import RUN_DOCUMENT, read_document, report_date
 from assay.run.store.forms import Engine
 from assay.run.store.journal import read_journal
@@ -124,7 +125,7 @@ class _Traces:
         in_order = {
             place
             for place, (spec, record) in enumerate(steps)
-            if spec.pattern.random_share < 1 and record.successor_io_count is None
+            if record.successor_io_count is None and goes_on_by_draw(spec.pattern)
         }
         count, capacity = len(sequence.steps), self.capacity_bytes
         found = trace_summary(self.folder, name, step_count=count, capacity_bytes=capacity, in_order=in_order)
