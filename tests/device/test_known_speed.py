@@ -96,7 +96,7 @@ def test_an_open_loop_beyond_the_cap_tells_how_late_it_is(loop_drive: LoopDrive,
     with HostWatch() as watch:
         done = run_in(throttle, [sys.executable, "-c", OPEN, path, str(SIZE), str(1.2 * cap), str(seconds)])
     offered, achieved, largest_s, issued_s = map(float, done.split())
-    assert offered == 1.2 * cap * seconds + 1
+    assert offered == 1.2 * cap * seconds
     if disturbed(watch):
         pytest.skip("SKIPPED: the host was disturbed, which makes single I/Os later than the backlog")
     assert achieved <= 1.01 * cap * seconds

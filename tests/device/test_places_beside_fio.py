@@ -52,7 +52,8 @@ cat $own/trace > "$3"
 rmdir $own
 exit $code
 """
-EVENT = re.compile(r"block_bio_queue: \S+ ([RW])\S* (\d+) \+ (\d+) ")
+# Other programs probe a device that was written.
+EVENT = re.compile(r"block_bio_queue: \S+ ([RW])\S* (\d+) \+ (\d+) \[fio\]")
 
 
 @dataclass(frozen=True)
