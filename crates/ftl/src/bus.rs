@@ -1,97 +1,139 @@
 //! A bus that several parts share: a transfer takes what is free of it, also before what is reserved for later.
 
+#![allow(clippy::inline_always, reason = "on the path of every I/O; the callers are few")]
+
 use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-/// The time of a bus that is taken, in stretches, the earliest first.
+/// The time of a bus that is taken, in stretches that do not overlap.
 ///
 /// A transfer that meets a stretch goes on when it is over: the bus never idles while something waits for it.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Bus {
-    taken: VecDeque<(u64, u64)>,
+    /// Begin and end of the stretch that ends last.
+    last: (u64, u64),
+    /// Those before it that may not be over, the earliest first.
+    earlier: VecDeque<(u64, u64)>,
 }
 
 impl Bus {
     /// Take `span` of the bus, at `from` or later; `now` is a time before which nothing can come any more. Returns the end.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn serve(&mut self, from: u64, span: u64, now: u64) -> u64 {
-        match self.taken.back_mut() {
-            Some((begin, end)) if *begin <= from && from <= *end => {
-                *end += span;
-                *end
-            }
-            Some((begin, _)) if from < *begin => self.serve_before(from, span),
-            _ => self.begin(from, span, now),
+        if from < self.last.0 {
+            return self.serve_before(from, span);
         }
+        if from > self.last.1 {
+            self.begin(from, now);
+        }
+        self.last.1 += span;
+        self.last.1
     }
 
     /// All of the time from `from` to `until` is taken, whatever else takes it; returns how much of it was free.
     pub(crate) fn take(&mut self, from: u64, until: u64, now: u64) -> u64 {
-        self.forget(now);
-        let first = self.taken.partition_point(|(_, end)| *end < from);
-        let behind = self.taken.partition_point(|(begin, _)| *begin <= until);
-        let met = self.taken.range(first..behind);
-        let taken: u64 = met.clone().map(|(begin, end)| until.min(*end).saturating_sub(from.max(*begin))).sum();
-        let (begin, end) = met.fold((from, until), |(begin, end), one| (begin.min(one.0), end.max(one.1)));
-        self.taken.drain(first..behind);
-        self.taken.insert(first, (begin, end));
-        until - from - taken
+        if from > self.last.1 {
+            self.begin(from, now);
+        }
+        if from < self.last.0 {
+            return self.take_before(from, until);
+        }
+        let added = until.saturating_sub(self.last.1);
+        self.last.1 += added;
+        added
     }
 
     /// The first instant at `at` or later that is not taken.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn free_from(&self, at: u64) -> u64 {
-        match self.taken.back() {
-            Some((begin, end)) if at < *end => {
-                if *begin <= at {
-                    *end
-                } else {
-                    self.free_between(at)
-                }
-            }
-            _ => at,
+        if at >= self.last.1 {
+            at
+        } else if at >= self.last.0 {
+            self.last.1
+        } else {
+            self.free_before(at)
         }
     }
 
-    fn free_between(&self, at: u64) -> u64 {
-        let (begin, end) = self.taken[self.taken.partition_point(|(_, end)| *end <= at)];
-        if begin <= at { end } else { at }
+    /// The end of something that takes `span` of what is free from `from` on and leaves it to be taken.
+    #[inline(always)]
+    pub(crate) fn passed(&self, from: u64, span: u64) -> u64 {
+        if from >= self.last.1 { from + span } else { self.passed_before(from, span) }
     }
 
     /// Begin a stretch behind all others, and forget those that are over.
-    #[inline]
-    fn begin(&mut self, from: u64, span: u64, now: u64) -> u64 {
-        self.forget(now);
-        self.taken.push_back((from, from + span));
-        from + span
+    #[inline(always)]
+    fn begin(&mut self, from: u64, now: u64) {
+        if self.last.1 > now || !self.earlier.is_empty() {
+            self.keep(now);
+        }
+        self.last = (from, from);
     }
 
-    /// Forget what is over.
-    #[inline]
-    fn forget(&mut self, now: u64) {
-        while self.taken.front().is_some_and(|(_, end)| *end < now) {
-            self.taken.pop_front();
+    /// The last stretch is to be one of the earlier ones, unless it is over.
+    #[inline(never)]
+    fn keep(&mut self, now: u64) {
+        if self.last.1 <= now {
+            self.earlier.clear();
+            return;
         }
+        while self.earlier.front().is_some_and(|(_, end)| *end < now) {
+            self.earlier.pop_front();
+        }
+        self.earlier.push_back(self.last);
+    }
+
+    #[inline(never)]
+    fn free_before(&self, at: u64) -> u64 {
+        let next = self.earlier.get(self.earlier.partition_point(|(_, end)| *end <= at));
+        next.filter(|(begin, _)| *begin <= at).map_or(at, |(_, end)| *end)
+    }
+
+    #[inline(never)]
+    fn passed_before(&self, from: u64, span: u64) -> u64 {
+        let first = self.earlier.partition_point(|(_, end)| *end <= from);
+        let mut end = from + span;
+        for (begin, until) in self.earlier.range(first..).chain([&self.last]) {
+            if *begin >= end {
+                break;
+            }
+            end += until - from.max(*begin);
+        }
+        end
     }
 
     /// Take what is free before the last stretch first. The transfer and the stretches that it reaches become one.
+    #[inline(never)]
     fn serve_before(&mut self, from: u64, span: u64) -> u64 {
-        let first = self.taken.partition_point(|(_, end)| *end < from);
-        let begin = from.min(self.taken[first].0);
-        let (mut behind, mut at, mut left) = (first, from, span);
-        while let Some((next, until)) = self.taken.get(behind).copied().filter(|(next, _)| at + left > *next) {
-            left -= next.saturating_sub(at);
-            at = at.max(until);
-            behind += 1;
-        }
-        if behind == first {
-            self.taken.insert(first, (begin, at + left));
+        let end = self.passed_before(from, span);
+        self.join(from, end);
+        end
+    }
+
+    fn take_before(&mut self, from: u64, until: u64) -> u64 {
+        let taken: u64 = self
+            .earlier
+            .iter()
+            .chain([&self.last])
+            .map(|(begin, end)| until.min(*end).saturating_sub(from.max(*begin)))
+            .sum();
+        self.join(from, until);
+        until - from - taken
+    }
+
+    /// All from `from`, before the last stretch, to `end` is one stretch, with those that it meets.
+    fn join(&mut self, from: u64, end: u64) {
+        let first = self.earlier.partition_point(|(_, end)| *end < from);
+        let behind = self.earlier.partition_point(|(begin, _)| *begin < end);
+        let begin = self.earlier.get(first).map_or(from, |(begin, _)| from.min(*begin));
+        let met = if behind > first { self.earlier[behind - 1].1 } else { end };
+        self.earlier.drain(first..behind);
+        if end > self.last.0 {
+            self.last = (begin, end.max(self.last.1));
         } else {
-            self.taken.drain(first + 1..behind);
-            self.taken[first] = (begin, at + left);
+            self.earlier.insert(first, (begin, end.max(met)));
         }
-        at + left
     }
 }
 
@@ -140,7 +182,7 @@ mod tests {
                 }
                 prop_assert_eq!(bus.serve(from, span, 0), end);
             }
-            let total: u64 = bus.taken.iter().map(|(begin, end)| end - begin).sum();
+            let total: u64 = bus.earlier.iter().chain([&bus.last]).map(|(begin, end)| end - begin).sum();
             prop_assert_eq!(total as usize, taken.iter().filter(|taken| **taken).count());
         }
     }

@@ -1,5 +1,7 @@
 //! When the parts of the drive are busy, by reservation: each part knows until when it is taken.
 
+#![allow(clippy::inline_always, reason = "on the path of every I/O; the callers are few")]
+
 use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
@@ -7,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::buffered::Buffered;
 use crate::bus::Bus;
 use crate::collect::FlashWork;
-use crate::die::Die;
+use crate::die::{Clock, Die};
 use crate::flash_model::FlashModel;
 use crate::geometry::{Divisor, Geometry};
 use crate::stream::Stream;
@@ -19,7 +21,7 @@ struct Server {
 }
 
 impl Server {
-    #[inline]
+    #[inline(always)]
     fn serve(&mut self, from: u64, span: u64) -> u64 {
         self.busy_until = self.busy_until.max(from) + span;
         self.busy_until
@@ -31,21 +33,25 @@ impl Server {
 #[derive(Clone, Default, Serialize, Deserialize)]
 struct Channel {
     reads: Bus,
-    all: Bus,
+    /// End of all other transfers, if no further read comes.
+    others_until: u64,
 }
 
 impl Channel {
     /// What a read waits for crosses; it waits for other reads only.
-    #[inline]
+    #[inline(always)]
     fn read(&mut self, sensed: u64, span: u64, now: u64) -> u64 {
-        self.all.serve(sensed, span, now);
+        if self.others_until > sensed {
+            self.others_until += span;
+        }
         self.reads.serve(sensed, span, now)
     }
 
-    /// Anything else crosses, in the time that is left.
+    /// Anything else crosses, one after the other, in the time that is left.
     #[inline]
-    fn serve(&mut self, from: u64, span: u64, now: u64) -> u64 {
-        self.all.serve(from, span, now)
+    fn serve(&mut self, from: u64, span: u64) -> u64 {
+        self.others_until = self.reads.passed(self.others_until.max(from), span);
+        self.others_until
     }
 }
 
@@ -89,6 +95,8 @@ pub(crate) struct Timing {
     links: [Bus; 2],
     full_duplex: bool,
     reads_hold_programs: bool,
+    /// Time in which a host read is in a drive that does so.
+    held: Bus,
     channels: Vec<Channel>,
     dies: Vec<Die>,
     channel_of_die: Vec<u32>,
@@ -109,7 +117,7 @@ pub(crate) struct Timing {
     programmed: u64,
     /// Host stripes that are not, where the map tells the stripe of every page.
     buffered: Option<Buffered>,
-    /// Time of the last command.
+    /// When the controller is done with the last command: no part is asked for anything before that any more.
     now: u64,
     relocated_stripe: u32,
     /// When the controller stops for itself next, for how long, and how often.
@@ -141,6 +149,7 @@ impl Timing {
             links: Default::default(),
             full_duplex: model.full_duplex,
             reads_hold_programs: model.reads_hold_programs,
+            held: Bus::default(),
             channels: vec![Channel::default(); geometry.channel_count as usize],
             dies: vec![Die::default(); geometry.die_count as usize],
             channel_of_die: (0..geometry.die_count).map(|die| die % geometry.channel_count).collect(),
@@ -183,12 +192,12 @@ impl Timing {
     /// The controller takes a command at the drive's time `at`; returns when it is done with it.
     #[inline]
     pub(crate) fn command(&mut self, at: u64, span: u64) -> u64 {
-        self.now = at;
         if at >= self.next_pause {
             self.controller.serve(at, self.pause);
             self.next_pause = at + self.pause_every;
         }
-        self.controller.serve(at, span)
+        self.now = self.controller.serve(at, span);
+        self.now
     }
 
     /// Nothing behind a command is begun before `until`.
@@ -198,7 +207,7 @@ impl Timing {
     }
 
     /// Bytes cross the host link; returns when the last has.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn link(&mut self, way: Way, at: u64, bytes: u64) -> u64 {
         let lane = usize::from(self.full_duplex && way == Way::ToHost);
         self.links[lane].serve(at, self.link_rate.span(bytes), self.now)
@@ -208,7 +217,7 @@ impl Timing {
     #[inline]
     pub(crate) fn read_stripe(&mut self, stripe: u32, bytes: u64, at: u64) -> u64 {
         let (die, span) = (self.die_of(stripe), self.array_time(self.read));
-        let sensed = self.dies[die].sense(at, span, self.now);
+        let sensed = self.dies[die].sense(at, span, Clock { now: self.now, held: &self.held });
         self.cross(die, bytes, sensed)
     }
 
@@ -218,29 +227,42 @@ impl Timing {
         if self.reads_hold_programs { self.read_alone(stripe, bytes, at) } else { self.read_stripe(stripe, bytes, at) }
     }
 
+    #[inline(never)]
     fn read_alone(&mut self, stripe: u32, bytes: u64, at: u64) -> u64 {
-        let (die, span, now) = (self.die_of(stripe), self.array_time(self.read), self.now);
-        let sensed = self.dies[die].sense_held(at, span, now);
+        let (die, span) = (self.die_of(stripe), self.array_time(self.read));
+        let sensed = self.dies[die].sense_held(at, span, Clock { now: self.now, held: &self.held });
         let end = self.cross(die, bytes, sensed);
+        // What is over is forgotten of the time that is held: whatever began in it has to be known before.
         for die in &mut self.dies {
-            die.hold(at, end, now);
+            die.advance(Clock { now: self.now, held: &self.held });
+        }
+        let added = self.held.take(at, end, self.now);
+        for die in &mut self.dies {
+            die.postpone(at, added);
         }
         end
+    }
+
+    /// Bytes that a read waits for cross the channel of their die.
+    #[inline(always)]
+    fn cross(&mut self, die: usize, bytes: u64, sensed: u64) -> u64 {
+        let (transfer, now) = (self.channel_rate.span(bytes), self.now);
+        self.channel_of(die).read(sensed, transfer, now)
     }
 
     /// The same for a read that waits behind everything that its die has to do.
     pub(crate) fn read_in_turn(&mut self, stripe: u32, bytes: u64, at: u64) -> u64 {
         let (die, span) = (self.die_of(stripe), self.array_time(self.read));
-        let sensed = self.dies[die].queue(at, span, self.now);
-        let (transfer, now) = (self.channel_rate.span(bytes), self.now);
-        self.channel_of(die).serve(sensed, transfer, now)
+        let sensed = self.dies[die].queue(at, span, Clock { now: self.now, held: &self.held });
+        let transfer = self.channel_rate.span(bytes);
+        self.channel_of(die).serve(sensed, transfer)
     }
 
     /// Nothing behind a read of a stripe is begun before the operation in progress on its die is over.
     #[inline]
     pub(crate) fn hold_for_die(&mut self, stripe: u32, at: u64) {
         let die = self.die_of(stripe);
-        let until = self.dies[die].engaged_until(at, self.now);
+        let until = self.dies[die].engaged_until(at, Clock { now: self.now, held: &self.held });
         self.hold_commands(until);
     }
 
@@ -318,13 +340,6 @@ impl Timing {
         self.die_ring.remainder(stripe) as usize
     }
 
-    /// Bytes that a read waits for cross the channel of their die.
-    #[inline]
-    fn cross(&mut self, die: usize, bytes: u64, sensed: u64) -> u64 {
-        let (transfer, now) = (self.channel_rate.span(bytes), self.now);
-        self.channel_of(die).read(sensed, transfer, now)
-    }
-
     #[inline]
     fn channel_of(&mut self, die: usize) -> &mut Channel {
         &mut self.channels[self.channel_of_die[die] as usize]
@@ -339,12 +354,12 @@ impl Timing {
     }
 
     /// Load and program a stripe that is in the controller at `at`; returns when it is in the flash.
-    #[inline]
+    #[inline(always)]
     fn program_from(&mut self, at: u64, stripe: u32, host: bool) -> u64 {
-        let (die, transfer, now) = (self.die_of(stripe), self.stripe_transfer, self.now);
-        let loaded = self.channel_of(die).serve(at, transfer, now);
+        let (die, transfer) = (self.die_of(stripe), self.stripe_transfer);
+        let loaded = self.channel_of(die).serve(at, transfer);
         let span = self.program_span(host);
-        self.dies[die].queue(loaded, span, now)
+        self.dies[die].queue(loaded, span, Clock { now: self.now, held: &self.held })
     }
 
     /// Program so many pages of the open stripe, and free their slots.
@@ -391,19 +406,18 @@ impl FlashWork for Timing {
         let (die, at) = (self.die_of(stripe), self.accepted);
         let transfer =
             if pages == self.stripe_pages { self.page_transfer } else { self.stripe_transfer / u64::from(pages) };
-        let now = self.now;
-        self.channel_of(die).serve(at, transfer, now);
+        self.channel_of(die).serve(at, transfer);
         if stripe != self.relocated_stripe {
             // A relocation is no host read: it waits its turn behind what is queued.
             let span = self.array_time(self.read);
-            self.dies[die].queue(at, span, self.now);
+            self.dies[die].queue(at, span, Clock { now: self.now, held: &self.held });
             self.relocated_stripe = stripe;
         }
     }
 
     fn erase(&mut self) {
         for die in &mut self.dies {
-            die.queue(self.accepted, self.erase, self.now);
+            die.queue(self.accepted, self.erase, Clock { now: self.now, held: &self.held });
         }
     }
 }
