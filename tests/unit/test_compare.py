@@ -102,9 +102,21 @@ def test_amounts_in_segments_are_alike_to_one_segment(run: StoredRun) -> None:
 
 def test_a_maximum_has_neither_interval_nor_rank(run: StoredRun) -> None:
     found = compare_runs([real(run, 1, variation=0.001), real(run, 2, variation=0.001)])
-    maxima = [one for one in found.numbers if one.name.kind == "maximum"]
+    maxima = [one for one in found.numbers if one.name.stat == "maximum"]
     assert maxima
     assert not [one for one in maxima for entry in one.entries if entry.rank or entry.low is not None]
+
+
+def test_of_repeats_a_quoted_maximum_is_the_largest(run: StoredRun) -> None:
+    found = compare_runs(
+        [variant(run, 1, noise=0.3), variant(run, 2, noise=0.3), variant(run, 3)], Options(repeats=True)
+    )
+    maxima = [one for one in found.quoted if one.name.stat == "maximum"]
+    assert [one.name.label for one in maxima] == [f"RND 4KiB {side}, 1 outstanding, maximum" for side in "RW"]
+    for one in maxima:
+        (entry,) = one.entries
+        assert entry.side.value == max(entry.side.values)
+        assert (entry.low, entry.high, entry.rank) == (None, None, None)
 
 
 def test_what_is_better_comes_from_the_unit(run: StoredRun) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
@@ -59,7 +60,7 @@ def test_worse_is_lower_iops_and_higher_response_times(run: StoredRun) -> None:
 def test_a_slower_drive_is_found(run: StoredRun, slower: float, verdict: str) -> None:
     found = run_gate(baseline(run), [variant(run, 9, slower=slower, noise=0.002)], AT_5)
     assert found.verdict == verdict
-    assert {one.name.kind for one in found.gated} == {"average"}
+    assert {one.name.stat for one in found.gated} == {"mean"}
 
 
 def test_a_gate_whose_repeatability_is_not_known_cannot_pass(run: StoredRun) -> None:
@@ -87,6 +88,24 @@ def test_a_number_without_a_value_now_is_undecided_with_its_reason(run: StoredRu
     object.__setattr__(later, "numbers", {})
     found = run_gate(baseline(run), [later], AT_5)
     assert {one.reason for one in found.gated} == {"cannot decide: not run in B"}
+
+
+@pytest.mark.parametrize(("slower", "verdict"), [(0.0, "pass"), (0.1, "fail")])
+def test_a_quick_look_is_gated_on_what_it_measures(tmp_path: Path, slower: float, verdict: str) -> None:
+    quick = short_run(tmp_path / "quick", edition="quick")
+    found = run_gate(baseline(quick), [variant(quick, 9, slower=slower, noise=0.002)], AT_5)
+    assert (found.verdict, {one.side.state for one in found.gated}) == (verdict, {"not settled"})
+
+
+def test_what_no_run_has_is_not_gated_and_what_one_lost_is_undecided(tmp_path: Path) -> None:
+    short = short_run(tmp_path / "wsat", test="wsat", wsat={"stop": "time", "time_hours": 1})
+    found = run_gate(baseline(short), [variant(short, 9)], AT_5)
+    assert [one.name.label for one in found.gated] == ["RND 4KiB 0/100, first sample", "RND 4KiB 0/100, last sample"]
+    lost = variant(short, 9)
+    first = found.gated[0].name.key
+    lost.numbers[first] = replace(lost.numbers[first], value=None, state="no value")
+    found = run_gate(baseline(short), [lost], AT_5)
+    assert found.gated[0].reason == "cannot decide: n/a in B"
 
 
 def test_unlike_runs_are_refused_by_the_gate_and_never_pass(run: StoredRun) -> None:

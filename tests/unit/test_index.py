@@ -123,7 +123,7 @@ def test_every_number_of_a_test_is_in_it(place: Place, runs: Path) -> None:
         for row in rows
     ]  # fmt: skip
     assert stored == [
-        (json.loads(json.dumps(one.cell)), one.label, one.name, one.unit, one.better, one.value, one.rounds, one.judged)
+        (json.loads(json.dumps(one.cell)), one.label, one.key, one.unit, one.better, one.value, one.rounds, one.tracked)
         for one in expected
     ]
     assert stored

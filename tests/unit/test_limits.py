@@ -14,7 +14,7 @@ from assay.dut.real.health import _FIELDS
 from assay.engine.records import DriveCondition
 from assay.errors import PlanError, StoreError
 from assay.limits.judge import Judged, exit_code, judge, verdict_of
-from assay.limits.names import FINDING_KINDS, HEALTH_NAMES, MEASURE_NAMES
+from assay.limits.names import FINDING_KINDS, HEALTH_NAMES, MEASURE_KEYS
 from assay.limits.read import limits_of_plan, read_limits
 from assay.report import findings, reports_of_tests
 from click.testing import CliRunner
@@ -53,7 +53,7 @@ def judged(run: StoredRun, tmp_path: Path, *texts: str) -> list[Judged]:
 def measured(run: StoredRun) -> float:
     (report,) = reports_of_tests(run)
     cell = (("block_kib", 4), ("read_pct", 100))
-    return next(one.value for one in report.measures() if one.cell == cell and one.name == "iops") or 0.0
+    return next(one.value for one in report.measures if one.cell == cell and one.key == "iops") or 0.0
 
 
 def test_a_number_is_compared_as_it_is(run: StoredRun, tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_the_words_are_those_of_the_product(run: StoredRun) -> None:
     assert set(HEALTH_NAMES) == {"temperature_c", "wear_used_pct", *_FIELDS}
     assert all(kind in findings._NOTE for kind in FINDING_KINDS)
     (report,) = reports_of_tests(run)
-    assert {one.name for one in report.measures()} <= set(MEASURE_NAMES)
+    assert {one.key for one in report.measures} <= set(MEASURE_KEYS)
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

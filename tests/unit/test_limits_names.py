@@ -1,7 +1,7 @@
 """Names of numbers on the page of limits are words."""
 
 import pytest
-from assay.pages.measure import MEASURE_NAMES, measure_words
+from assay.summary.measures import MEASURE_KEYS, measure_words
 
 
 @pytest.mark.parametrize(
@@ -18,4 +18,4 @@ def test_a_number_is_named_in_words(name: str, shown: str) -> None:
 
 
 def test_no_name_of_a_number_is_shown_as_a_key() -> None:
-    assert [name for name in MEASURE_NAMES if "_" in measure_words(name)] == []
+    assert [name for name in MEASURE_KEYS if "_" in measure_words(name)] == []

@@ -57,10 +57,10 @@ def test_frames_hold_the_numbers_of_the_report(library: FrameLibrary, folder: Pa
     run = assay.load(folder, frames=library)
     found = run.tests["wsat"]
     (report,) = reports_of_tests(run.arrow.run)
-    measures = list(report.measures())
+    measures = report.measures
     values = [None if value != value else value for value in found.measures["value"]]  # noqa: PLR0124 - pandas' null
     assert values == [one.value for one in measures]
-    assert list(found.measures["name"]) == [one.name for one in measures]
+    assert list(found.measures["name"]) == [one.key for one in measures]
     assert len(found.cells) == len({(one.cell, one.label) for one in measures})
     sides = [side for one in report.test.sequences for step in one.steps for side in (step.read, step.write)]
     counted = sum(side.window_io_count + side.carried_in_io_count for side in sides)

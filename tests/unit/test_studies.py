@@ -22,10 +22,11 @@ from assay.engine.records import (
     Trim,
 )
 from assay.errors import UsageError, ValueRangeError
+from assay.pages.headline import quoted_headlines
 from assay.procedures.editions import load_edition
 from assay.procedures.procedure import Context, PlannedTest
 from assay.procedures.registry import SUITES
-from assay.procedures.studies.headlines import study_headlines
+from assay.procedures.studies.measures import study_measures
 from assay.procedures.studies.pages import same_lines
 from assay.procedures.studies.readings import changes_of, proposal_of, stability_of
 from assay.procedures.studies.result import (
@@ -374,7 +375,7 @@ def test_a_settled_value_is_the_mean_of_the_last_samples_and_none_where_the_stag
     assert stage.settled is not None
     assert (stage.settled.iops, stage.settled.outstanding, stage.settled.asked) == (40, 8, 8)
     assert settled_samples(stage, 0.4) == (42, 38)
-    quoted, *_ = study_headlines(settings, study_result(stored(settings, steps)), 10**9)
+    quoted, *_ = quoted_headlines(study_measures(settings, study_result(stored(settings, steps)), 10**9))
     assert (quoted.text, quoted.spread) == ("40.0", "38.0 - 42.0")
     assert quoted.basis.startswith("mean of the last 40 % of the samples, 8 outstanding")
     assert stage.minutes == pytest.approx([1 / 6, 2 / 6, 3 / 6, 4 / 6, 5 / 6])
@@ -408,14 +409,15 @@ def test_a_study_quotes_its_slowest_and_fastest_variant_of_the_same_accesses() -
     )
     result = StudyResult(variants=variants, outstanding_error=None, error_count=0, withheld=None)
     settings = SimpleNamespace(title="Over-Provisioning", settled_share=0.2)
-    found = list(study_headlines(settings, result, 10**9))  # type: ignore[arg-type]
+    found = quoted_headlines(study_measures(settings, result, 10**9))  # type: ignore[arg-type]
     assert [(one.item, one.text) for one in found] == [
         ("AR 100 %, W", "2,900.0"),
         ("AR 5 %, W", "56,700.0"),
         ("Fastest variant over slowest", "19.6"),
     ]
     nothing = StudyResult(variants=(), outstanding_error=None, error_count=0, withheld="an error")
-    assert [one.text for one in study_headlines(settings, nothing, 10**9)] == ["n/a"]  # type: ignore[arg-type]
+    none = quoted_headlines(study_measures(settings, nothing, 10**9))  # type: ignore[arg-type]
+    assert [one.text for one in none] == ["n/a"]
 
 
 def settled(label: str, rate: float) -> VariantResult:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from assay.index.place import Place
     from assay.index.read import Row
     from assay.index.write import ReadRun
-    from assay.pages.measure import Measure
+    from assay.summary.record import Measure
 
 KEY_FILES = ("signing_key.pub", "trusted_keys")
 """As in ``assay.bundle``, which takes long to load."""

@@ -169,11 +169,11 @@ def uncertainty(one: Side, two: Side, name: NumberName) -> Uncertainty:
     Repeated runs say it instead of rounds. A reference drive of the host widens it where the drives are real; that of
     a simulated one is known from repeats with other seeds alone. A maximum has none.
     """
-    if name.kind == "maximum" or not (one.counts and two.counts):
+    if name.stat == "maximum" or not (one.counts and two.counts):
         return Uncertainty(reason=NO_INTERVAL)
     repeats = repeats_spread(one.values, two.values)
     rounds = None if repeats else rounds_spread(one.numbers[0].rounds, two.numbers[0].rounds)
-    reference = None if name.kind == "percentile" else _reference(one, two, name)
+    reference = None if name.stat == "percentile" else _reference(one, two, name)
     spreads = tuple(found for found in (repeats, rounds, reference) if found)
     repeatable = repeats is not None or (reference is not None and rounds is not None)
     if not (repeats or rounds):

@@ -14,7 +14,6 @@ from assay.compare.comparison import (
     refuse_unlike,
     uncertainty,
 )
-from assay.compare.numbers import printed_name
 from assay.compare.side import Side, side_of
 from assay.compare.subject import blinded, check_given_once, check_independent, named, subjects_of
 from assay.errors import UsageError
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from assay.compare.conditions import Unlikeness
-    from assay.compare.numbers import NumberName
+    from assay.compare.numbers import Number, NumberName
     from assay.compare.subject import LoadedRun, Subject
 
 Verdict = Literal["pass", "fail", "undecided"]
@@ -55,8 +54,8 @@ class Rule:
 
     def holds(self, number: NumberName) -> bool:
         """Whether it is of this number."""
-        patterns = ((self.test, number.shown), (self.item, number.label), (self.name, number.name))
-        return all(fnmatchcase(text.lower(), pattern.lower()) for pattern, text in patterns)
+        known = (self.test, {number.shown}), (self.item, {number.label, number.cell_label}), (self.name, number.names)
+        return all(any(fnmatchcase(text.lower(), pattern.lower()) for text in texts) for pattern, texts in known)
 
     @property
     def text(self) -> str:
@@ -136,7 +135,7 @@ def run_gate(baseline: Sequence[LoadedRun], runs: Sequence[LoadedRun], options: 
     found = {one.letter: differences(first, one) for one in (first, *subjects)}
     if not options.despite:
         refuse_unlike((first, *subjects), found)
-    limits = gated_numbers(number_names((first, *subjects)), first, options)
+    limits = gated_numbers(number_names((first, *subjects)), (first, *subjects), options)
     confidence = gate_confidence(len(limits) * len(subjects))
     gated = tuple(
         _gated(side_of(first, name), side_of(one, name), _Asked(name, limit, confidence, found[one.letter]))
@@ -160,16 +159,17 @@ def gate_confidence(count: int) -> float:
 
 
 def gated_numbers(
-    names: Sequence[NumberName], baseline: Subject, options: GateOptions
+    names: Sequence[NumberName], subjects: Sequence[Subject], options: GateOptions
 ) -> list[tuple[NumberName, float]]:
     """The numbers that are gated, with their limits.
 
+    subjects : the baseline, then those that are held against it.
     By default those that people quote and that are averages of rounds; of a test that has none of these, its quoted
-    averages. A rule adds the numbers that it holds for.
+    averages; none that no run has. A rule adds the numbers that it holds for.
     """
     found: dict[NumberName, float] = {}
     if options.limit is not None:
-        found = dict.fromkeys(_quoted(names, baseline), options.limit)
+        found = dict.fromkeys(_quoted(names, subjects), options.limit)
     for rule in options.rules:
         held = [one for one in names if rule.holds(one) and one.better != "neither"]
         if not held:
@@ -178,16 +178,18 @@ def gated_numbers(
     return [(name, found[name]) for name in names if name in found]
 
 
-def _quoted(names: Sequence[NumberName], baseline: Subject) -> Iterator[NumberName]:
-    averages = [one for one in names if one.quoted and one.better != "neither" and one.kind == "average"]
-    by_rounds = {one for one in averages if any(_rounds(run, one) for run in baseline.runs)}
+def _quoted(names: Sequence[NumberName], subjects: Sequence[Subject]) -> Iterator[NumberName]:
+    averages = [one for one in names if one.quoted and one.better != "neither" and one.stat == "mean"]
+    averages = [one for one in averages if any(each.state != "no value" for each in _numbers(subjects, one))]
+    by_rounds = {one for one in averages if any(each.rounds for each in _numbers(subjects[:1], one))}
     with_rounds = {one.test for one in by_rounds}
     yield from (one for one in averages if one in by_rounds or one.test not in with_rounds)
 
 
-def _rounds(run: LoadedRun, name: NumberName) -> tuple[float, ...]:
-    number = run.numbers.get(name.key)
-    return number.rounds if number else ()
+def _numbers(subjects: Sequence[Subject], name: NumberName) -> Iterator[Number]:
+    """A number in every run that has it."""
+    found = (run.numbers.get(name.key) for subject in subjects for run in subject.runs)
+    return (one for one in found if one is not None)
 
 
 def _known(names: Sequence[NumberName]) -> str:
@@ -302,5 +304,4 @@ def explained(result: GateResult) -> tuple[str, ...]:
 
 def gated_label(one: Gated) -> str:
     """The number of a line of the gate. Worked: ``IOPS, RND 4KiB R (IOPS)``."""
-    name = "" if one.name.quoted else f", {printed_name(one.name.name)}"
-    return f"{one.name.shown}, {one.name.label}{name} ({one.name.unit})"
+    return f"{one.name.shown}, {one.name.label}{one.name.what} ({one.name.unit})"

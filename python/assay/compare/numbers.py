@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from assay.endings import ending_label, is_cut_short
 from assay.results import missed_steady_state, withheld_reason
+from assay.summary.measures import key_of_unit, measure_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.engine.records import StoredTest
-    from assay.pages.measure import Better, Key, Measure
     from assay.pages.test_report import TestReport
+    from assay.summary.record import Better, Key, Measure, Stat
 
-NumberKind = Literal["average", "percentile", "maximum"]
-State = Literal["ok", "not steady", "withheld", "unfinished", "no value", "not run"]
-"""Whether a number counts: only ``ok`` is ranked, compared and gated."""
-
-_PERCENTILE = re.compile(r", \d+(\.\d+)? %$")
-_NAMES = {"iops": "IOPS", "mb_per_s": "MB/s", "latency_ms": "response time"}
+State = Literal["ok", "not settled", "not steady", "withheld", "unfinished", "no value", "not run"]
+COUNTED: frozenset[State] = frozenset({"ok", "not settled"})
+"""Those that are ranked, compared and gated. ``not settled`` : a steady state that was not required, as in a quick
+look, was not reached."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +27,8 @@ class NumberName:
     """What tells a number apart in every run.
 
     test : the test and its place among those of its name, such as ``iops-1``. shown : the test as printed.
-    label : of the cell as printed. quoted : it is one of the few that people quote of a drive.
+    name : its key. label : as printed. cell_label : of the cell as printed. stat : what it is of many.
+    quoted : it is one of the few that people quote of a drive.
     """
 
     test: str
@@ -37,9 +36,10 @@ class NumberName:
     cell: Key
     name: str
     label: str
+    cell_label: str
     unit: str
     better: Better
-    kind: NumberKind
+    stat: Stat
     quoted: bool
 
     @property
@@ -50,8 +50,17 @@ class NumberName:
     @property
     def text(self) -> str:
         """The number in words. Worked: ``IOPS: RND 4KiB R (IOPS)``."""
-        name = "" if self.quoted else f", {printed_name(self.name)}"
-        return f"{self.shown}: {self.label}{name} ({self.unit})"
+        return f"{self.shown}: {self.label}{self.what} ({self.unit})"
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The keys that patterns may have: its own, and of a number that people quote that of its unit."""
+        return frozenset({self.name, *((key_of_unit(self.unit),) if self.quoted else ())})
+
+    @property
+    def what(self) -> str:
+        """What of its cell it is, behind the label; empty of a number that people quote, whose label says it."""
+        return "" if self.quoted else f", {measure_words(self.name)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,43 +77,26 @@ class Number:
 def numbers_of(test_report: TestReport) -> Iterator[Number]:
     """Every number of a test once: those that people quote, then those of its cells and response times."""
     state, reason = _test_state(test_report.test)
-    for measure in test_report.numbers():
-        name = _name(test_report, measure, quoted=measure.is_quoted)
+    for measure in test_report.measures:
         found, why = (state, reason) if state != "ok" else _value_state(test_report.test, measure)
-        yield Number(name=name, value=measure.value, rounds=measure.rounds, state=found, reason=why)
+        value = None if measure.value is None else float(measure.value)
+        rounds = tuple(map(float, measure.rounds))
+        yield Number(name=_name(test_report, measure), value=value, rounds=rounds, state=found, reason=why)
 
 
-def printed_name(name: str) -> str:
-    """The name of a number in words. Worked: ``latency_ms_p99.9`` -> ``99.9 % response time``."""
-    if name.startswith("latency_ms_p"):
-        return f"{name.removeprefix('latency_ms_p')} % response time"
-    known = {**_NAMES, "latency_ms_max": "maximum response time"}
-    if name.startswith("latency_ms_mean"):
-        return f"average response time{' of I/Os' * name.endswith('_of_ios')}"
-    return known.get(name, name.replace("_", " "))
-
-
-def _name(test_report: TestReport, measure: Measure, *, quoted: bool) -> NumberName:
+def _name(test_report: TestReport, measure: Measure) -> NumberName:
     return NumberName(
         test=test_report.prefix,
         shown=test_report.label,
         cell=measure.cell,
-        name=measure.name,
-        label=measure.label,
+        name=measure.key,
+        label=measure.printed,
+        cell_label=measure.label,
         unit=measure.unit,
         better=measure.better,
-        kind=_kind(measure),
-        quoted=quoted,
+        stat=measure.stat,
+        quoted=measure.quoted,
     )
-
-
-def _kind(measure: Measure) -> NumberKind:
-    """What a number is of many I/Os. Worked: ``latency_ms_max`` -> ``maximum``."""
-    if measure.name.endswith("_max"):
-        return "maximum"
-    if measure.name.startswith("latency_ms_p") or _PERCENTILE.search(measure.label):
-        return "percentile"
-    return "average"
 
 
 def _test_state(test: StoredTest) -> tuple[State, str]:
@@ -119,5 +111,5 @@ def _test_state(test: StoredTest) -> tuple[State, str]:
 def _value_state(test: StoredTest, measure: Measure) -> tuple[State, str]:
     """A number of rounds that a verdict denies is not steady; one that is none has no value."""
     if measure.rounds and test.verdict is not None and not test.verdict.reached:
-        return "not steady", "steady state not reached"
+        return ("not steady" if test.settings.requires_steady_state else "not settled"), "steady state not reached"
     return ("no value", "n/a in its report") if measure.value is None else ("ok", "")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.compare.interval import middle
+from assay.compare.numbers import COUNTED
 
 if TYPE_CHECKING:
     from assay.compare.numbers import Number, NumberName, State
@@ -29,7 +30,7 @@ class Side:
     @property
     def counts(self) -> bool:
         """Whether it may be compared."""
-        return self.state == "ok" and self.value is not None
+        return self.state in COUNTED and self.value is not None
 
 
 def side_of(subject: Subject, name: NumberName) -> Side:
@@ -41,20 +42,23 @@ def side_of(subject: Subject, name: NumberName) -> Side:
     numbers = tuple(one for one in found if one is not None)
     if len(numbers) < len(found):
         return Side(subject=subject, state="not run", reason="not run", value=None)
-    bad = next((one for one in numbers if one.state != "ok"), None)
+    bad = next((one for one in numbers if one.state not in COUNTED), None)
     if bad:
         # What is not steady is shown as such; what is withheld is in no output.
         shown = bad.value if bad.state == "not steady" and len(numbers) == 1 else None
         return Side(subject=subject, state=bad.state, reason=bad.reason, value=shown, numbers=numbers)
     values = tuple(one.value for one in numbers if one.value is not None)
-    return Side(subject=subject, state="ok", reason="", value=_of_repeats(values, name), values=values, numbers=numbers)
+    state: State = "ok" if all(one.state == "ok" for one in numbers) else "not settled"
+    return Side(
+        subject=subject, state=state, reason="", value=_of_repeats(values, name), values=values, numbers=numbers
+    )
 
 
 def _of_repeats(values: tuple[float, ...], name: NumberName) -> float:
     if len(values) == 1:
         return values[0]
-    if name.kind == "maximum":
+    if name.stat == "maximum":
         return max(values)
-    if name.kind == "percentile" or min(values) <= 0:
+    if name.stat == "percentile" or min(values) <= 0:
         return sorted(values)[len(values) // 2]
     return middle(values)

@@ -61,22 +61,22 @@ def published_rows(found: Comparison) -> list[tuple[str, Compared]]:
         (row.title, one)
         for row in _ROWS
         for one in found.numbers
-        if one.name.label == row.label and one.name.name in row.names and _counts(one.name, variables)
+        if one.name.cell_label == row.label and one.name.name in row.names and _counts(one.name, variables)
     ]
 
 
 def _counts(name: NumberName, variables: dict[tuple[str, object], NumberName]) -> bool:
     variable = variables.get((name.test, name.cell))
-    if name.quoted or variable is None:
+    if variable is None:
         return name.quoted
-    return name is variable or (name.kind == "maximum" and variable.unit == "ms")
+    return name is variable or (name.stat == "maximum" and variable.unit == "ms")
 
 
 def _variables(found: Comparison) -> dict[tuple[str, object], NumberName]:
     """The variable of each cell of a test loop, which is the first number of the cell."""
     cells: dict[tuple[str, object], NumberName] = {}
     for one in found.numbers:
-        if not one.name.quoted and {key for key, _ in one.name.cell} == {"block_kib", "read_pct"}:
+        if {key for key, _ in one.name.cell} == {"block_kib", "read_pct"}:
             cells.setdefault((one.name.test, one.name.cell), one.name)
     return cells
 
@@ -116,7 +116,7 @@ def cohorts(found: Comparison) -> Iterator[Cohort]:
         for one in found.quoted:
             entries = [each for each in one.entries if _is_of(each, model)]
             drives = {each.side.subject.first.run.identity.id for each in entries}
-            if len(drives) == len(entries) >= COHORT_SAMPLES and one.name.kind != "maximum":
+            if len(drives) == len(entries) >= COHORT_SAMPLES and one.name.stat != "maximum":
                 yield _cohort(model[0], one.name, entries)
 
 

@@ -133,12 +133,11 @@ def _stages(subject: Subject) -> Iterator[_Stage]:
     first = subject.first
     for report in first.tests:
         for asked in loads_of_run(report.test, first.run.identity):
-            names = {
-                # The last stream of a stage is all of them together.
-                one.name.name: one.name
-                for one in first.numbers.values()
-                if one.name.test == report.prefix and dict(one.name.cell).get("stage") == asked.name
-            }
+            names: dict[str, NumberName] = {}
+            for one in first.numbers.values():
+                if one.name.test == report.prefix and dict(one.name.cell).get("stage") == asked.name:
+                    # All streams of a stage together come first.
+                    names.setdefault(one.name.name, one.name)
             if names:
                 yield _Stage(asked, names)
 

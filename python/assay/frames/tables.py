@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.engine.records import StoredRun
-    from assay.pages.measure import Measure
     from assay.pages.test_report import TestReport
     from assay.report.gathered import Found
     from assay.run.store.forms import Steps
+    from assay.summary.record import Measure, Number
 
 _OF_MEASURES = ("label", "name", "unit", "value", "least", "greatest", "rounds", "judged")
 
@@ -39,7 +39,7 @@ class TestTables:
 
     @cached_property
     def _measures(self) -> list[Measure]:
-        return list(self.report.measures())
+        return list(self.report.measures)
 
     @cached_property
     def measures(self) -> Any:
@@ -66,10 +66,10 @@ class TestTables:
         keys = _cell_columns(self._measures)
         cells = {(one.cell, one.label): dict[str, float | None]() for one in self._measures}
         for one in self._measures:
-            cells[one.cell, one.label][one.name] = one.value
+            cells[one.cell, one.label][one.key] = _number(one.value)
         columns = {key: _cell_column([dict(cell).get(key) for cell, _ in cells]) for key in keys}
         columns["label"] = pa.array([label for _, label in cells], type=pa.string())
-        for name in dict.fromkeys(one.name for one in self._measures):
+        for name in dict.fromkeys(one.key for one in self._measures):
             columns[name] = pa.array([values.get(name) for values in cells.values()], type=pa.float64())
         return pa.table(columns)
 
@@ -106,9 +106,13 @@ def _text(one: Found, name: str) -> str:
 
 
 def _measure_row(one: Measure) -> tuple[Any, ...]:
-    rounds = list(one.rounds)
+    rounds = list(map(float, one.rounds))
     bounds = (min(rounds), max(rounds)) if rounds else (None, None)
-    return (one.label, one.name, one.unit, one.value, *bounds, rounds, one.judged)
+    return (one.label, one.key, one.unit, _number(one.value), *bounds, rounds, one.tracked)
+
+
+def _number(value: Number | None) -> float | None:
+    return None if value is None else float(value)
 
 
 def _cell_columns(measures: Iterable[Measure]) -> list[str]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from assay.forms import ListedRun, ListedTest
     from assay.index.place import Place
-    from assay.pages.measure import Measure
+    from assay.summary.record import Measure
 
 _LOCK_NUMBER = 0x61737361
 """Of PostgreSQL's advisory lock: who migrates first makes the tables, the other finds them."""
@@ -82,12 +82,12 @@ def store_measures(connection: Connection, test_key: int, found: Iterable[Measur
                 "place": place,
                 "cell": json.dumps(one.cell),
                 "label": one.label,
-                "name": one.name,
+                "name": one.key,
                 "unit": one.unit,
                 "better": one.better,
-                "value": one.value,
-                "rounds": json.dumps(one.rounds),
-                "judged": one.judged,
+                "value": None if one.value is None else float(one.value),
+                "rounds": json.dumps(list(map(float, one.rounds))),
+                "judged": one.tracked,
             }
             for place, one in enumerate(found)
         ],

@@ -11,10 +11,9 @@ from assay.limits.chosen import chosen_measures
 from assay.limits.counted import Value, counted, no_such_test
 from assay.limits.health import health_value
 from assay.limits.model import LimitEntry
-from assay.pages.headline import claimed
-from assay.pages.measure import headline_measures
 from assay.report.findings import run_findings
 from assay.results import missed_steady_state, withheld_reason
+from assay.summary.words import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,10 +21,9 @@ if TYPE_CHECKING:
     from assay.engine.records import StoredRun
     from assay.errors import UsageError
     from assay.limits.read import Limits
-    from assay.pages.headline import Headline
-    from assay.pages.measure import Measure
     from assay.pages.test_report import TestReport
     from assay.report.gathered import Found
+    from assay.summary.record import Measure
 
 Verdict = Literal["pass", "fail", "not decided"]
 _TB = 10**12
@@ -148,10 +146,14 @@ def _measured(
         return [], fault
     if not chosen:
         return [Value(wanted, where, name, "", None, reason or "the test has no such cell")], None
-    because = {one.item: one.basis for one in report.headlines() if one.value is None}
-    return [
-        Value(wanted, one.label, one.name, one.unit, one.value, reason or because.get(one.label, "")) for one in chosen
-    ], None
+    return [_value(wanted, one, reason) for one in chosen], None
+
+
+def _value(test: str, one: Measure, reason: str) -> Value:
+    """A number as a limit has it. reason : why none of its test decides anything, if so."""
+    because = text(one.basis) if one.value is None and one.basis else ""
+    value = None if one.value is None else float(one.value)
+    return Value(test, one.printed, one.key, one.unit, value, reason or because)
 
 
 def _not_judged(report: TestReport) -> str:
@@ -165,28 +167,18 @@ def _claims(run: StoredRun, tests: Sequence[TestReport]) -> Iterator[Judged]:
     """What the data sheet claims, each as a limit: rates at least, times at most."""
     left = {key: bound for key, bound in (run.plan.get("claims") or {}).items() if bound is not None}
     for report in tests:
-        for headline in report.headlines():
-            bound = claimed(run, headline)
-            if bound is not None and headline.claim:
-                left.pop(headline.claim, None)
-                yield _claim(run, report, headline, bound)
+        for one in report.measures:
+            bound = (run.plan.get("claims") or {}).get(one.claim)
+            if bound is not None:
+                left.pop(str(one.claim), None)
+                entry = _claim_entry(str(one.claim), bound, lower=one.better == "lower")
+                yield _judged(run, "claim", entry, _value(report.name.casefold(), one, _not_judged(report)))
     for key, bound in left.items():
         entry = _claim_entry(key, bound, lower=key.endswith("_ms"))
         yield _judged(run, "claim", entry, Value("", "", key, "", None, "no test of the run measures it"))
 
 
-def _claim(run: StoredRun, report: TestReport, headline: Headline, bound: float) -> Judged:
-    (measure,) = headline_measures([headline])
-    reason = _not_judged(report) or ("" if measure.value is not None else headline.basis)
-    entry = _claim_entry(str(headline.claim), bound, lower=measure.better == "lower")
-    return _judged(run, "claim", entry, _claim_value(report.name.casefold(), measure, reason))
-
-
-def _claim_value(test: str, one: Measure, reason: str) -> Value:
-    return Value(test, one.label, one.name, one.unit, one.value, reason)
-
-
 def _claim_entry(key: str, bound: float, *, lower: bool) -> LimitEntry:
-    """A claim as a limit. The number that it is of is the headline's, so the entry names none of its own."""
+    """A claim as a limit. Its number is known, so the entry names none of its own."""
     least, most = (None, bound) if lower else (bound, None)
     return LimitEntry.model_construct(id=key, text="claim of the data sheet", at_least=least, at_most=most)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from assay.limits.names import FINDING_KINDS, HEALTH_NAMES, MEASURE_NAMES, is_shipped_test, is_test_name, names_of_tests
+from assay.limits.names import FINDING_KINDS, HEALTH_NAMES, MEASURE_KEYS, is_shipped_test, is_test_name, names_of_tests
 from assay.nearest import did_you_mean
 from assay.spec.datum import Strict
 
@@ -55,7 +55,7 @@ class LimitEntry(Strict):
     def _is_measure(cls, name: str | None, known: ValidationInfo) -> str | None:
         # What a test of another package measures is known once it is asked for them, of a run.
         if is_shipped_test(known.data.get("test") or ""):
-            return _known(name, MEASURE_NAMES, "number of a test")
+            return _known(name, MEASURE_KEYS, "number of a test")
         return name
 
     @field_validator("health")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.pages.measure import MEASURE_NAMES
 from assay.procedures.registry import SHIPPED, procedures
+from assay.summary.measures import MEASURE_KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -48,7 +48,7 @@ FINDING_KINDS = (
 __all__ = [
     "FINDING_KINDS",
     "HEALTH_NAMES",
-    "MEASURE_NAMES",
+    "MEASURE_KEYS",
     "TEMPERATURE",
     "is_shipped_test",
     "is_test_name",
@@ -70,7 +70,7 @@ def is_test_name(name: str) -> bool:
 
 
 def is_shipped_test(name: str) -> bool:
-    """Whether a test of this name is one of this package, whose numbers have the names in ``MEASURE_NAMES``."""
+    """Whether a test of this name is one of this package, whose numbers have the names in ``MEASURE_KEYS``."""
     return _is_of(name, SHIPPED)
 
 

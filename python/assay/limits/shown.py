@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from assay.pages.headline import number_text
-from assay.pages.measure import measure_words
 from assay.report.overview import Facts
+from assay.summary.measures import measure_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The few numbers that people quote of a drive; each test offers its own, and the first page shows them."""
+"""The few numbers that people quote of a drive, as the first page shows them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
 from assay.pages.printed import NOT_AVAILABLE, milliseconds_text, minutes_label
+from assay.summary.measures import LAST, MEAN, SETTLED, measure_part
+from assay.summary.words import text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from assay.engine.records import StoredRun
+    from assay.summary.record import Measure
 
 _TENFOLD = 10
 _OURS = frozenset({"of", "last", "part", "baseline"})
@@ -53,6 +56,39 @@ class Headline:
         if self.value is None or not self.values:
             return NOT_AVAILABLE
         return f"{number_text(min(self.values), self.unit)} - {number_text(max(self.values), self.unit)}"
+
+
+def quoted_headlines(measures: Iterable[Measure]) -> tuple[Headline, ...]:
+    """The numbers that people quote, of all numbers of a test.
+
+    The mean response time of a cell that has a rate is that of the rate; several response times of a cell without one
+    are parts of one subject.
+    """
+    quoted = [one for one in measures if one.quoted]
+    return tuple(_headline(one, quoted) for one in quoted)
+
+
+def _headline(one: Measure, quoted: Sequence[Measure]) -> Headline:
+    same = [other for other in quoted if other.cell == one.cell]
+    rate = next((other.printed for other in same if other.unit != "ms"), "")
+    times = [other for other in same if other.unit == "ms"]
+    return Headline(
+        item=one.printed,
+        unit=one.unit,
+        value=None if one.value is None else float(one.value),
+        values=tuple(map(float, one.rounds)) if one.stat == "mean" else (),
+        basis=text(one.basis) if one.basis else "",
+        claim=one.claim,
+        baseline=one.baseline,
+        part=measure_part(one.key) if len(times) > 1 and one in times else "",
+        of=rate if one.key == MEAN else "",
+        last=next((float(other.value) for other in quoted if _is_last_of(other, one) and other.value), None),
+    )
+
+
+def _is_last_of(other: Measure, one: Measure) -> bool:
+    """Whether a number is the last sample of one that did not settle."""
+    return one.value is None and one.cell == SETTLED and other.cell == LAST and other.key == one.key
 
 
 def number_text(value: float, unit: str) -> str:

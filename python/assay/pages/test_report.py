@@ -8,11 +8,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from assay.pages.header import header
+from assay.pages.headline import quoted_headlines
 from assay.pages.label import banner, notice, qualified
-from assay.pages.measure import distribution_measures, headline_measures
 from assay.pages.model import Box, Figure, Page, Table
 from assay.pages.printed import NOT_AVAILABLE, paragraph
 from assay.pages.time_axis import readable_time
+from assay.summary.measures import distribution_measures
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,11 +24,11 @@ if TYPE_CHECKING:
     from assay.pages.effect import Effect
     from assay.pages.facts import TestFacts
     from assay.pages.headline import Headline
-    from assay.pages.measure import Measure
     from assay.pages.model import Block, DataTable, Entry
     from assay.pages.rate import Rate
     from assay.pages.select import Selected
     from assay.spec.edition import Edition
+    from assay.summary.record import Measure
 
 # The taller header of form 2.0 leaves flatter room for figures.
 FLATTER = {"1.0": 0.88, "2.0": 1.06}
@@ -129,24 +130,18 @@ class TestReport(ABC):
         """The few figures that summaries print."""
 
     def headlines(self) -> tuple[Headline, ...]:
-        """The numbers that people quote of a drive, for the first page; none unless a test says so."""
-        return ()
+        """The numbers that people quote of a drive, for the first page."""
+        return quoted_headlines(self.measures)
 
-    def measures(self) -> Iterator[Measure]:
-        """Its numbers for comparison, limits and lists: those that people quote, and the spread of its response times.
-
-        A test with cells gives those of every cell instead.
-        """
-        yield from headline_measures(self.headlines())
-        if found := self.distribution():
-            yield from distribution_measures(found)
+    @cached_property
+    def measures(self) -> tuple[Measure, ...]:
+        """Every number once, for comparison, limits and lists: those that people quote first."""
+        return tuple(sorted(self.numbers(), key=lambda one: not one.quoted))
 
     def numbers(self) -> Iterator[Measure]:
-        """Every number once: those that people quote, then the others of ``measures``."""
-        quoted = list(headline_measures(self.headlines()))
-        known = {(one.cell, one.name) for one in quoted}
-        yield from quoted
-        yield from (one for one in self.measures() if (one.cell, one.name) not in known)
+        """The same in any order: the spread of its response times, unless a test says more or else."""
+        if found := self.distribution():
+            yield from distribution_measures(found)
 
     def remarks(self) -> tuple[str, ...]:
         """What a reader should know of its numbers that is no warning; none unless a test says so."""

@@ -22,7 +22,6 @@ from assay.engine.records import (
     Trim,
 )
 from assay.pages.facts import TestFacts, share_label
-from assay.pages.measure import Measure, value_name
 from assay.pages.model import DataTable, Figure, Series, Table
 from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, data_label, or_na, significant
 from assay.pages.select import NO_RULE, Selected, claim_label
@@ -34,6 +33,8 @@ from assay.procedures.planned import refuse_deep, scaled_ns, unfit, whole_blocks
 from assay.procedures.procedure import Context, PlannedTest, PlanSummary, Procedure, Request
 from assay.results import iops, max_latency_ns, mean_latency_ns, throughput, withheld_reason
 from assay.spec.units import GIB, KIB, MIB, SECOND_NS, count_label
+from assay.summary.measures import quoted
+from assay.summary.record import Measure, coded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -179,12 +180,12 @@ class CustomReport(TestReport):
             for one in self.result.values
         )
 
-    def measures(self) -> Iterator[Measure]:
-        """Every value, each an item of its own, as those of the first page are."""
-        yield from TestReport.measures(self)
+    def numbers(self) -> Iterator[Measure]:
+        """Every value, each an item of its own."""
         for one in self.result.values:
-            name = value_name(one.unit)
-            yield Measure(cell=(("item", one.item),), label=one.item, name=name, unit=one.unit, value=one.value)
+            basis = coded("withheld", reason=self.result.withheld) if self.result.withheld else coded("own-value")
+            yield quoted((("item", one.item),), one.unit, one.item, one.value, basis)
+        yield from TestReport.numbers(self)
 
     def own_settings(self) -> tuple[Entry, ...]:
         """What the test says of its settings."""

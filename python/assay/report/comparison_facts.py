@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from assay.compare.unverified import OldFigure, Unverified
 
 _Texts = tuple[str, ...]
-_State = Literal["ok", "not steady", "withheld", "unfinished", "no value", "not run"]
+_State = Literal["ok", "not settled", "not steady", "withheld", "unfinished", "no value", "not run"]
 
 
 class SubjectFacts(Facts):
@@ -183,6 +183,9 @@ def _subject(one: Subject, found: Comparison | GateResult) -> SubjectFacts:
     )
 
 
+_KINDS: dict[str, Literal["average", "percentile", "maximum"]] = {"percentile": "percentile", "maximum": "maximum"}
+
+
 def _number(one: Compared) -> NumberFacts:
     name = one.name
     return NumberFacts(
@@ -191,7 +194,7 @@ def _number(one: Compared) -> NumberFacts:
         name=name.name,
         unit=name.unit,
         better=name.better,
-        kind=name.kind,
+        kind=_KINDS.get(name.stat, "average"),
         quoted=name.quoted,
         entries=tuple(map(_entry, one.entries)),
     )

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.compare.gate import explained, gated_label, share
-from assay.compare.numbers import printed_name
 from assay.compare.summary import cohorts, matrix_numbers, published_rows
 from assay.pages.headline import number_text
 from assay.pages.model import DataTable, Table
 from assay.pages.printed import NOT_AVAILABLE, mix_label, or_na, paragraph
 from assay.report.unverified_tables import unverified_data
+from assay.summary.measures import measure_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -37,6 +37,7 @@ _BOX = {(0.5, 100), (4, 100), (4, 65), (4, 0)}
 """Transfer size in KiB and share of reads of the boxes that were published in 2012."""
 _CELLS_MAX = 12
 _MARKS = {
+    "not settled": "not settled",
     "not steady": "not steady",
     "withheld": "withheld",
     "unfinished": "unfinished",
@@ -133,8 +134,8 @@ def value_text(one: Compared, entry: Entry) -> str:
     """A value as printed, with what a reader must know of it. Worked: ``3,180.1``, ``2,900.0, not steady``."""
     side = entry.side
     if side.counts and side.value is not None:
-        shown = number_text(side.value, one.name.unit)
-        return f"{shown}, apart" if entry.apart else shown
+        marks = ("apart" if entry.apart else "", _MARKS.get(side.state, ""))
+        return ", ".join(filter(None, (number_text(side.value, one.name.unit), *marks)))
     mark = _MARKS[side.state]
     return mark if side.value is None else f"{number_text(side.value, one.name.unit)}, {mark}"
 
@@ -190,15 +191,15 @@ def cell_tables(found: Comparison) -> Iterator[Table]:
         chosen = [one for one in numbers if few or _place(one) in _BOX]
         name = numbers[0].name
         which = "all cells" if few else "cells of the boxes of 2012"
-        rows = [(one, (one.name.label, one.name.unit)) for one in chosen]
+        rows = [(one, (one.name.cell_label, one.name.unit)) for one in chosen]
         yield from _split(
-            found, f"{name.shown}: {printed_name(name.name)}, {which}", rows, value_text, ("Cell", "Unit")
+            found, f"{name.shown}: {measure_words(name.name)}, {which}", rows, value_text, ("Cell", "Unit")
         )
         cells = {one.name.cell for one in chosen}
         maxima = [
-            (one, (one.name.label, one.name.unit))
+            (one, (one.name.cell_label, one.name.unit))
             for one in found.numbers
-            if one.name.test == name.test and one.name.kind == "maximum" and one.name.cell in cells
+            if one.name.test == name.test and one.name.stat == "maximum" and one.name.cell in cells
         ]
         if name.unit == "ms":
             caption = f"{name.shown}: maximum response time, {which}"

@@ -25,7 +25,7 @@ from assay.results import (
 if TYPE_CHECKING:
     from assay.engine.records import StoredRun, StoredTest
     from assay.forms import LabelClass, Quoted, Verdict
-    from assay.pages.measure import Measure
+    from assay.summary.record import Measure
 
 _UNKNOWN = "unknown"
 _CAPACITY_BYTES_MAX = 1 << 63
@@ -55,7 +55,7 @@ def _run_numbers(run: StoredRun) -> RunNumbers:
     reports = reports_of_tests(run)
     return RunNumbers(
         headlines=tuple(tuple(quoted(run, one.headlines())) for one in reports),
-        measures=tuple(tuple(one.measures()) for one in reports),
+        measures=tuple(one.measures for one in reports),
     )
 
 

@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.pages.facts import steady_word
-from assay.pages.headline import Headline
 from assay.pages.model import Box, Text
 from assay.pages.printed import or_null
 from assay.pages.select import NO_RULE, Selected, claim_label
@@ -27,6 +26,8 @@ from assay.procedures.studies.figures import study_figure
 from assay.procedures.studies.pages import StudyReport
 from assay.procedures.studies.settings import StudyPlot
 from assay.results.step import cell_label
+from assay.summary.measures import quoted
+from assay.summary.record import Coded, Measure, coded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -115,8 +116,8 @@ class FiveStepsReport(StudyReport):
         only = replace(self.result, variants=self.result.variants[place : place + 1])
         return study_figure(f"{self.prefix}-{name}", plot, only)
 
-    def headlines(self) -> tuple[Headline, ...]:
-        """One number per step: the last pass, RND 4 KiB writes of the surface, score, drop, lowest share kept."""
+    def numbers(self) -> Iterator[Measure]:
+        """One number per step (last pass, writes of the surface, score, drop), and what every study has."""
         found = self.found
         stage = found.study.variants[PRECONDITION].stages[0]
         tracked = next((iops for cell, iops in found.matrix.items() if cell_label(cell) == _SMALL_WRITES), None)
@@ -126,10 +127,9 @@ class FiveStepsReport(StudyReport):
             ("five steps, seconds within 10 % of the median", "%", _percent(found.stability, "score")),
             ("five steps, drop of sequential writes behind random ones", "%", _percent(found.change, "drop_share")),
         )
-        return tuple(
-            Headline(item=item, unit=unit, value=value, basis=_basis(one, value))
-            for (item, unit, value), one in zip(values, found.verdicts, strict=False)
-        )
+        for number, ((name, unit, value), one) in enumerate(zip(values, found.verdicts, strict=False), 1):
+            yield quoted((("step", number),), unit, name, value, _basis(one, value))
+        yield from (replace(one, quoted=False, name="") for one in StudyReport.numbers(self) if one.cell)
 
     def selected(self) -> tuple[Selected, ...]:
         """The same numbers."""
@@ -189,8 +189,8 @@ def _percent(found: object, name: str) -> float | None:
     return None if found is None else 100 * float(getattr(found, name))
 
 
-def _basis(one: StepVerdict, value: float | None) -> str:
-    return f"step {one.name}" if value is not None else f"n/a: {one.finding.reason}"
+def _basis(one: StepVerdict, value: float | None) -> Coded:
+    return coded("withheld", reason=one.finding.reason) if value is None else coded("step", name=one.name)
 
 
 def five_steps_report(run: StoredRun, test: StoredTest, edition: Edition, prefix: str) -> FiveStepsReport:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from assay.pages.histogram_figures import histogram_figure
-from assay.pages.measure import headline_measures
 from assay.pages.model import Box, Table, Text
 from assay.pages.printed import NOT_AVAILABLE, milliseconds_or_na, milliseconds_text, one_decimal, percent, rounds_label
 from assay.pages.select import NOT_REACHED, Selected, claim_label
@@ -26,7 +25,6 @@ from assay.procedures.grid.facts import (
     pattern_part,
     point_entries,
 )
-from assay.procedures.grid.headlines import demand_headlines
 from assay.procedures.grid.in_short import demand_effects, demand_in_short
 from assay.procedures.grid.measures import demand_measures
 from assay.procedures.grid.readings import grid_readings
@@ -53,14 +51,13 @@ if TYPE_CHECKING:
     from assay.engine.records import Demand, MeasurementWindow, StepRecord, StoredRun, StoredTest
     from assay.pages.effect import Effect
     from assay.pages.facts import TestFacts
-    from assay.pages.headline import Headline
-    from assay.pages.measure import Measure
     from assay.pages.model import Block, DataTable, Entry, Figure, Page
     from assay.pages.test_report import PagePart
     from assay.procedures.grid.operating_points import DemandCell
     from assay.procedures.grid.result import DemandResult, PointRun
     from assay.results import ExactTimes
     from assay.spec.edition import Edition
+    from assay.summary.record import Measure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,10 +99,6 @@ class DemandReport(TestReport):
         points = _points_box(self)
         return (Table(caption=points.title, columns=("Point", "Value"), rows=points.entries), *_grid_tables(self))
 
-    def headlines(self) -> tuple[Headline, ...]:
-        """What the operating points gave."""
-        return tuple(demand_headlines(self.settings, self.result))
-
     def picture(self) -> Figure | None:
         """IOPS over response times, from the fewest outstanding I/Os to the most."""
         return figures.picture_figure(f"{self.prefix}-picture", self.settings, self.result)
@@ -118,10 +111,9 @@ class DemandReport(TestReport):
         """How few outstanding I/Os are enough; nothing where steady state was required and not reached."""
         return iter(()) if missed_steady_state(self.test) else demand_effects(self.settings, self.result)
 
-    def measures(self) -> Iterator[Measure]:
-        """Every cell of the grid, and the operating points."""
+    def numbers(self) -> Iterator[Measure]:
+        """What the operating points gave, and every cell of the grid."""
         yield from demand_measures(self.settings, self.result)
-        yield from headline_measures(self.headlines())
 
     def remarks(self) -> tuple[str, ...]:
         """Where Max stands not alone, Mid is about Max, and points change places when they are measured at length."""

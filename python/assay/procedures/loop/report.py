@@ -15,9 +15,9 @@ from assay.procedures.loop.cell_tables import cell_tables
 from assay.procedures.loop.distribution import loop_distribution, loop_picture
 from assay.procedures.loop.effects import loop_effects
 from assay.procedures.loop.facts import loop_facts, loop_outline, loop_preparation, loop_settings, preconditioned_by
-from assay.procedures.loop.headlines import loop_headlines, loop_rates
 from assay.procedures.loop.in_short import loop_in_short
 from assay.procedures.loop.measures import loop_measures
+from assay.procedures.loop.rates import loop_rates
 from assay.procedures.loop.readings import convergence_reading, loop_readings
 from assay.procedures.loop.result import UNITS, loop_result
 from assay.procedures.loop.results import loop_results
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from assay.pages.distribution import Distribution
     from assay.pages.effect import Effect
     from assay.pages.facts import TestFacts
-    from assay.pages.headline import Headline
-    from assay.pages.measure import Measure
     from assay.pages.model import DataTable, Entry, Page
     from assay.pages.rate import Rate
     from assay.pages.select import Selected
@@ -47,6 +45,7 @@ if TYPE_CHECKING:
     from assay.procedures.loop.spread import Spread
     from assay.procedures.loop.values import LoopResult
     from assay.spec.edition import Edition
+    from assay.summary.record import Measure
 
 Column = tuple[str, "Mapping[Cell, float]"]
 
@@ -102,10 +101,6 @@ class LoopReport(TestReport):
         """Figures of single cells."""
         return loop_selection(Measured(self.run, self.test, self.result))
 
-    def headlines(self) -> tuple[Headline, ...]:
-        """Reads and writes of 4 KiB, or of the size of the throughput test."""
-        return loop_headlines(self.test, self.result)
-
     def in_short(self) -> tuple[str, ...]:
         """Reads beside writes, mixes, sizes, tails; nothing where steady state was required and not reached."""
         return () if missed_steady_state(self.test) else tuple(loop_in_short(self.test, self.result))
@@ -114,7 +109,7 @@ class LoopReport(TestReport):
         """Reads against writes, blocks, uneven times; nothing where steady state was required and not reached."""
         return iter(()) if missed_steady_state(self.test) else loop_effects(self.test, self.result)
 
-    def measures(self) -> Iterator[Measure]:
+    def numbers(self) -> Iterator[Measure]:
         """Every cell of the matrix."""
         return loop_measures(self.test, self.result)
 

@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.finding import Finding
-from assay.pages.headline import Headline
 from assay.pages.model import Text
 from assay.pages.printed import or_null, paragraph
 from assay.pages.select import NO_RULE, Selected, claim_label
@@ -26,6 +25,8 @@ from assay.procedures.studies.figures import study_figure
 from assay.procedures.studies.pages import StudyReport
 from assay.procedures.studies.result import study_result
 from assay.procedures.studies.settings import StudyPlot
+from assay.summary.measures import quoted
+from assay.summary.record import Key, Measure, coded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,29 +80,23 @@ class GuideReport(StudyReport):
             ),
         )
 
-    def headlines(self) -> tuple[Headline, ...]:
-        """The four corners, and the lowest share that is left off the alignment."""
+    def numbers(self) -> Iterator[Measure]:
+        """The four corners, the lowest share that is left off the alignment, and what every study has."""
         found = [row for corner in CORNERS if (row := corner_row(self.rows, ALIGNED, corner))]
-        corners = tuple(
-            Headline(
-                item=f"OEM guide, {row.corner.title}",
-                unit=row.rate[1],
-                value=row.rate[0],
-                basis=f"run of {row.corner.name}, 32 outstanding"
-                if row.rate[0] is not None
-                else "n/a: did not run whole",
-                claim=row.corner.claim,
-            )
-            for row in found
-        )
-        return (*corners, *self._off_alignment(found))
+        for row in found:
+            value, unit = row.rate
+            cell: Key = (("corner", row.corner.name),)
+            basis = coded("not-whole-run") if value is None else coded("corner", name=row.corner.name, outstanding=32)
+            yield quoted(cell, unit, f"OEM guide, {row.corner.title}", value, basis, claim=row.corner.claim)
+        yield from self._off_alignment(found)
+        yield from (replace(one, quoted=False, name="") for one in StudyReport.numbers(self) if one.cell)
 
-    def _off_alignment(self, found: list[GuideRow]) -> Iterator[Headline]:
+    def _off_alignment(self, found: list[GuideRow]) -> Iterator[Measure]:
         pairs = [(corner_row(self.rows, OFF, row.corner), row) for row in found]
         shares = [off.rate[0] / row.rate[0] for off, row in pairs if off and off.rate[0] is not None and row.rate[0]]
         if shares:
-            item = "OEM guide, slowest corner off the alignment over aligned"
-            yield Headline(item=item, unit="x", value=min(shares), basis="the same four tests, begun at 63 sectors")
+            name = "OEM guide, slowest corner off the alignment over aligned"
+            yield quoted((), "x", name, min(shares), coded("off-alignment"))
 
     def selected(self) -> tuple[Selected, ...]:
         """The four corners."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from assay.pages.headline import Headline
-from assay.pages.measure import Measure
 from assay.pages.model import DataTable, Figure, Series, Table, Text
 from assay.pages.printed import NOT_AVAILABLE, milliseconds_or_na, or_na
 from assay.procedures.custom import CustomReport, CustomResult, Value
@@ -16,6 +14,8 @@ from assay.procedures.replay.settings import ReplaySettings
 from assay.procedures.replay.stream_map import intensity, map_table, size_table
 from assay.results import unwritten_sentence, withheld_reason
 from assay.spec.units import duration_label
+from assay.summary.measures import MEAN
+from assay.summary.record import Measure, Stat, coded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -172,15 +172,20 @@ class ReplayReport(CustomReport):
         """Reads of blocks that were never written."""
         return unwritten_sentence(self.test)
 
-    def headlines(self) -> tuple[Headline, ...]:
-        """Rate, throughput and response time from when I/Os were due, or issued."""
-        quoted = [*_quoted(self.result.replayed)][:3]
-        return tuple(Headline(item=item, unit=unit, value=value, basis="whole replay") for item, unit, value in quoted)
-
-    def measures(self) -> Iterator[Measure]:
-        """Every number of the replay."""
-        for name, unit, value in _numbers(self.result.replayed):
-            yield Measure(cell=(("item", "replay"),), label="replay", name=name, unit=unit, value=value)
+    def numbers(self) -> Iterator[Measure]:
+        """Every number of the replay; people quote its rate, its throughput and its mean response time."""
+        done = self.result.replayed
+        quoted = {"iops": "Rate", "mb_per_s": "Throughput"}
+        if done is None or done.due is None:
+            quoted[MEAN] = "Response time from issue, mean"
+        else:
+            quoted["due_ms_mean_of_ios"] = "Response time from due, mean"
+        for key, unit, value, stat in _numbers(done):
+            name = quoted.get(key, "")
+            yield Measure(
+                cell=(("item", "replay"),), key=key, label="replay", unit=unit, value=value, stat=stat, name=name,
+                quoted=bool(name), basis=coded("replay"),
+            )  # fmt: skip
 
     def main_tables(self) -> tuple[Table, ...]:
         """What came of the replay."""
@@ -203,7 +208,7 @@ class ReplayReport(CustomReport):
     def tables(self, suffix: str) -> Iterator[DataTable]:
         """The numbers of the replay, its sizes, and its rate in every second."""
         done = self.result.replayed
-        rows = tuple((name, or_na(value), unit) for name, unit, value in _numbers(done))
+        rows = tuple((name, or_na(value), unit) for name, unit, value, _ in _numbers(done))
         yield DataTable(name=f"replay_values{suffix}", columns=("value", "measured", "unit"), rows=rows)
         sizes = self.settings.facts.map.sizes
         found = tuple((one.operation, or_na(one.length_bytes), one.io_count, one.share) for one in sizes)
@@ -231,23 +236,23 @@ def replay_report(run: StoredRun, test: StoredTest, edition: Edition, prefix: st
     return ReplayReport(run=run, test=test, edition=edition, prefix=prefix, result=result, title="Replay")
 
 
-def _numbers(done: Replayed | None) -> Iterator[tuple[str, str, float | None]]:
-    """Name, unit and value of every number; without a replay the names that any replay has."""
-    yield "iops", "IOPS", None if done is None else done.iops
-    yield "mb_per_s", "MB/s", None if done is None else done.mb_per_s
+def _numbers(done: Replayed | None) -> Iterator[tuple[str, str, float | None, Stat]]:
+    """Key, unit and value of every number, and what it is of many; without a replay those that any replay has."""
+    yield "iops", "IOPS", None if done is None else done.iops, "mean"
+    yield "mb_per_s", "MB/s", None if done is None else done.mb_per_s, "mean"
     if done is None:
-        yield "latency_ms_mean_of_ios", "ms", None
+        yield MEAN, "ms", None, "mean"
         return
     if done.commands_per_s:
-        yield "commands_per_s", "commands/s", done.commands_per_s
-        yield "trimmed_mb_per_s", "MB/s", done.trimmed_mb_per_s
+        yield "commands_per_s", "commands/s", done.commands_per_s, "mean"
+        yield "trimmed_mb_per_s", "MB/s", done.trimmed_mb_per_s, "mean"
     for kind, times in (("latency_ms", done.service), ("due_ms", done.due), ("late_ms", done.late)):
         if times is not None:
-            yield f"{kind}_mean_of_ios", "ms", times.mean
-            yield f"{kind}_p50", "ms", times.p50
-            yield f"{kind}_p99", "ms", times.p99
-            yield f"{kind}_p99.9", "ms", times.p999
-            yield f"{kind}_max", "ms", times.largest
+            yield f"{kind}_mean_of_ios", "ms", times.mean, "mean"
+            yield f"{kind}_p50", "ms", times.p50, "percentile"
+            yield f"{kind}_p99", "ms", times.p99, "percentile"
+            yield f"{kind}_p99.9", "ms", times.p999, "percentile"
+            yield f"{kind}_max", "ms", times.largest, "maximum"
 
 
 def _quoted(done: Replayed | None) -> Iterator[tuple[str, str, float | None]]:

@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.pages.facts import TestFacts, share_label
-from assay.pages.measure import distribution_measures, headline_measures
 from assay.pages.model import Figure, Table, Text, pictured
 from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, mix_label, one_decimal, paragraph, percent, size_label
 from assay.pages.results import step_results
@@ -14,7 +13,6 @@ from assay.pages.select import NO_RULE, Selected, claim_label
 from assay.pages.test_report import TestReport
 from assay.procedures.studies.distribution import study_distribution
 from assay.procedures.studies.figures import study_figure
-from assay.procedures.studies.headlines import study_headlines
 from assay.procedures.studies.in_short import study_effects, study_in_short
 from assay.procedures.studies.measures import study_measures
 from assay.procedures.studies.readings import SAME_SHARE
@@ -29,12 +27,11 @@ if TYPE_CHECKING:
     from assay.engine.records.run import StoredRun, StoredTest
     from assay.pages.distribution import Distribution
     from assay.pages.effect import Effect
-    from assay.pages.headline import Headline
-    from assay.pages.measure import Measure
     from assay.pages.model import Block, DataTable, Entry, Page
     from assay.procedures.studies.result import StudyResult
     from assay.procedures.studies.settings import StudyStep
     from assay.spec.edition import Edition
+    from assay.summary.record import Measure
 
 ROWS_WITH_CURVES = 4
 """A table of so few rows leaves a page its place for the curves."""
@@ -156,15 +153,10 @@ class StudyReport(TestReport):
             for label, stage in rows
         )
 
-    def measures(self) -> Iterator[Measure]:
-        """Every stage of every variant."""
-        yield from study_measures(self.result)
-        yield from headline_measures(self.headlines())
-        yield from distribution_measures(self.distribution())
-
-    def headlines(self) -> tuple[Headline, ...]:
-        """The slowest and the fastest variant, and what the reading found."""
-        return tuple(study_headlines(self.settings, self.result, self.run.identity.capacity_bytes))
+    def numbers(self) -> Iterator[Measure]:
+        """The slowest and the fastest variant, what the reading found, and every stage of every variant."""
+        yield from study_measures(self.settings, self.result, self.run.identity.capacity_bytes)
+        yield from TestReport.numbers(self)
 
     def in_short(self) -> tuple[str, ...]:
         """Which variants differ, and what the reading found."""

@@ -7,8 +7,6 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import UsageError
-from assay.pages.headline import Headline
-from assay.pages.measure import Measure, percentile_name
 from assay.pages.model import DataTable, Table, Text
 from assay.pages.printed import (
     NOT_APPLICABLE,
@@ -28,6 +26,8 @@ from assay.procedures.workload.result import PERCENTILE_FIELDS, iops_over_time, 
 from assay.procedures.workload.settings import WorkloadSettings
 from assay.results import POINT_SHARES, unwritten_sentence, withheld_reason
 from assay.spec.units import duration_label
+from assay.summary.measures import MEAN, percentile_key, stat_of
+from assay.summary.record import Key, Measure, coded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from assay.procedures.workload.settings import WorkloadStage
     from assay.spec.edition import Edition
 
-_PERCENTILES = tuple(map(percentile_name, POINT_SHARES))
+_PERCENTILES = tuple(map(percentile_key, POINT_SHARES))
 _NAMED_STAGES = 6
 _ROWS_TOGETHER = 8
 _HOUR_MINUTES = 60
@@ -188,29 +188,16 @@ class WorkloadReport(CustomReport):
             "those of a slow one are averaged over about ten I/Os."
         }
 
-    def headlines(self) -> tuple[Headline, ...]:
-        """Rate, throughput and mean response time of each stage: of its only stream, or of all together and of each."""
-        found = []
-        for stage in self.result.stages:
-            whole, basis = stage[-1], f"stage {stage[0].stage}"
-            moved = (("IOPS", whole.iops), ("MB/s", whole.mb_per_s)) if whole.moves else ()
-            commands = (("commands/s", whole.commands_per_s),) if whole.commands else ()
-            for unit, value in (*moved, *commands, ("ms", whole.latency_ms_mean)):
-                found.append(Headline(item=whole.item, unit=unit, value=value, basis=basis))
-            found += [headline for one in stage[:-1] if one.spec for headline in _stream_headlines(one, basis)]
-        return tuple(found)
-
     def in_short(self) -> tuple[str, ...]:
         """Reads of what was never written, how far each stream at a rate kept it, and how long most I/Os took."""
         kept = (text for stage in self.result.stages for one in stage if (text := _kept(one)))
         return (*unwritten_sentence(self.test), *kept)
 
-    def measures(self) -> Iterator[Measure]:
-        """Every number of every stream."""
-        for one in (one for stage in self.result.stages for one in stage):
-            cell = (("stage", one.stage), ("stream", one.label))
-            for name, unit, value in _numbers(one):
-                yield Measure(cell=cell, label=one.item, name=name, unit=unit, value=value)
+    def numbers(self) -> Iterator[Measure]:
+        """Every number of every stream; people quote rate, throughput and mean response time of each."""
+        for stage in self.result.stages:
+            for one in (stage[-1], *stage[:-1]):
+                yield from stream_measures(one, is_whole=one is stage[-1])
 
     def main_tables(self) -> tuple[Table, ...]:
         """What the streams of each stage did."""
@@ -357,9 +344,25 @@ def _times(one: StreamResult) -> tuple[float | None, ...]:
     return tuple(getattr(one, field) for field in PERCENTILE_FIELDS)
 
 
-def _stream_headlines(one: StreamResult, basis: str) -> tuple[Headline, ...]:
-    time = Headline(item=f"{one.item}, average", unit="ms", value=one.latency_ms_mean, basis=basis, of=one.item)
-    return Headline(item=one.item, unit=_rate_unit(one), value=one.all_per_s, basis=basis), time
+def _quoted_keys(one: StreamResult, *, is_whole: bool) -> tuple[str, ...]:
+    """What people quote of a stream: of all together each rate, of one beside others the rate of its kind."""
+    rates = ("iops", "mb_per_s") if one.moves else ()
+    commands = ("commands_per_s",) if one.commands else ()
+    if is_whole:
+        return (*rates, *commands, MEAN)
+    return (*(rates or commands)[:1], MEAN) if one.spec else ()
+
+
+def stream_measures(one: StreamResult, *, is_whole: bool) -> Iterator[Measure]:
+    """Every number of a stream. is_whole : it is the only one of its stage, or all of it together."""
+    cell: Key = (("stage", one.stage), ("stream", one.label))
+    quoted = _quoted_keys(one, is_whole=is_whole)
+    average = f"{one.item}, average" if MEAN in quoted and not is_whole else ""
+    for key, unit, value in _numbers(one):
+        yield Measure(
+            cell=cell, key=key, label=one.item, unit=unit, value=value, stat=stat_of(key), quoted=key in quoted,
+            name=average if key == MEAN else "", basis=coded("stage", name=one.stage),
+        )  # fmt: skip
 
 
 def _rate_unit(one: StreamResult) -> str:

@@ -28,13 +28,13 @@ from assay.procedures.saturation.facts import (
     steady_label,
 )
 from assay.procedures.saturation.figures import FILLS, WRITTEN, iops_figure, marks_said, response_figure
-from assay.procedures.saturation.headlines import saturation_headlines
 from assay.procedures.saturation.in_short import (
     coarse_samples,
     last_fill_change,
     saturation_effects,
     saturation_in_short,
 )
+from assay.procedures.saturation.measures import saturation_measures
 from assay.procedures.saturation.readings import saturation_readings
 from assay.procedures.saturation.result import LEVEL_BAND, saturation_result, verdict_minutes
 from assay.procedures.saturation.results import saturation_results
@@ -50,12 +50,12 @@ if TYPE_CHECKING:
     from assay.pages.distribution import Distribution
     from assay.pages.effect import Effect
     from assay.pages.facts import TestFacts
-    from assay.pages.headline import Headline
     from assay.pages.model import Block, DataTable, Entry, Figure, Page, Scale
     from assay.pages.select import Selected
     from assay.pages.test_report import PagePart
     from assay.procedures.saturation.result import Mark, SaturationResult
     from assay.spec.edition import Edition
+    from assay.summary.record import Measure
 
 _ENDS = {"time": "time limit", "amount": "amount written", "steady": "five-point rule"}
 
@@ -98,9 +98,10 @@ class SaturationReport(TestReport):
         """Fresh and steady IOPS."""
         return saturation_selection(self.run, self.settings, self.result)
 
-    def headlines(self) -> tuple[Headline, ...]:
-        """Fresh, settled, their ratio, and gigabytes written."""
-        return saturation_headlines(self.settings, self.result)
+    def numbers(self) -> Iterator[Measure]:
+        """Fresh, settled, their ratio, gigabytes written, and response times."""
+        yield from saturation_measures(self.settings, self.result)
+        yield from TestReport.numbers(self)
 
     def in_short(self) -> tuple[str, ...]:
         """How far writes fall, and when."""

@@ -17,7 +17,6 @@ from assay.pages.printed import (
     milliseconds_text,
     mix_label,
     or_na,
-    outstanding_label,
     percent,
     rate_or_na,
     size_label,
@@ -26,13 +25,13 @@ from assay.pages.results import step_results
 from assay.pages.select import NO_RULE, Selected, claim_label
 from assay.pages.test_report import TestReport
 from assay.pages.time_figures import enlarged, time_figure
-from assay.procedures.xsr.headlines import cross_stimulus_headlines
 from assay.procedures.xsr.in_short import (
     cross_stimulus_effects,
     cross_stimulus_in_short,
     recovery_label,
     recovery_name,
 )
+from assay.procedures.xsr.measures import cross_stimulus_measures
 from assay.procedures.xsr.result import cross_stimulus_result, slowest
 from assay.procedures.xsr.settings import CrossStimulusSettings
 from assay.spec.units import duration_label
@@ -42,11 +41,11 @@ if TYPE_CHECKING:
 
     from assay.engine.records.run import StoredRun, StoredTest
     from assay.pages.effect import Effect
-    from assay.pages.headline import Headline
     from assay.pages.model import Block, Entry, Page, Scale
     from assay.pages.test_report import PagePart
     from assay.procedures.xsr.result import CrossStimulusResult, GroupResult
     from assay.spec.edition import Edition
+    from assay.summary.record import Measure
 
 _TITLES = {
     "throughput": "Throughput (MB/s)",
@@ -235,16 +234,10 @@ class CrossStimulusReport(TestReport):
             for item, unit, text in rows
         )
 
-    def headlines(self) -> tuple[Headline, ...]:
-        """Throughput of each group, and the recovery."""
-        return tuple(
-            cross_stimulus_headlines(
-                self.result,
-                recovery_name(self.settings),
-                outstanding_label(self.test.settings.demand),
-                duration_label(self.settings.sample_ns),
-            )
-        )
+    def numbers(self) -> Iterator[Measure]:
+        """Throughput of each group, the recovery, and response times."""
+        yield from cross_stimulus_measures(self.settings, self.result, recovery_name(self.settings))
+        yield from TestReport.numbers(self)
 
     def own_settings(self) -> tuple[Entry, ...]:
         """Access groups and samples."""

@@ -1,0 +1,141 @@
+"""The names of the numbers that tests have, and what each is of many."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assay.pages.distribution import SHARES
+from assay.pages.printed import words
+from assay.results import POINT_SHARES
+from assay.summary.record import Measure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.pages.distribution import Distribution
+    from assay.summary.record import Coded, Key, Number, Stat
+
+_PERCENTILE = "latency_ms_p"
+MEAN, MAXIMUM = "latency_ms_mean_of_ios", "latency_ms_max"
+"""Of the response times of all I/Os."""
+
+
+def percentile_key(share: float) -> str:
+    """The key of a percentile. Worked: 0.999 -> ``"latency_ms_p99.9"``."""
+    return f"{_PERCENTILE}{share * 100:g}"
+
+
+_PERCENTILES = tuple(percentile_key(share) for share in sorted({*SHARES, *POINT_SHARES}))
+_STATS: dict[str, Stat] = {
+    "iops": "mean",
+    "mb_per_s": "mean",
+    "commands_per_s": "mean",
+    "latency_ms": "mean",
+    "minutes": "amount",
+    "written_gb": "amount",
+    "ratio": "ratio",
+    "percent": "ratio",
+    "trimmed_mb_per_s": "mean",
+    "latency_ms_mean_of_rounds": "mean",
+    MEAN: "mean",
+    **dict.fromkeys(_PERCENTILES, "percentile"),
+    MAXIMUM: "maximum",
+}
+MEASURE_KEYS = tuple(_STATS)
+"""The key of every number that a test of this package may have."""
+_KEYS = {
+    "IOPS": "iops",
+    "MB/s": "mb_per_s",
+    "commands/s": "commands_per_s",
+    "ms": "latency_ms",
+    "min": "minutes",
+    "GB": "written_gb",
+    "x": "ratio",
+    "%": "percent",
+}
+_WORDS = {
+    "iops": "IOPS",
+    "mb_per_s": "MB/s",
+    "commands_per_s": "trims and flushes per second",
+    "trimmed_mb_per_s": "trimmed MB/s",
+    "latency_ms": "response time",
+    "latency_ms_mean_of_rounds": "mean response time of the rounds",
+    MEAN: "mean response time",
+    MAXIMUM: "largest response time",
+    "minutes": "time",
+    "written_gb": "written",
+    "percent": "share",
+    **{percentile_key(share): f"{share * 100:g} % response time" for share in {*SHARES, *POINT_SHARES}},
+}
+
+
+_PARTS = {
+    "latency_ms_mean_of_rounds": "average",
+    MEAN: "average",
+    MAXIMUM: "maximum",
+    **{percentile_key(share): f"{share * 100:g} %" for share in {*SHARES, *POINT_SHARES}},
+}
+FIRST: Key = (("sample", "first"),)
+SETTLED: Key = (("sample", "settled"),)
+LAST: Key = (("sample", "last"),)
+"""Cells of a write saturation."""
+
+
+def measure_part(key: str) -> str:
+    """What of the response times of a cell a number is. Worked: ``latency_ms_max`` -> ``"maximum"``."""
+    return _PARTS[key]
+
+
+def stat_of(key: str) -> Stat:
+    """What a number of this package is of many. Worked: ``latency_ms_p99.9`` -> ``percentile``."""
+    return _STATS[key]
+
+
+def key_of_unit(unit: str) -> str:
+    """The key of a number of a unit. Worked: ``IOPS`` -> ``"iops"``; a unit of a user's own -> ``"value"``."""
+    return _KEYS.get(unit, "value")
+
+
+def measure_words(key: str) -> str:
+    """A key in words. Worked: ``latency_ms_p99.9`` -> ``"99.9 % response time"``."""
+    return _WORDS.get(key) or words(key)
+
+
+def quoted(
+    cell: Key,
+    unit: str,
+    name: str,
+    value: Number | None,
+    basis: Coded,
+    *,
+    key: str = "",
+    label: str = "",
+    **more: Any,
+) -> Measure:
+    """A number that people quote by a name of its own. key, label : where empty, that of its unit and the name."""
+    key = key or key_of_unit(unit)
+    return Measure(
+        cell=cell,
+        key=key,
+        label=label or name,
+        name=name,
+        unit=unit,
+        value=value,
+        stat=_STATS.get(key, "mean"),
+        basis=basis,
+        quoted=True,
+        **more,
+    )
+
+
+def distribution_measures(found: Distribution) -> Iterator[Measure]:
+    """Mean, percentiles and maximum of the response times of every part, each over all its I/Os."""
+    for part in found.parts:
+        cell: Key = tuple(zip(found.columns, part.key, strict=True))
+        values = {
+            MEAN: part.latency_ms_mean,
+            **{percentile_key(share): part.times.percentile(share) for share in SHARES},
+            MAXIMUM: part.latency_ms_max,
+        }
+        for key, value in values.items():
+            yield Measure(cell=cell, key=key, label=part.label, unit="ms", value=value, stat=stat_of(key))

@@ -1,0 +1,127 @@
+"""The records between results and outputs. They hold; words, colours and digits come from codes, levels and formats."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Level = Literal["good", "warn", "bad", "unknown"]
+"""What colours follow."""
+
+State = Literal[
+    "withheld", "cut-short", "not-steady", "not-settled", "not-judged", "steady", "no-rule", "not-run"
+]  # fmt: skip
+"""How a test came out. ``not-settled`` : a rule that is not required did not hold. ``no-rule`` : its procedure has
+none."""
+
+Stat = Literal["mean", "percentile", "minimum", "maximum", "ratio", "amount", "count"]
+"""What a number is of many."""
+
+Better = Literal["higher", "lower", "neither"]
+Number = float | Fraction
+Key = tuple[tuple[str, "str | int | float"], ...]
+"""Columns and values that tell a cell apart, such as ``(("block_kib", 4), ("read_pct", 100))``."""
+
+_BETTER: dict[str, Better] = {"IOPS": "higher", "MB/s": "higher", "commands/s": "higher", "ms": "lower", "min": "lower"}
+_COMPARED: frozenset[Stat] = frozenset({"mean", "percentile", "minimum", "maximum"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coded:
+    """A statement: its code in the table of words, and the values in it.
+
+    A value may be a statement of its own. One that is None is left out, with the part of the words that it is in.
+    """
+
+    code: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+def coded(code: str, **values: Any) -> Coded:
+    """A statement. Worked: ``coded("few-rounds", count=3)``."""
+    return Coded(code=code, values=values)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """A statement with a level."""
+
+    level: Level
+    said: Coded
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    """One number of a test, unrounded.
+
+    cell : what it is of. key : of the number, as the column of a table: ``iops``, ``latency_ms_p99.9``.
+    label : the cell as printed. name : as printed where it is quoted: limits, gates and index know it; else the label.
+    unit : ``IOPS``, ``MB/s``, ``ms``, ``min``, ``GB``, ``%``, or ``x`` for a ratio.
+    value : None where there is none; ``basis`` then says why. rounds : the same of each round, oldest first; empty
+    where it was measured once. basis : what it comes from.
+    tracked : the verdict of steady state is about this very number. quoted : one of the few that people quote.
+    claim, baseline : its key among the claims of a data sheet, and in the baseline of a plan.
+    """
+
+    cell: Key
+    key: str
+    label: str
+    unit: str
+    value: Number | None
+    stat: Stat
+    name: str = ""
+    rounds: tuple[Number, ...] = ()
+    tracked: bool = False
+    quoted: bool = False
+    basis: Coded | None = None
+    claim: str | None = None
+    baseline: str | None = None
+
+    @property
+    def printed(self) -> str:
+        """Its name, or its label where it has no other."""
+        return self.name or self.label
+
+    @property
+    def identity(self) -> tuple[Key, str]:
+        """Equal for the same number of two runs of a test."""
+        return self.cell, self.key
+
+    @property
+    def better(self) -> Better:
+        """Whether a higher or a lower value is the better drive; neither of a ratio, an amount or a count."""
+        return _BETTER.get(self.unit, "neither") if self.stat in _COMPARED else "neither"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """What a verdict was taken over: numbers from 1 of rounds or samples, or the minutes of samples over time."""
+
+    first: int
+    last: int
+    minutes: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """How a test came out, with what stands beside that.
+
+    required : steady state was required of it. reason : why it is withheld, cut short or not judged.
+    ended : as stored. unstable_count : cells that moved of which the rule says nothing.
+    host : how many measured parts the test system disturbed, and of how many; None where nobody watched.
+    void_count : places of which no result comes. short_count : steps with fewer completions than I/Os in flight.
+    """
+
+    state: State
+    required: bool
+    ended: str | None
+    windows: tuple[Window, ...] = ()
+    reason: Coded | None = None
+    unstable_count: int = 0
+    host: tuple[int, int] | None = None
+    void_count: int = 0
+    short_count: int = 0

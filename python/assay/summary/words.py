@@ -1,0 +1,118 @@
+"""The words of every code, in one table, and how values stand in them."""
+
+from __future__ import annotations
+
+import re
+from string import Formatter
+from typing import TYPE_CHECKING, Any
+
+from assay.pages.printed import (
+    milliseconds_text,
+    minutes_label,
+    one_decimal,
+    paragraph,
+    percent,
+    rounds_label,
+    size_label,
+)
+from assay.spec.units import GB, count_label, duration_label
+from assay.summary.record import Coded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+TEMPLATES: dict[str, str] = {
+    # What a number comes from.
+    "average-of-rounds": "average of rounds {rounds:rounds}[, {steady}][, {outstanding:,} outstanding]",
+    "all-ios-of-rounds": "all I/Os of rounds {rounds:rounds}[, {steady}]",
+    "missed": "NOT STEADY",
+    "not-steady": "not steady",
+    "point": "in {span:duration}; {grid:rate} in the grid[, the most with ART < {limit:g} ms]",
+    "in-time": "in {span:duration}",
+    "baseline": "verdict samples, steady, {outstanding:,} outstanding",
+    "bursts": "mean of {count} bursts of {span:duration}, {outstanding:,} outstanding[; {unrested}]",
+    "first-is-least": "the least is the first, with no idle before it",
+    "over-baseline": "the burst over the baseline",
+    "last-tenth": "mean of its last tenth, {outstanding:,} outstanding",
+    "slowest-in": "all groups: in group {group}, minute {minute:,.0f}",
+    "last-group": "the last group, in samples of {sample:duration}",
+    "first-sample": "up to {minutes:minutes}, {fills:.2f} drive fills; {outstanding:,} outstanding",
+    "verdict-samples": "average of the last five verdict samples, {outstanding:,} outstanding",
+    "last-sample": "at {fills:.2f} drive fills, not settled; {outstanding:,} outstanding",
+    "two-above": "the two above",
+    "written": "{fills:.2f} drive fills in {minutes:minutes}",
+    "all-samples": "mean of all samples, {outstanding:,} outstanding[; {written}]",
+    "last-samples": "mean of the last {share:percent} of the samples, {outstanding:,} outstanding[; {written}]",
+    "gb-written": "{amount:gb} GB written, {fills:.2f} drive fills",
+    "knee": "the knee of its map",
+    "seconds": "{count:,} seconds",
+    "corner": "run of {name}, {outstanding} outstanding",
+    "off-alignment": "the same four tests, begun at 63 sectors",
+    "step": "step {name}",
+    "replay": "whole replay",
+    "stage": "stage {name}",
+    "own-value": "value of the test",
+    # Why there is none.
+    "point-not-run": "n/a: the point did not run",
+    "no-baseline": "n/a: no steady baseline, {outstanding:,} outstanding",
+    "not-whole": "n/a: not whole",
+    "not-recovered": "n/a: not recovered",
+    "no-level": "n/a: no settled level",
+    "results-withheld": "n/a: results withheld",
+    "no-stage": "n/a: no stage ran to its end",
+    "few-seconds": "n/a: fewer than {count} I/Os in the median second, too few to judge seconds by",
+    "not-whole-run": "n/a: did not run whole",
+    "withheld": "n/a: {reason}",
+    "few-rounds": "n/a: {count:complete round}, a measurement window needs five",
+    "few-beyond": "n/a: fewer than ten I/Os beyond",
+}
+"""Words by code. A name in braces is a value, behind a colon how it is printed: a name in ``PRINTERS``, a noun that is
+counted, or a format of Python. What stands in brackets is left out where a value in it is missing.
+"""
+
+PRINTERS: dict[str, Callable[[Any], str]] = {
+    "duration": duration_label,
+    "gb": lambda amount_bytes: f"{amount_bytes / GB:.1f}",
+    "minutes": minutes_label,
+    "ms": milliseconds_text,
+    "percent": percent,
+    "rate": one_decimal,
+    "rounds": rounds_label,
+    "size": size_label,
+}
+_OPTIONAL = re.compile(r"\[([^\[\]]*)\]")
+_NOUN = re.compile(r"[a-z][a-z ]+")
+
+
+def text(said: Coded, templates: Mapping[str, str] = TEMPLATES) -> str:
+    """A statement in words.
+
+    Raises KeyError of a code without words, or a value that the words need and that is missing.
+    Worked: ``few-rounds`` with a count of 3 -> ``"n/a: 3 complete rounds, a measurement window needs five"``.
+    """
+    values = {name: value for name, value in said.values.items() if value is not None}
+
+    def part(match: re.Match[str]) -> str:
+        return match[1] if values.keys() >= _names(match[1]) else ""
+
+    return _WORDED.vformat(_OPTIONAL.sub(part, templates[said.code]), (), values)
+
+
+def _names(template: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(template) if name}
+
+
+class _Worded(Formatter):
+    """Prints values as the words ask for it."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if isinstance(value, Coded):
+            return text(value)
+        if format_spec in PRINTERS:
+            return PRINTERS[format_spec](value)
+        if _NOUN.fullmatch(format_spec):
+            return count_label(value, format_spec)
+        return paragraph(value) if isinstance(value, str) else format(value, format_spec)
+
+
+_WORDED = _Worded()

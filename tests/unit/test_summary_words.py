@@ -1,0 +1,42 @@
+"""Codes have words, and values stand in them as the words ask."""
+
+from __future__ import annotations
+
+import re
+from string import Formatter
+
+import pytest
+from assay.summary.record import coded
+from assay.summary.words import PRINTERS, TEMPLATES, text
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        (coded("few-rounds", count=3), "n/a: 3 complete rounds, a measurement window needs five"),
+        (coded("few-rounds", count=1), "n/a: 1 complete round, a measurement window needs five"),
+        (coded("average-of-rounds", rounds=(4, 5, 6), outstanding=1024), "average of rounds 4-6, 1,024 outstanding"),
+        (coded("all-ios-of-rounds", rounds=(4, 5), steady=coded("missed")), "all I/Os of rounds 4-5, NOT STEADY"),
+        (coded("all-ios-of-rounds", rounds=(4, 5), steady=None), "all I/Os of rounds 4-5"),
+        (
+            coded("point", span=90 * 10**9, grid=9.5, limit=5),
+            "in 1 min 30 s; 9.5 in the grid, the most with ART < 5 ms",
+        ),
+        (coded("gb-written", amount=1_400_000_000, fills=0.35), "1.4 GB written, 0.35 drive fills"),
+        (coded("withheld", reason="two\nlines"), "n/a: two lines"),
+    ],
+)
+def test_a_statement_is_printed_with_its_values(said: object, words: str) -> None:
+    assert text(said) == words  # type: ignore[arg-type]
+
+
+def test_a_value_that_the_words_need_is_never_left_out() -> None:
+    with pytest.raises(KeyError):
+        text(coded("few-rounds"))
+
+
+def test_every_value_of_every_template_is_printed_in_a_known_way() -> None:
+    known = re.compile(r"[a-z][a-z ]+|,?(\.\d)?[dfg]?")
+    for template in TEMPLATES.values():
+        for _, name, how, _ in Formatter().parse(template.replace("[", "").replace("]", "")):
+            assert name is None or how in PRINTERS or known.fullmatch(how or ""), template
