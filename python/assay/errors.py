@@ -49,6 +49,11 @@ EXITS_BY_STRENGTH = (130, 3, 4, 6, EXIT_WITHHELD, EXIT_NOT_STEADY, EXIT_NOT_MET)
 """Where several apply, a command exits with the first of them."""
 
 
+def strongest_first(codes: Collection[int]) -> tuple[int, ...]:
+    """Several codes in the order in which they count. Worked: 8 and 5 -> ``(5, 8)``."""
+    return tuple(code for code in EXITS_BY_STRENGTH if code in codes)
+
+
 def strongest(codes: Collection[int]) -> int:
     """The code that a command with several ends with. Worked: 5 and 6 -> 6; none -> 0."""
     return next((code for code in EXITS_BY_STRENGTH if code in codes), max(codes, default=EXIT_OK))

@@ -12,8 +12,14 @@ from pydantic import BaseModel, ConfigDict, Field
 from assay.endings import ending_label
 from assay.spec.units import count_label
 
-Verdict = Literal["steady", "not-steady", "measured", "withheld"]
-"""How a test came out in one word. ``measured`` : it has its results, and its procedure asks for no steady state."""
+Verdict = Literal["steady", "not-steady", "not-settled", "not-judged", "no-rule", "withheld", "cut-short"]
+"""How a test came out in one word. ``not-settled`` : a rule that is not required did not hold. ``no-rule`` : its
+procedure has none."""
+GROUPS: dict[str, tuple[Verdict, ...]] = {
+    "measured": ("not-settled", "not-judged", "no-rule"),
+    "withheld": ("withheld", "cut-short"),
+}
+"""Words that lists take for several of them."""
 LabelClass = Literal["conforming", "not-conforming", "simulated", "unknown"]
 """The label of a run without its list."""
 
@@ -75,7 +81,7 @@ class ListedTest(Facts):
     withheld: str | None = Field(description="Why its results are in no report; null where they are.")
     procedure: str = Field(description="What kind of test it is; several tests may be of one.")
     verdict: Verdict = Field(
-        description="How it came out in one word; measured where its procedure asks for no steady state."
+        description="How it came out in one word; no-rule where its procedure asks for no steady state."
     )
     cut_short: bool = Field(description="Whether it ended before a rule of its own ended it.")
     started_wall_ns: int = Field(description="When it began, in nanoseconds since the Unix epoch.")
@@ -98,7 +104,7 @@ class ListedTest(Facts):
 class ListedRun(Facts):
     """A run folder in a list."""
 
-    schema_version: Literal[2] = Field(default=2, alias="schema", description="Version of this form.")
+    schema_version: Literal[3] = Field(default=3, alias="schema", description="Version of this form.")
     run: str = Field(description="The run folder.")
     run_id: str = Field(description="The run's own name; empty where the folder cannot be read.")
     name: str = Field(description="Name that the run was given; empty where none was.")

@@ -68,7 +68,7 @@ def test_a_run_goes_from_one_user_to_another(
     assert "Lab 2" in said(capsys, "key", "show")
     assert json.loads(said(capsys, "key", "show", "--json"))[0]["whose"] == "trusted"
     level = "signed by Lab 2"
-    assert f"Level    {level}" in said(capsys, "show", folder / "x")
+    assert f"Level    {level}" in said(capsys, "show", "--full", folder / "x")
     assert json.loads(said(capsys, "show", folder / "x", "--json"))["level"] == level
     assert json.loads(said(capsys, "runs", folder, "--json", "--replicated"))[0]["level"] == level
     assert level in said(capsys, "runs", folder)
@@ -109,7 +109,7 @@ def test_a_bundle_is_verified_as_the_run_in_it(runs: Path, tmp_path: Path, capsy
 def test_own_runs_are_self_checked_and_their_report_says_nothing_new(
     runs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert "Level    self-checked" in said(capsys, "show", runs / "lat")
+    assert "Level    self-checked" in said(capsys, "show", "--full", runs / "lat")
     assert {one["level"] for one in json.loads(said(capsys, "runs", runs, "--json"))} == {"self-checked"}
     run = stored_run(runs / "lat")
     assert run.origin is None
@@ -149,7 +149,7 @@ def test_a_run_that_breaks_rules_is_imported_and_said_to(
         assert command("import", tmp_path / "x.assay", "--into", tmp_path / str(passed)) == code
         assert f"Level: {level}" in capsys.readouterr().out
         assert len(seen) == 1
-        assert f"Level    {level}" in said(capsys, "show", tmp_path / str(passed) / "x")
+        assert f"Level    {level}" in said(capsys, "show", "--full", tmp_path / str(passed) / "x")
 
 
 def test_mistakes_are_said_in_one_line(runs: Path, tmp_path: Path) -> None:

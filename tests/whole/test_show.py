@@ -22,7 +22,11 @@ from assay.pages.model import Table
 from assay.report import Overview, build_report, overview
 from assay.report.executive import time_text
 from assay.report.listed import ListedRun
+from assay.report.terminal import COLUMNS_MAX, LINES_MAX, terminal_lines
+from assay.run.reporting import run_summary
 from assay.run.store.read import read_run
+from assay.summary.verdict import stated
+from assay.summary.words import text
 from every_kind import EVERY, run_of, with_stall
 from folder_faults import Folder
 from json_schemas import schemas
@@ -85,6 +89,21 @@ def test_every_cell_on_the_terminal_is_one_of_the_report(
 
 
 @pytest.mark.parametrize("kind", EVERY)
+def test_a_run_is_at_most_24_lines_of_100_columns(kind: str, quiet: Callable[[str], StoredRun]) -> None:
+    for run in (quiet(kind), with_stall(quiet(kind), lambda _: True)):
+        found = run_summary(run, Path("RUN"))
+        lines = [
+            one.text for one in terminal_lines(found, ["Report: report.pdf", "All numbers: assay show --full RUN"])
+        ]
+        assert len(lines) <= LINES_MAX
+        assert max(map(len, lines)) <= COLUMNS_MAX
+        assert found.exit_codes == overview(run, folder="RUN").exit_codes
+        for test in found.tests:
+            (line,) = (one for one in lines if one.startswith(f"{test.label} "))
+            assert text(stated(test.verdict))[:40] in line
+
+
+@pytest.mark.parametrize("kind", EVERY)
 def test_withheld_results_are_said_last_and_exit_with_5(
     kind: str, quiet: Callable[[str], StoredRun], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -110,7 +129,7 @@ def test_a_steady_state_that_was_not_reached_exits_with_7(
 
 def test_the_head_has_drive_edition_seed_and_every_deviation(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = read_run(folder / "iops")
-    assert command("show", str(folder / "iops")) == 0
+    assert command("show", "--full", str(folder / "iops")) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("Drive    sim:ideal?capacity=1GB, ")
     assert lines[1:3] == ["Edition  PTS-E 1.1 (pts-e-1.1)", "Seed     1"]
@@ -125,7 +144,7 @@ def test_the_head_has_drive_edition_seed_and_every_deviation(folder: Path, capsy
 
 
 def test_numbers_stand_under_each_other(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command("show", str(folder / "iops"))
+    command("show", "--full", str(folder / "iops"))
     _, _, rest = capsys.readouterr().out.partition(
         "\nIOPS: IOPS by block size and read/write mix; Read / Write Mix %\n"
     )
@@ -161,7 +180,7 @@ def in_terminal(columns: int, *arguments: str, colour: bool = True) -> str:
 @pytest.mark.parametrize("columns", [60, 80, 120, 200])
 def test_no_number_is_broken_and_no_line_too_long_on_a_terminal(columns: int, folder: Path) -> None:
     for name in ("iops", "oio"):
-        printed = re.sub(r"\x1b\[[0-9;]*m", "", in_terminal(columns, "show", str(folder / name)))
+        printed = re.sub(r"\x1b\[[0-9;]*m", "", in_terminal(columns, "show", "--full", str(folder / name)))
         copied = ("Run folder: ", "Final hash: ", "Report: ", "Tables: ")
         assert [line for line in printed.splitlines() if len(line) > columns and not line.startswith(copied)] == []
         words = set(re.split(r"\s+", printed))
@@ -172,8 +191,8 @@ def test_no_number_is_broken_and_no_line_too_long_on_a_terminal(columns: int, fo
 
 
 def test_colours_are_left_out_on_request(folder: Path) -> None:
-    assert "\x1b[1m" in in_terminal(80, "show", str(folder / "iops"))
-    assert not re.search(r"\x1b\[[0-9;]*3[0-9]", in_terminal(80, "show", str(folder / "iops"), colour=False))
+    assert "\x1b[1m" in in_terminal(80, "show", "--full", str(folder / "iops"))
+    assert not re.search(r"\x1b\[[0-9;]*3[0-9]", in_terminal(80, "show", "--full", str(folder / "iops"), colour=False))
 
 
 def fits(value: Any, schema: dict[str, Any], every: dict[str, Any], place: str = "") -> None:
@@ -220,8 +239,8 @@ def schema(name: str) -> dict[str, Any]:
 
 
 def test_the_kept_schemas_are_those_of_the_models() -> None:
-    for path, text in schemas():
-        assert path.read_text("utf-8") == text, f"run tools/json-schemas: {path.name}"
+    for path, kept in schemas():
+        assert path.read_text("utf-8") == kept, f"run tools/json-schemas: {path.name}"
 
 
 def test_json_is_what_is_printed_and_of_its_schema(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -288,17 +307,19 @@ def test_a_report_of_an_earlier_state_of_the_run_is_said_to_be_one(
     run = changed(folder / "iops", tmp_path / "run", lambda _: None)
     assert command("report", str(run), "--json", "--csv") == 0
     capsys.readouterr()
-    assert command("show", str(run)) == 0
+    assert command("show", "--full", str(run)) == 0
     assert "earlier state" not in capsys.readouterr().out
     short = changed(folder / "iops", tmp_path / "short", cut)
     (short / "report").mkdir()
     for path in (run / "report").iterdir():
         (short / "report" / path.name).write_bytes(path.read_bytes())
     assert command("show", str(short)) == 5
+    assert "(of an earlier state of this run)" in capsys.readouterr().out
+    assert command("show", "--full", str(short)) == 5
     said = f"is of an earlier state of this run; write it anew with: assay report {short}\n"
     assert said in capsys.readouterr().out
     (short / "report/results.json").unlink()
-    assert command("show", str(short)) == 5
+    assert command("show", "--full", str(short)) == 5
     assert said.replace("is of", "may be of") in capsys.readouterr().out
 
 

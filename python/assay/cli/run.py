@@ -224,24 +224,19 @@ def _strongest(outcome: Outcome, judged: ShownLimits | AssayError | None) -> int
 
 
 def _tell_limits(judged: ShownLimits | AssayError, *, as_json: bool) -> None:
-    """Show the verdicts; programs that read the results get them from assay limits RUN --json."""
-    from assay.cli.limits import print_limits  # noqa: PLC0415
+    """Say on standard error what the results do not: why limits cannot be judged, and how they came out of JSON."""
     from assay.limits.shown import summary  # noqa: PLC0415
 
     if isinstance(judged, AssayError):
         click.echo(f"assay: limits cannot be judged: {judged}", err=True)
     elif as_json:
         click.echo(f"assay: {summary(judged)}; see: assay limits {judged.run}", err=True)
-    else:
-        click.echo()
-        print_limits(judged)
 
 
 def _tell(stored: StoredRun, folder: Path, paths: list[Path], *, as_json: bool) -> None:
     """Show the results as ``assay show`` does. paths : the files of the report."""
-    from assay.cli.show import tell  # noqa: PLC0415
-    from assay.run.reporting import run_overview  # noqa: PLC0415
+    from assay.cli.show import tell_run  # noqa: PLC0415
 
     if not as_json:
         click.echo()
-    tell(run_overview(stored, folder, paths), as_json=as_json)
+    tell_run(stored, folder, paths, as_json=as_json)

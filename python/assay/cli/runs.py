@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 _HEADERS = ("Run", "Started", "Drive", "Label", "Level", "Test", "Measured", "Outcome")
 _TEST = 5
 """The first column that is of a test and not of its run."""
-_VERDICTS = ("steady", "not-steady", "measured", "withheld", "unreadable")
+_VERDICTS = (
+    "steady", "not-steady", "not-settled", "not-judged", "no-rule", "withheld", "cut-short", "measured", "unreadable",
+)  # fmt: skip
 _LABELS = ("conforming", "not-conforming", "simulated")
 
 
@@ -47,8 +49,8 @@ def _filter(option: str, name: str, *, text: str, **more: Any) -> Callable[[Comm
     "--verdict",
     "verdicts",
     type=click.Choice(_VERDICTS),
-    text="Only where a test came out so; measured is a test that has its results and asks for no steady state, "
-    "unreadable a folder that cannot be read.",
+    text="Only where a test came out so; measured: not-settled, not-judged or no-rule; withheld: also cut-short; "
+    "unreadable: a folder that cannot be read.",
 )
 @_filter("--label", "labels", type=click.Choice(_LABELS), text="Only of this label.")
 @click.option(

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.notice import limits_label
 from assay.cli.table import numeric, print_heading, print_paragraph, print_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from assay.engine.records import StoredRun
     from assay.forms import ShownDrive
     from assay.report import Overview
     from assay.report.overview import ShownTable, ShownTest
@@ -25,27 +25,69 @@ _VALUE = 2
 
 @click.command()
 @click.argument("run_folder", metavar="RUN", type=click.Path(path_type=Path))
+@click.option("--full", is_flag=True, help="All numbers and tables. Default: 24 lines.")
 @click.option("--json", "as_json", is_flag=True, help="Print the same as JSON; its form is in docs/formats/output.md.")
-def show(run_folder: Path, as_json: bool) -> int:
+def show(run_folder: Path, *, full: bool, as_json: bool) -> int:
     """Show the results of RUN on the terminal.
 
-    They are the label and its deviations, the verdict, the numbers and the tables of each test, what was withheld and
-    why, and where the report is.
+    They are the label, the verdict of each test, the key results, limits, and where the report is; with --full also
+    every deviation and the tables of each test.
 
     Exit codes: 0 ok, 5 results withheld, or a folder that was tampered with, 6 a folder that cannot be read, 7 steady
-    state not reached.
+    state not reached, 8 a limit of the plan that is not met.
     """
     from assay.cli.notice import say_unfinished  # noqa: PLC0415
     from assay.cli.origin import with_level  # noqa: PLC0415
-    from assay.run.reporting import run_overview, stored_run  # noqa: PLC0415
+    from assay.run.reporting import stored_run  # noqa: PLC0415
 
     run = with_level(stored_run(run_folder), run_folder)
     say_unfinished(run_folder, run)
-    return tell(run_overview(run, run_folder), as_json=as_json)
+    return tell_run(run, run_folder, full=full, as_json=as_json)
+
+
+def tell_run(
+    run: StoredRun, folder: Path, files: Iterable[Path] | None = None, *, full: bool = False, as_json: bool = False
+) -> int:
+    """Print a run, short, in full or as JSON; the exit code that it ends with.
+
+    files : of its report; those that are in its folder where none are given.
+    """
+    from assay.run.reporting import run_overview  # noqa: PLC0415
+
+    if full or as_json:
+        return tell(run_overview(run, folder, files), as_json=as_json)
+    return _tell_short(run, folder, files)
+
+
+def _tell_short(run: StoredRun, folder: Path, files: Iterable[Path] | None) -> int:
+    from assay.report.terminal import terminal_lines  # noqa: PLC0415
+    from assay.run.reporting import run_summary  # noqa: PLC0415
+    from assay.visible import visible  # noqa: PLC0415
+
+    found = run_summary(run, folder)
+    for line in terminal_lines(found, _ends(run, folder, files)):
+        click.echo(click.style(visible(line.text), fg=_COLOURS.get(line.level or "")))
+    return next(iter(found.exit_codes), 0)
+
+
+_COLOURS = {"bad": "red", "warn": "yellow", "good": "green"}
+
+
+def _ends(run: StoredRun, folder: Path, files: Iterable[Path] | None) -> list[str]:
+    """Where everything else is. The report of an earlier state is said to be one."""
+    from assay.run.reporting import report_files  # noqa: PLC0415
+
+    found, older = report_files(run, folder, files)
+    documents = [path for path in found if path.suffix in {".pdf", ".html"}]
+    shown = next(iter(documents or [path.parent for path in found]), None)
+    state = " (of an earlier state of this run)" if older else ""
+    report = f"Report: {shown}{state}" if shown else f"Report: not written; assay report {folder}"
+    limits = [f"Limits: assay limits {folder}"] if run.plan.get("limits") else []
+    return [*limits, report, f"All numbers: assay show --full {folder}"]
 
 
 def tell(found: Overview, *, as_json: bool) -> int:
-    """Print a run in words or as JSON; the exit code that it ends with."""
+    """Print a run in full or as JSON; the exit code that it ends with."""
     if as_json:
         click.echo(json.dumps(found.as_json(), indent=2))
     else:
@@ -89,7 +131,7 @@ def _print_head(found: Overview) -> None:
         ("Seed", "unknown" if found.seed is None else str(found.seed)),
         ("Started", f"{found.started}, {took}"),
         ("Level", found.level),
-        *((("Limits", f"{limits_label(found.limit_count)}: assay limits {found.run}"),) if found.limit_count else ()),
+        *((("Limits", f"{found.limit_count} of its plan: assay limits {found.run}"),) if found.limit_count else ()),
         ("Label", f"{label}: {count_label(len(found.deviations), 'deviation')}" if found.deviations else label),
     )
     for name, text in entries:

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.endings import is_cut_short
 from assay.errors import UsageError
 from assay.frames.library import FrameLibrary, frame_maker
 from assay.frames.tables import RunTables, TestTables
@@ -70,7 +71,7 @@ class LoadedRun:
     """A stored run.
 
     id : of the run. drive : that was tested. edition : its name. label : ``conforming``, ``not conforming: ...`` or
-    ``simulated drive``. started : instant in UTC. complete : whether the journal says that the run ended.
+    ``simulated drive``. started : instant in UTC. complete : every test ended by a rule of its own.
     tests : by name, in the order they ran; another name raises UsageError.
     arrow : tables of the whole run as pyarrow has them.
     """
@@ -106,6 +107,12 @@ def load_run(folder: str | Path, *, frames: FrameLibrary | None = None) -> Loade
     return foreign(lambda: _loaded(stored_run(folder), folder, maker), str(folder))
 
 
+def is_complete(run: StoredRun) -> bool:
+    """Whether a run went to its end. Worked: one that was interrupted -> not, though its journal is whole."""
+    ended = run.journal is not None and run.journal.complete
+    return ended and not any(is_cut_short(test.ended) for test in run.tests)
+
+
 def _loaded(run: StoredRun, folder: Path, frame: Callable[[Any], Any]) -> LoadedRun:
     reports = reports_of_tests(run)
     # The journal is read again only for tables, and once for those of all tests.
@@ -121,7 +128,7 @@ def _loaded(run: StoredRun, folder: Path, frame: Callable[[Any], Any]) -> Loaded
         edition=str(run.edition.get("name", "")),
         label=conformity_label(run),
         started=datetime.fromtimestamp(run.started_wall_ns / SECOND_NS, UTC),
-        complete=run.journal is not None and run.journal.complete,
+        complete=is_complete(run),
         tests=_Tests({one.name: one for one in tests}),
         arrow=RunTables(run=run, reports=reports),
         _frame=frame,

@@ -11,7 +11,7 @@ SCHEMA = 1
 
 VERSION_TABLE = "assay_index_version"
 
-_ROWS = 1
+_ROWS = 2
 """Raised where the same run folder gives other rows: all are then read again."""
 
 

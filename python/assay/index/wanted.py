@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Literal
 
 from assay.errors import UsageError
+from assay.forms import GROUPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -38,10 +39,15 @@ class Wanted:
     tags: tuple[str, ...] = ()
     tests: tuple[str, ...] = ()
     editions: tuple[str, ...] = ()
-    verdicts: tuple[Verdict | Literal["unreadable"], ...] = ()
+    verdicts: tuple[Verdict | Literal["measured", "unreadable"], ...] = ()
     labels: tuple[LabelClass, ...] = ()
     since_ns: int | None = None
     until_ns: int | None = None
+
+    @property
+    def _all_verdicts(self) -> tuple[str, ...]:
+        """Those that are asked for, with all of each group."""
+        return tuple(one for name in self.verdicts for one in GROUPS.get(name, (name,)))
 
     def __call__(self, run: ListedRun) -> bool:
         """Whether a run is wanted."""
@@ -78,7 +84,7 @@ class Wanted:
         return (
             _equal(self.tests, (test.test, test.procedure))
             and _equal(self.editions, (test.edition,))
-            and _equal(self.verdicts, (test.verdict,))
+            and _equal(self._all_verdicts, (test.verdict,))
         )
 
 

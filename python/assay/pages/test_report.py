@@ -13,7 +13,10 @@ from assay.pages.label import banner, notice, qualified
 from assay.pages.model import Box, Figure, Page, Table
 from assay.pages.printed import NOT_AVAILABLE, paragraph
 from assay.pages.time_axis import readable_time
+from assay.results.asked_depths import asked_depths
 from assay.summary.measures import distribution_measures
+from assay.summary.record import OWN_SLOTS, TestSummary, Tile, coded
+from assay.summary.verdict import NO_RULE, framed, unless_withheld
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,7 +31,8 @@ if TYPE_CHECKING:
     from assay.pages.rate import Rate
     from assay.pages.select import Selected
     from assay.spec.edition import Edition
-    from assay.summary.record import Measure
+    from assay.summary.record import Measure, Verdict
+    from assay.summary.verdict import Ruled
 
 # The taller header of form 2.0 leaves flatter room for figures.
 FLATTER = {"1.0": 0.88, "2.0": 1.06}
@@ -136,7 +140,36 @@ class TestReport(ABC):
     @cached_property
     def measures(self) -> tuple[Measure, ...]:
         """Every number once, for comparison, limits and lists: those that people quote first."""
-        return tuple(sorted(self.numbers(), key=lambda one: not one.quoted))
+        return tuple(sorted(unless_withheld(self.test, self.numbers()), key=lambda one: not one.quoted))
+
+    def tiles(self) -> Iterator[Tile]:
+        """What a summary shows of it: the first of the numbers that people quote, unless a test says else."""
+        for slot, one in zip(OWN_SLOTS, (one for one in self.measures if one.quoted), strict=False):
+            yield Tile(slot=slot, title=coded("tile-own", name=one.printed), value=one.identity)
+
+    @property
+    def summary(self) -> TestSummary:
+        """The same as one record."""
+        return TestSummary(
+            name=self.name,
+            label=self.label,
+            procedure=self.test.settings.procedure,
+            outstanding=asked_depths(self.test),
+            extent=self.facts.extent,
+            verdict=self.verdict,
+            measures=self.measures,
+            tiles=tuple(self.tiles()),
+        )
+
+    @property
+    def ruled(self) -> Ruled:
+        """What its rule of steady state said; none unless a test says so."""
+        return NO_RULE
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """How it came out."""
+        return framed(self.test, self.ruled)
 
     def numbers(self) -> Iterator[Measure]:
         """The same in any order: the spread of its response times, unless a test says more or else."""

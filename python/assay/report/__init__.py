@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from assay.report.pdf import Typesetting
     from assay.report.write import Contents, Maker
     from assay.spec.edition import Edition
+    from assay.summary.record import Held
 
 Format = Literal["pdf", "html", "csv", "xlsx", "json"]
 FORMATS: tuple[Format, ...] = ("pdf", "html", "csv", "xlsx", "json")
@@ -121,18 +122,32 @@ def render_pages(report: Report, folder: Path, others: dict[str, bytes]) -> list
     return [path for name in ("others", "pdf", "html") for path in written[name]]
 
 
-def overview(run: StoredRun, *, folder: str, files: Sequence[str] = (), older: bool | None = False) -> Overview:
+def overview(
+    run: StoredRun,
+    *,
+    folder: str,
+    files: Sequence[str] = (),
+    older: bool | None = False,
+    held: Callable[[Sequence[TestReport]], Held | None] = lambda _: None,
+) -> Overview:
     """A run as the terminal shows it: the first page, and the tables of results.
 
     folder : as the user named it. files : of its report. older : it is of an earlier state; None where nobody knows.
+    held : how the limits of its plan came out, of its tests.
     Raises VerificationError as ``render``; StoreError where there is nothing to show.
     """
-    return foreign(lambda: _overview(run, folder, files, older=older), f"run {run.run_id}")
+    return foreign(lambda: _overview(run, folder, files, older, held), f"run {run.run_id}")
 
 
-def _overview(run: StoredRun, folder: str, files: Sequence[str], *, older: bool | None) -> Overview:
+def _overview(
+    run: StoredRun,
+    folder: str,
+    files: Sequence[str],
+    older: bool | None,
+    held: Callable[[Sequence[TestReport]], Held | None],
+) -> Overview:
     tests = reports_of_tests(run)
-    return run_overview(run, tests[0].edition, tests, folder=folder, files=files, older=older)
+    return run_overview(run, tests[0].edition, tests, folder=folder, files=files, older=older, held=held(tests))
 
 
 def build_report(run: StoredRun) -> Report:

@@ -25,6 +25,13 @@ def conformity_label(run: StoredRun) -> str:
     return f"not conforming: {found}" if found else "conforming"
 
 
+def conformity_class(run: StoredRun) -> str:
+    """The class of a run in one or two words: ``conforming``, ``not conforming`` or ``simulated drive``."""
+    if run.identity.kind == "simulated":
+        return "simulated drive"
+    return "not conforming" if deviations(run) else "conforming"
+
+
 def deviations(run: StoredRun) -> tuple[str, ...]:
     """List every deviation once: the run's own list, then what its tests show, then a purge's."""
     listed = [paragraph(text) for text in run.deviations]

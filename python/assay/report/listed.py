@@ -15,17 +15,17 @@ from assay.report.level import level_label
 from assay.report.overview import quoted, shown_drive, unicode_name
 from assay.report.write import foreign
 from assay.results import (
-    is_reached,
     measured_extent,
     missed_steady_state,
     stored_exit_codes,
     withheld_reason,
 )
+from assay.summary.verdict import NO_RULE, Ruled, framed, ruled_by
 
 if TYPE_CHECKING:
     from assay.engine.records import StoredRun, StoredTest
     from assay.forms import LabelClass, Quoted, Verdict
-    from assay.summary.record import Measure
+    from assay.summary.record import Measure, State
 
 _UNKNOWN = "unknown"
 _CAPACITY_BYTES_MAX = 1 << 63
@@ -33,8 +33,12 @@ _CAPACITY_BYTES_MAX = 1 << 63
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunNumbers:
-    """The numbers of a run, test by test: those that people quote, and all. fault : why there are none, else None."""
+    """How the tests of a run came out, and their numbers: those that people quote, and all.
 
+    fault : why there are none, else None.
+    """
+
+    verdicts: tuple[State, ...]
     headlines: tuple[tuple[Quoted, ...], ...]
     measures: tuple[tuple[Measure, ...], ...]
     fault: str | None = None
@@ -44,16 +48,18 @@ def run_numbers(run: StoredRun) -> RunNumbers:
     """The numbers of a run; none where what is stored of it contradicts itself."""
     none: tuple[tuple[Any, ...], ...] = ((),) * len(run.tests)
     if not run.tests:
-        return RunNumbers(headlines=none, measures=none)
+        return RunNumbers(verdicts=(), headlines=none, measures=none)
     try:
         return foreign(lambda: _run_numbers(run), f"run {run.run_id}")
     except AssayError as error:
-        return RunNumbers(headlines=none, measures=none, fault=str(error))
+        verdicts = tuple(framed(test, _unread(test)).state for test in run.tests)
+        return RunNumbers(verdicts=verdicts, headlines=none, measures=none, fault=str(error))
 
 
 def _run_numbers(run: StoredRun) -> RunNumbers:
     reports = reports_of_tests(run)
     return RunNumbers(
+        verdicts=tuple(one.verdict.state for one in reports),
         headlines=tuple(tuple(quoted(run, one.headlines())) for one in reports),
         measures=tuple(one.measures for one in reports),
     )
@@ -70,7 +76,8 @@ def listed_run(
     Raises StoreError where its edition is not known, or its drive larger than any.
     """
     codes, numbers = stored_exit_codes(run), numbers or run_numbers(run)
-    tests = tuple(_test(test, found) for test, found in zip(run.tests, numbers.headlines, strict=True))
+    of_tests = zip(run.tests, numbers.verdicts, numbers.headlines, strict=True)
+    tests = tuple(_test(*one) for one in of_tests)
     drive, platform = _drive(run, folder), run.platform
     return ListedRun(
         run=folder,
@@ -157,7 +164,7 @@ def _label_class(run: StoredRun) -> LabelClass:
     return "not-conforming" if deviations(run) else "conforming"
 
 
-def _test(test: StoredTest, numbers: tuple[Quoted, ...]) -> ListedTest:
+def _test(test: StoredTest, state: State, numbers: tuple[Quoted, ...]) -> ListedTest:
     withheld = withheld_reason(test)
     return ListedTest(
         test=test.settings.test,
@@ -167,7 +174,7 @@ def _test(test: StoredTest, numbers: tuple[Quoted, ...]) -> ListedTest:
         ended=test.ended,
         reached=not missed_steady_state(test),
         withheld=withheld and paragraph(withheld),
-        verdict=_verdict(test, withheld),
+        verdict=_VERDICTS[state],
         cut_short=test.ended is not None and is_cut_short(test.ended),
         started_wall_ns=test.started_wall_ns,
         ended_wall_ns=test.ended_wall_ns,
@@ -175,9 +182,17 @@ def _test(test: StoredTest, numbers: tuple[Quoted, ...]) -> ListedTest:
     )
 
 
-def _verdict(test: StoredTest, withheld: str | None) -> Verdict:
-    if withheld:
-        return "withheld"
-    if missed_steady_state(test):
-        return "not-steady"
-    return "steady" if is_reached(test.verdict) else "measured"
+def _unread(test: StoredTest) -> Ruled:
+    """What is stored of a rule, of a test whose records do not fit together."""
+    return NO_RULE if test.verdict is None else ruled_by(test.verdict)
+
+
+_VERDICTS: dict[State, Verdict] = {
+    "withheld": "withheld",
+    "cut-short": "cut-short",
+    "not-steady": "not-steady",
+    "not-settled": "not-settled",
+    "not-judged": "not-judged",
+    "steady": "steady",
+    "no-rule": "no-rule",
+}

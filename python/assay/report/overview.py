@@ -19,7 +19,8 @@ from assay.report.executive import disturbed_label, verdict
 from assay.report.headline_tables import headline_tables
 from assay.report.level import level_label
 from assay.report.said import run_in_short, unusual
-from assay.results import driven_s, missed_steady_state, stated_limit_count, stored_exit_codes, withheld_reason
+from assay.report.summarised import exit_codes
+from assay.results import driven_s, missed_steady_state, stated_limit_count, withheld_reason
 from assay.spec.units import SECOND_NS
 from assay.visible import unicode_name
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from assay.pages.model import Table
     from assay.pages.test_report import TestReport
     from assay.spec.edition import Edition
+    from assay.summary.record import Held
 
 __all__ = [
     "Facts",
@@ -87,8 +89,8 @@ class Overview(Facts):
     run: str = Field(description="The run folder.")
     run_id: str = Field(description="The run's own name.")
     exit_code: int = Field(description="The strongest of exit_codes, 0 where there is none.")
-    exit_codes: tuple[int, ...] = Field(description="Every reason of the results not to exit with 0, strongest first; "
-                                        "limits are not among them.")  # fmt: skip
+    exit_codes: tuple[int, ...] = Field(description="Every reason not to exit with 0, strongest first; 8 where a limit "
+                                        "of the plan is not met.")  # fmt: skip
     limit_count: int = Field(description="How many limits its plan states; assay limits RUN judges them.")
     label: str = Field(description="How far the run conforms, as every page of the report says.")
     deviations: _Texts = Field(description="Every departure from the specification.")
@@ -127,9 +129,14 @@ def run_overview(
     folder: str,
     files: Sequence[str],
     older: bool | None = False,
+    held: Held | None = None,
 ) -> Overview:
-    """Gather what the terminal shows of a run. folder : as the user named it. files, older : of its report."""
-    codes, ends = stored_exit_codes(run), [one.test.ended_wall_ns for one in tests]
+    """Gather what the terminal shows of a run. folder : as the user named it. files, older : of its report.
+
+    held : how the limits of its plan came out.
+    """
+    summaries = [one.summary for one in tests]
+    codes, ends = exit_codes(summaries, held), [one.test.ended_wall_ns for one in tests]
     last_ns = ends[-1]
     return Overview(
         run=unicode_name(folder),

@@ -6,14 +6,18 @@ import json
 import os
 import re
 from dataclasses import asdict, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from assay.crosscheck import point_verdict
 from assay.files import open_inside
-from assay.report import FORMATS, overview, render, render_pages
+from assay.limits.held import held_of_plan
+from assay.report import FORMATS, overview, render, render_pages, reports_of_tests
 from assay.report.crosscheck import crosscheck_report
 from assay.report.results_json import RESULTS
 from assay.report.stack import stack_report
+from assay.report.summarised import summarise_run
+from assay.report.write import foreign
 from assay.run.store.document import fix_report_date, has_report_date, report_date
 from assay.run.store.read import read_run
 
@@ -25,6 +29,7 @@ if TYPE_CHECKING:
     from assay.engine.records import StoredRun
     from assay.iostack import StackTrace
     from assay.report import Format, Overview
+    from assay.summary.record import RunSummary
 
 REPORT_FOLDER = "report"
 CROSSCHECK = "crosscheck.json"
@@ -51,15 +56,33 @@ def stored_run(folder: Path) -> StoredRun:
 
 
 def run_overview(run: StoredRun, folder: Path, files: Iterable[Path] | None = None) -> Overview:
-    """A run as the terminal shows it, with the files of its report; those that are in its folder where none are given.
+    """A run with all its numbers as the terminal shows it. files : of its report, as of ``report_files``.
 
     Raises as ``report.overview``.
+    """
+    found, older = report_files(run, folder, files)
+    return overview(run, folder=str(folder), files=list(map(str, found)), older=older, held=partial(held_of_plan, run))
+
+
+def run_summary(run: StoredRun, folder: Path) -> RunSummary:
+    """A run as one record, with how its limits came out. Raises as ``report.overview``."""
+    return foreign(lambda: _run_summary(run), f"run {folder}")
+
+
+def _run_summary(run: StoredRun) -> RunSummary:
+    reports = reports_of_tests(run)
+    return summarise_run(run, reports, held_of_plan(run, reports))
+
+
+def report_files(run: StoredRun, folder: Path, files: Iterable[Path] | None) -> tuple[list[Path], bool | None]:
+    """The files of a report, documents first, and whether they are of an earlier state; None where nothing tells.
+
+    files : those that were just written; those that are in the folder of the run where None.
     """
     order = {f".{name}": place for place, name in enumerate(FORMATS)}
     found = [path for path in (_report_files(folder) if files is None else files) if path.suffix in order]
     found.sort(key=lambda path: (order[path.suffix], path.name))
-    older = _is_older(folder, run) if files is None else False
-    return overview(run, folder=str(folder), files=list(map(str, found)), older=older)
+    return found, _is_older(folder, run) if files is None else False
 
 
 def _is_older(folder: Path, run: StoredRun) -> bool | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -125,3 +125,97 @@ class Verdict:
     host: tuple[int, int] | None = None
     void_count: int = 0
     short_count: int = 0
+
+
+Slot = Literal[
+    "random-read",
+    "random-write",
+    "sequential-read",
+    "sequential-write",
+    "time-read",
+    "time-write",
+    "settled",
+    "idle",
+    "recovery",
+    "demand-max",
+    "own-1",
+    "own-2",
+    "own-3",
+    "own-4",
+]
+"""The places of tiles on a summary, in their order."""
+SLOTS: tuple[Slot, ...] = get_args(Slot)
+OWN_SLOTS: tuple[Slot, ...] = SLOTS[-4:]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tile:
+    """One of the few numbers of a summary. title : what it is.
+
+    value : identity of a number of the test; then : of the one that it becomes or goes on to, as of the settled level
+    behind the first sample, or of the 99.9th percentile behind the median.
+    """
+
+    slot: Slot
+    title: Coded
+    value: tuple[Key, str]
+    then: tuple[Key, str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestSummary:
+    """One test. name : in the run. label : as printed. procedure : its kind.
+
+    outstanding : I/Os in flight in the steps that measured, each once, the fewest first. extent : as headers print it.
+    """
+
+    name: str
+    label: str
+    procedure: str
+    outstanding: tuple[int, ...]
+    extent: str
+    verdict: Verdict
+    measures: tuple[Measure, ...]
+    tiles: tuple[Tile, ...]
+
+    def measure(self, identity: tuple[Key, str]) -> Measure | None:
+        """The number of an identity; None where the test has none."""
+        return next((one for one in self.measures if one.identity == identity), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSummary:
+    """One run, for its summary page, terminal and lists.
+
+    model : of the drive as printed. label_class : how far it conforms, in one word. level : how far it is vouched for.
+    not_begun : tests of the plan behind one that was stopped. held : limits and claims that were met, missed and not
+    decided; None where the plan states none. exit_codes : every reason not to exit with 0, strongest first.
+    wall_s : of the run; None where it did not end. caveats : gravest first.
+    """
+
+    run_id: str
+    model: str
+    capacity_bytes: int
+    edition: str
+    edition_title: str
+    label_class: str
+    deviations: tuple[str, ...]
+    level: str
+    started_wall_ns: int
+    wall_s: float | None
+    driven_s: float
+    tests: tuple[TestSummary, ...]
+    skipped: tuple[tuple[str, str], ...]
+    not_begun: tuple[str, ...]
+    held: Held | None
+    exit_codes: tuple[int, ...]
+    caveats: tuple[Status, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """How many limits and claims came out how."""
+
+    met: int
+    missed: int
+    undecided: int

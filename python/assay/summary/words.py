@@ -15,7 +15,7 @@ from assay.pages.printed import (
     rounds_label,
     size_label,
 )
-from assay.spec.units import GB, count_label, duration_label
+from assay.spec.units import GB, count_label, duration_label, kib_label
 from assay.summary.record import Coded
 
 if TYPE_CHECKING:
@@ -52,6 +52,40 @@ TEMPLATES: dict[str, str] = {
     "replay": "whole replay",
     "stage": "stage {name}",
     "own-value": "value of the test",
+    # How a test came out.
+    "state-withheld": "WITHHELD: {reason}",
+    "state-cut-short": "CUT SHORT: {reason}",
+    "state-not-steady": "NOT STEADY[, {window}]",
+    "state-not-settled": "not settled[, {window}]",
+    "state-not-judged": "not judged[: {reason}]",
+    "state-steady": "steady[, {window}]",
+    "state-no-rule": "measured",
+    "state-not-run": "not run[: {reason}]",
+    "reason": "{reason}",
+    "window-rounds": "rounds {first}-{last}",
+    "window-minutes": "{start:minutes} to {end:minutes}",
+    "few-values": "the rule needs five values",
+    "early-end": "ended after {ended:minutes}, the rule needs {needed:minutes}",
+    "no-sample": "no sample ran to its end, the rule needs {needed:minutes}",
+    "since-void": "fewer than five samples of the rule since a void one",
+    "host": "host interference in {count} of {of}",
+    "void": "{count:void part}",
+    "short": "{count:step} too short",
+    "unstable": "{count:untracked cell} unstable",
+    # Tiles.
+    "tile-own": "{name}",
+    "tile-cell": "{size:kib} {order} {way}",
+    "tile-time": "{size:kib} {way} p50, p99.9",
+    "tile-settled": "{label} fresh, settled",
+    "tile-not-settled": "{label} fresh, last",
+    "tile-idle": "Baseline, after {idle:g} s idle",
+    "tile-recovery": "Recovery",
+    "tile-point": "{point} IOPS",
+    # What a reader must know of a run.
+    "deviations": "{count:deviation}: {listed}",
+    "held": "Limits: {met} met, {missed} missed, {undecided} undecided",
+    "skipped": "{count:test} not run: {names}",
+    "not-begun": "{count:test} not begun: {names}",
     # Why there is none.
     "point-not-run": "n/a: the point did not run",
     "no-baseline": "n/a: no steady baseline, {outstanding:,} outstanding",
@@ -72,6 +106,7 @@ counted, or a format of Python. What stands in brackets is left out where a valu
 
 PRINTERS: dict[str, Callable[[Any], str]] = {
     "duration": duration_label,
+    "kib": lambda size_bytes: f"{kib_label(size_bytes)} KiB",
     "gb": lambda amount_bytes: f"{amount_bytes / GB:.1f}",
     "minutes": minutes_label,
     "ms": milliseconds_text,

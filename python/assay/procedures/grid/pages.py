@@ -31,6 +31,7 @@ from assay.procedures.grid.readings import grid_readings
 from assay.procedures.grid.result import demand_label, demand_result
 from assay.procedures.grid.settings import DemandSettings
 from assay.procedures.grid.tables import demand_results, demand_tables
+from assay.procedures.saturation.measures import saturation_window_of
 from assay.procedures.saturation.result import verdict_minutes
 from assay.results import (
     POINT_SHARES,
@@ -44,6 +45,9 @@ from assay.results import (
     response_time,
 )
 from assay.spec.units import MILLISECOND_NS, MINUTE_NS, duration_label
+from assay.summary.measures import MEAN
+from assay.summary.record import Key, Tile, coded
+from assay.summary.verdict import Ruled, ruled_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -110,6 +114,18 @@ class DemandReport(TestReport):
     def effects(self) -> Iterator[Effect]:
         """How few outstanding I/Os are enough; nothing where steady state was required and not reached."""
         return iter(()) if missed_steady_state(self.test) else demand_effects(self.settings, self.result)
+
+    @property
+    def ruled(self) -> Ruled:
+        """That of the tracked cell, behind that of its preconditioning."""
+        before = self.result.precondition_window
+        windows = () if before is None else (saturation_window_of(self.settings.preconditioning, before),)
+        return ruled_by(self.result.window, others=windows)
+
+    def tiles(self) -> Iterator[Tile]:
+        """The Max point, and how long its I/Os take."""
+        cell: Key = (("point", "Max"),)
+        yield Tile(slot="demand-max", title=coded("tile-point", point="Max"), value=(cell, "iops"), then=(cell, MEAN))
 
     def numbers(self) -> Iterator[Measure]:
         """What the operating points gave, and every cell of the grid."""

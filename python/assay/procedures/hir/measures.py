@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from assay.procedures.hir.result import IdleRecoveryResult
     from assay.procedures.hir.settings import IdleRecoverySettings
 
-_BASELINE: Key = (("state", "baseline"),)
+BASELINE: Key = (("state", "baseline"),)
 
 
 def idle_recovery_measures(settings: IdleRecoverySettings, result: IdleRecoveryResult) -> Iterator[Measure]:
@@ -26,7 +26,7 @@ def idle_recovery_measures(settings: IdleRecoverySettings, result: IdleRecoveryR
     demand, label = outstanding(settings.demand), settings.label
     basis = coded("baseline" if result.baseline_iops is not None else "no-baseline", outstanding=demand)
     judged = settled_values(settings.preconditioning, result.preconditioning)
-    yield quoted(_BASELINE, "IOPS", f"{label}, baseline", result.baseline_iops, basis, rounds=judged)
+    yield quoted(BASELINE, "IOPS", f"{label}, baseline", result.baseline_iops, basis, rounds=judged)
     if not result.states:
         return
     states = sorted(result.states, key=lambda one: one.idle_s)
@@ -35,12 +35,13 @@ def idle_recovery_measures(settings: IdleRecoverySettings, result: IdleRecoveryR
         unrested = coded("first-is-least") if _is_first_least(state.bursts.iops) else None
         basis = coded("bursts", count=settings.cycles, span=settings.burst_ns, outstanding=demand, unrested=unrested)
         name = f"{label}, burst after {state.idle_s:g} s idle"
-        yield quoted(_cell(state.idle_s), "IOPS", name, state.mean_iops, basis, rounds=state.bursts.iops)
+        yield quoted(idle_cell(state.idle_s), "IOPS", name, state.mean_iops, basis, rounds=state.bursts.iops)
     name = f"{label}, burst after {longest.idle_s:g} s idle over baseline"
-    yield quoted(_cell(longest.idle_s), "x", name, longest.over_baseline, coded("over-baseline"))
+    yield quoted(idle_cell(longest.idle_s), "x", name, longest.over_baseline, coded("over-baseline"))
 
 
-def _cell(idle_s: float) -> Key:
+def idle_cell(idle_s: float) -> Key:
+    """The cell of the bursts after an idle time."""
     return (("idle_s", idle_s),)
 
 

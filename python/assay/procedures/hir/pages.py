@@ -28,14 +28,16 @@ from assay.pages.time_figures import time_figure
 from assay.pages.verdict import minutes_window, verdict_box, verdict_figure
 from assay.procedures.hir.figures import idle_picture
 from assay.procedures.hir.in_short import equal_gains, gained, idle_effects, slow_returns
-from assay.procedures.hir.measures import idle_recovery_measures
+from assay.procedures.hir.measures import BASELINE, idle_cell, idle_recovery_measures
 from assay.procedures.hir.result import idle_recovery_result
 from assay.procedures.hir.settings import IdleRecoverySettings
 from assay.procedures.saturation.facts import level_text, window_minutes
 from assay.procedures.saturation.figures import iops_figure
+from assay.procedures.saturation.measures import saturation_ruled
 from assay.procedures.saturation.result import verdict_minutes
 from assay.procedures.saturation.tables import samples_table
 from assay.spec.units import duration_label
+from assay.summary.record import Tile, coded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
     from assay.procedures.saturation.settings import SaturationSettings
     from assay.spec.edition import Edition
     from assay.summary.record import Measure
+    from assay.summary.verdict import Ruled
 
 _RETURN_COLOUR = 8
 _COLUMNS = (
@@ -215,6 +218,17 @@ class IdleRecoveryReport(TestReport):
     def picture(self) -> Figure | None:
         """What each idle time gives, against the baseline."""
         return idle_picture(f"{self.prefix}-picture", self.settings, self.result)
+
+    @property
+    def ruled(self) -> Ruled:
+        """That of its preconditioning."""
+        return saturation_ruled(self.settings.preconditioning, self.result.preconditioning)
+
+    def tiles(self) -> Iterator[Tile]:
+        """The baseline, and the burst after the longest idle time."""
+        longest = max((one.idle_s for one in self.result.states), default=0.0)
+        title = coded("tile-idle", idle=longest)
+        yield Tile(slot="idle", title=title, value=(BASELINE, "iops"), then=(idle_cell(longest), "iops"))
 
     def numbers(self) -> Iterator[Measure]:
         """Baseline, what idle time gives, and response times."""

@@ -16,7 +16,7 @@ from assay.procedures.loop.variable import shown
 from assay.results import cell_label, iops, mean_and_max_ms, merged, percentiles, step_times
 from assay.spec.units import KIB, kib_value
 from assay.summary.measures import MAXIMUM, MEAN, percentile_key, stat_of
-from assay.summary.record import Measure, coded
+from assay.summary.record import Measure, Slot, Tile, coded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -77,7 +77,7 @@ class _Cell:
     def __init__(self, cell: Cell, test: StoredTest, result: LoopResult) -> None:
         self._cell, self._test, self._result = cell, test, result
         self._settings = test.settings_as(LoopSettings)
-        self._key: Key = (("block_kib", kib_value(cell.transfer_bytes)), ("read_pct", cell.read_pct))
+        self._key = cell_key(cell)
         self._label = cell_label(cell, self._settings.access)
         self._is_quoted = cell in _quoted_cells(self._settings)
 
@@ -171,3 +171,32 @@ def _each(rounds: Sequence[Mapping[str, float | None]], key: str) -> tuple[float
     """A value of every round; nothing where one has none."""
     found = [one.get(key) for one in rounds]
     return tuple(one for one in found if one is not None) if None not in found else ()
+
+
+def loop_tiles(test: StoredTest) -> Iterator[Tile]:
+    """Reads and writes of the size that people quote: the variable, or of response times p50 and p99.9."""
+    settings = test.settings_as(LoopSettings)
+    for cell in _quoted_cells(settings):
+        slot, key = _SLOTS[settings.variable, cell.read_pct], cell_key(cell)
+        facts = {"size": cell.transfer_bytes, "way": _SIDES[cell.read_pct], "order": settings.access}
+        if settings.variable == "latency":
+            p50, p999 = ((key, percentile_key(share)) for share in (0.5, 0.999))
+            yield Tile(slot=slot, title=coded("tile-time", **facts), value=p50, then=p999)
+        else:
+            title = coded("tile-cell", **facts)
+            yield Tile(slot=slot, title=title, value=(key, shown(settings).column))
+
+
+_SLOTS: dict[tuple[str, int], Slot] = {
+    ("iops", 100): "random-read",
+    ("iops", 0): "random-write",
+    ("throughput", 100): "sequential-read",
+    ("throughput", 0): "sequential-write",
+    ("latency", 100): "time-read",
+    ("latency", 0): "time-write",
+}
+
+
+def cell_key(cell: Cell) -> Key:
+    """The key of a cell of size and mix. Worked: reads of 4 KiB -> ``(("block_kib", 4), ("read_pct", 100))``."""
+    return (("block_kib", kib_value(cell.transfer_bytes)), ("read_pct", cell.read_pct))

@@ -16,7 +16,7 @@ from assay.procedures.loop.distribution import loop_distribution, loop_picture
 from assay.procedures.loop.effects import loop_effects
 from assay.procedures.loop.facts import loop_facts, loop_outline, loop_preparation, loop_settings, preconditioned_by
 from assay.procedures.loop.in_short import loop_in_short
-from assay.procedures.loop.measures import loop_measures
+from assay.procedures.loop.measures import loop_measures, loop_tiles
 from assay.procedures.loop.rates import loop_rates
 from assay.procedures.loop.readings import convergence_reading, loop_readings
 from assay.procedures.loop.result import UNITS, loop_result
@@ -29,6 +29,7 @@ from assay.procedures.loop.values import headline_window, no_window_reason
 from assay.procedures.loop.variable import shown
 from assay.results import cell_label, missed_steady_state
 from assay.spec.units import kib_label
+from assay.summary.verdict import Ruled, ruled_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from assay.procedures.loop.spread import Spread
     from assay.procedures.loop.values import LoopResult
     from assay.spec.edition import Edition
-    from assay.summary.record import Measure
+    from assay.summary.record import Measure, Tile
 
 Column = tuple[str, "Mapping[Cell, float]"]
 
@@ -108,6 +109,15 @@ class LoopReport(TestReport):
     def effects(self) -> Iterator[Effect]:
         """Reads against writes, blocks, uneven times; nothing where steady state was required and not reached."""
         return iter(()) if missed_steady_state(self.test) else loop_effects(self.test, self.result)
+
+    @property
+    def ruled(self) -> Ruled:
+        """That of the tracked cells, all at once."""
+        return ruled_by(self.result.window, unstable_count=len(self.moved_cells()))
+
+    def tiles(self) -> Iterator[Tile]:
+        """Reads and writes of the size that people quote."""
+        return loop_tiles(self.test)
 
     def numbers(self) -> Iterator[Measure]:
         """Every cell of the matrix."""

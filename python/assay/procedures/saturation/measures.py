@@ -5,13 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.pages.printed import outstanding
-from assay.procedures.saturation.result import settled_values
+from assay.procedures.saturation.result import settled_values, verdict_minutes, verdict_sample
+from assay.spec.steady import WINDOW_ROUNDS
+from assay.spec.units import MINUTE_NS
 from assay.summary.measures import FIRST, LAST, SETTLED, quoted
-from assay.summary.record import coded
+from assay.summary.record import Window, coded
+from assay.summary.verdict import Ruled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from assay.engine.records import MeasurementWindow
     from assay.procedures.saturation.result import SaturationResult
     from assay.procedures.saturation.settings import SaturationSettings
     from assay.summary.record import Measure
@@ -51,3 +55,25 @@ def saturation_measures(settings: SaturationSettings, result: SaturationResult) 
     written = result.written_gb[-1] if result.written_gb else None
     amount = coded("written", fills=result.fills[-1], minutes=result.minutes[-1]) if result.fills else none
     yield quoted((), "GB", "Written", written, amount)
+
+
+def saturation_ruled(settings: SaturationSettings, result: SaturationResult) -> Ruled:
+    """What the five-point rule said, or why it could not be judged.
+
+    Worked: 65 minutes of samples where the rule takes the 31st to the 155th -> ended after 65 min, needs 155 min.
+    """
+    if result.window is not None:
+        return Ruled(reached=result.window.reached, windows=(saturation_window_of(settings, result.window),))
+    needed_sample = verdict_sample(WINDOW_ROUNDS, settings)
+    needed = needed_sample * settings.sample_ns / MINUTE_NS
+    if not result.minutes:
+        return Ruled(reason=coded("no-sample", needed=needed))
+    if len(result.minutes) >= needed_sample:
+        return Ruled(reason=coded("since-void"))
+    return Ruled(reason=coded("early-end", ended=result.minutes[-1], needed=needed))
+
+
+def saturation_window_of(settings: SaturationSettings, window: MeasurementWindow) -> Window:
+    """The verdict samples of a window, and when they were taken."""
+    minutes = verdict_minutes(window.verdicts[settings.label], settings)
+    return Window(first=window.rounds[0], last=window.rounds[-1], minutes=(minutes[0], minutes[-1]))

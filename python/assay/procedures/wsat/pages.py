@@ -34,13 +34,15 @@ from assay.procedures.saturation.in_short import (
     saturation_effects,
     saturation_in_short,
 )
-from assay.procedures.saturation.measures import saturation_measures
+from assay.procedures.saturation.measures import saturation_measures, saturation_ruled
 from assay.procedures.saturation.readings import saturation_readings
 from assay.procedures.saturation.result import LEVEL_BAND, saturation_result, verdict_minutes
 from assay.procedures.saturation.results import saturation_results
 from assay.procedures.saturation.settings import SaturationSettings
 from assay.procedures.saturation.tables import saturation_tables
 from assay.results import iops, kept_histograms
+from assay.summary.measures import FIRST, LAST, SETTLED
+from assay.summary.record import Tile, coded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
     from assay.procedures.saturation.result import Mark, SaturationResult
     from assay.spec.edition import Edition
     from assay.summary.record import Measure
+    from assay.summary.verdict import Ruled
 
 _ENDS = {"time": "time limit", "amount": "amount written", "steady": "five-point rule"}
 
@@ -97,6 +100,17 @@ class SaturationReport(TestReport):
     def selected(self) -> tuple[Selected, ...]:
         """Fresh and steady IOPS."""
         return saturation_selection(self.run, self.settings, self.result)
+
+    @property
+    def ruled(self) -> Ruled:
+        """That of its verdict samples."""
+        return saturation_ruled(self.settings, self.result)
+
+    def tiles(self) -> Iterator[Tile]:
+        """Fresh, and where it settles."""
+        settled = self.result.steady_iops is not None
+        title = coded("tile-settled" if settled else "tile-not-settled", label=self.settings.label)
+        yield Tile(slot="settled", title=title, value=(FIRST, "iops"), then=(SETTLED if settled else LAST, "iops"))
 
     def numbers(self) -> Iterator[Measure]:
         """Fresh, settled, their ratio, gigabytes written, and response times."""

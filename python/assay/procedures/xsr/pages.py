@@ -35,6 +35,7 @@ from assay.procedures.xsr.measures import cross_stimulus_measures
 from assay.procedures.xsr.result import cross_stimulus_result, slowest
 from assay.procedures.xsr.settings import CrossStimulusSettings
 from assay.spec.units import duration_label
+from assay.summary.record import Tile, coded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -233,6 +234,11 @@ class CrossStimulusReport(TestReport):
             Selected(item=item, unit=unit, value=text, basis=NO_RULE, claim=claim_label(self.run, None))
             for item, unit, text in rows
         )
+
+    def tiles(self) -> Iterator[Tile]:
+        """The recovery."""
+        value = ((("group", len(self.result.groups)),), "minutes")
+        yield Tile(slot="recovery", title=coded("tile-recovery"), value=value)
 
     def numbers(self) -> Iterator[Measure]:
         """Throughput of each group, the recovery, and response times."""

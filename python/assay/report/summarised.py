@@ -1,0 +1,79 @@
+"""A run as one record: what its summary page, the terminal and lists read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.errors import EXIT_NOT_MET, EXIT_WITHHELD, strongest_first
+from assay.pages.header import model_label
+from assay.report.conforming import conformity_class, deviations
+from assay.report.level import level_label
+from assay.results import driven_s
+from assay.spec.units import SECOND_NS
+from assay.summary.record import Held, RunSummary, Status, coded
+from assay.summary.verdict import exit_code_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.engine.records import StoredRun
+    from assay.pages.test_report import TestReport
+    from assay.summary.record import TestSummary
+
+
+def summarise_run(run: StoredRun, reports: Sequence[TestReport], held: Held | None) -> RunSummary:
+    """Gather what is said of a run. held : how its limits and claims came out, None where it states none."""
+    tests = tuple(one.summary for one in reports)
+    edition, listed = reports[0].edition, deviations(run)
+    last_ns = run.tests[-1].ended_wall_ns
+    return RunSummary(
+        run_id=run.run_id,
+        model=model_label(run),
+        capacity_bytes=run.identity.capacity_bytes,
+        edition=edition.name,
+        edition_title=edition.title,
+        label_class=conformity_class(run),
+        deviations=listed,
+        level=level_label(run),
+        started_wall_ns=run.started_wall_ns,
+        wall_s=None if last_ns is None else (last_ns - run.started_wall_ns) / SECOND_NS,
+        driven_s=driven_s(run),
+        tests=tests,
+        skipped=tuple((one.test, one.reason) for one in run.skipped),
+        not_begun=not_begun(run),
+        held=held,
+        exit_codes=exit_codes(tests, held),
+        caveats=tuple(_caveats(run, listed)),
+    )
+
+
+def not_begun(run: StoredRun) -> tuple[str, ...]:
+    """The tests of the plan behind one that was stopped.
+
+    Worked: a client suite that was interrupted in its second test -> ``("tp", "lat")``.
+    """
+    known = {test.settings.procedure for test in run.tests} | {one.procedure or one.test for one in run.skipped}
+    planned = (*(run.plan.get("tests") or ()), *(run.plan.get("studies") or ()))
+    return tuple(name for name in planned if name not in known)
+
+
+def exit_codes(tests: Sequence[TestSummary], held: Held | None) -> tuple[int, ...]:
+    """Every reason not to exit with 0, strongest first. held : of a plan that states limits.
+
+    Worked: withheld, and a limit missed -> ``(5, 8)``.
+    """
+    found = {exit_code_of(one.verdict) for one in tests} or {EXIT_WITHHELD}
+    if held and (held.missed or held.undecided):
+        found.add(EXIT_NOT_MET)
+    return strongest_first(found - {0})
+
+
+def _caveats(run: StoredRun, listed: Sequence[str]) -> Iterator[Status]:
+    """What a reader must know of the run beside the verdicts, gravest first."""
+    if names := not_begun(run):
+        yield Status(level="bad", said=coded("not-begun", count=len(names), names=", ".join(names)))
+    if run.skipped:
+        listing = ", ".join(one.test for one in run.skipped)
+        yield Status(level="unknown", said=coded("skipped", count=len(run.skipped), names=listing))
+    if listed:
+        yield Status(level="warn", said=coded("deviations", count=len(listed), listed="; ".join(listed)))

@@ -1,0 +1,155 @@
+"""A run on the terminal: at most 24 lines of 100 columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+from assay.pages.printed import capacity_label, paragraph, utc
+from assay.spec.units import SECOND_NS, count_label, duration_label
+from assay.summary.record import SLOTS, coded
+from assay.summary.shown import measure_text, short
+from assay.summary.verdict import beside, level_of, stated
+from assay.summary.words import text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from assay.summary.record import Level, Measure, RunSummary, TestSummary, Tile
+
+LINES_MAX, COLUMNS_MAX = 24, 100
+_TESTS_MAX, _TILES_MAX, _CAVEATS_MAX = 8, 8, 4
+_TITLE_COLUMNS = 36
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """A line as printed. level : of all of it; None where no colour follows."""
+
+    text: str
+    level: Level | None = None
+
+
+def terminal_lines(run: RunSummary, ends: Sequence[str] = ()) -> list[Line]:
+    """What the terminal shows of a run. ends : lines behind all others, as where its report is.
+
+    Worked: eight tests -> two lines of the run, nine of tests, four of tiles, and caveats in what is left of 24.
+    """
+    tests = [*_tests(run)]
+    head = [Line(text=_cut(paragraph(one))) for one in _head(run)]
+    tiles = [Line(text=one) for one in _tiles(run)]
+    last = [*_held(run), *(Line(text=one) for one in ends)]
+    left = LINES_MAX - sum(map(len, (head, tests, tiles, last)))
+    return _apart([head, tests, tiles, [*_caveats(run, min(left, _CAVEATS_MAX + 1))], last])
+
+
+def _apart(blocks: Sequence[Sequence[Line]]) -> list[Line]:
+    """The blocks with an empty line between each two, as far as there is room."""
+    full = [block for block in blocks if block]
+    room = LINES_MAX - sum(map(len, full))
+    lines: list[Line] = []
+    for number, block in enumerate(full):
+        if number and room >= number:
+            lines.append(Line(text=""))
+        lines += block
+    return lines
+
+
+def _head(run: RunSummary) -> Iterator[str]:
+    size = capacity_label(run.capacity_bytes)
+    model = run.model if run.model.endswith(size) else f"{run.model}, {size}"
+    listed = f", {count_label(len(run.deviations), 'deviation')}" if run.deviations else ""
+    yield f"{model} | {run.edition_title} | {run.label_class}{listed}"
+    took = "not ended" if run.wall_s is None else f"took {_duration(run.wall_s)}"
+    yield f"{utc(run.started_wall_ns)}, {took}, {_duration(run.driven_s)} on the drive | {run.level}"
+
+
+def _duration(seconds: float) -> str:
+    return duration_label(max(round(seconds), 1) * SECOND_NS)
+
+
+def _tests(run: RunSummary) -> Iterator[Line]:
+    """A line for each test, with how it came out and what stands beside that."""
+    shown = run.tests[:_TESTS_MAX]
+    rows = [(one.label, _verdict(one), _cut(paragraph(one.extent), 24), _depths(one)) for one in shown]
+    levels: list[Level | None] = [None, *(level_of(one.verdict) for one in shown)]
+    for row, level in zip(_aligned([("Test", "Verdict", "Extent", "In flight"), *rows], wide=1), levels, strict=True):
+        yield Line(text=row, level=level)
+    if more := len(run.tests) - len(shown):
+        yield Line(text=f"+{more} tests: --full")
+
+
+def _verdict(one: TestSummary) -> str:
+    return paragraph("; ".join(map(text, (stated(one.verdict), *beside(one.verdict)))))
+
+
+def _depths(one: TestSummary) -> str:
+    least, most = one.outstanding[0], one.outstanding[-1]
+    return f"{least:,}" if least == most else f"{least:,}-{most:,}"
+
+
+def _tiles(run: RunSummary) -> list[str]:
+    """Two tiles a line where they fit, those of the first slots; of a slot that several tests have, the first."""
+    found: dict[str, tuple[str, str]] = {}
+    for one in run.tests:
+        for tile in one.tiles:
+            if (shown := _shown(one, tile)) and tile.slot not in found:
+                found[tile.slot] = (_cut(text(tile.title), _TITLE_COLUMNS), shown)
+    ordered = [found[slot] for slot in SLOTS if slot in found][:_TILES_MAX]
+    pairs = [ordered[place : place + 2] for place in range(0, len(ordered), 2)]
+    lines = [*_aligned([tuple(part for tile in pair for part in tile) for pair in pairs])]
+    return lines if all(len(line) <= COLUMNS_MAX for line in lines) else [*_aligned(ordered)]
+
+
+def _shown(test: TestSummary, tile: Tile) -> str:
+    """The number of a tile, what it goes on to, and its range over rounds."""
+    first = test.measure(tile.value)
+    if first is None or first.value is None:
+        return ""
+    if tile.then is not None:
+        return f"{measure_text(first)} -> {measure_text(test.measure(tile.then))}"
+    return f"{measure_text(first)}{_range(first)}"
+
+
+def _range(one: Measure) -> str:
+    if not one.rounds or one.stat != "mean":
+        return ""
+    least, most = (short(value, one.unit).partition(" ")[0] for value in (min(one.rounds), max(one.rounds)))
+    return f" ({least}-{most})" if least != most else ""
+
+
+def _caveats(run: RunSummary, most: int) -> Iterator[Line]:
+    """Caveats in so many lines, the last of which says how many more there are."""
+    fits = run.caveats if len(run.caveats) <= most else run.caveats[: max(most - 1, 0)]
+    for one in fits:
+        yield Line(text=_cut(paragraph(text(one.said))), level=one.level)
+    if more := len(run.caveats) - len(fits):
+        yield Line(text=f"+{count_label(more, 'caveat')}: --full")
+
+
+def _held(run: RunSummary) -> Iterator[Line]:
+    if held := run.held:
+        level: Level = "bad" if held.missed else "warn" if held.undecided else "good"
+        said = coded("held", met=held.met, missed=held.missed, undecided=held.undecided)
+        yield Line(text=text(said), level=level)
+
+
+def _aligned(rows: Sequence[tuple[str, ...]], wide: int | None = None) -> Iterator[str]:
+    """Columns under each other. wide : the one that is cut so that a row fits."""
+    columns = list(zip_longest(*rows, fillvalue=""))
+    widths = [max(map(len, column)) for column in columns]
+    if wide is not None:
+        others = sum(width + 2 for place, width in enumerate(widths) if place != wide)
+        widths[wide] = min(widths[wide], COLUMNS_MAX - others)
+    for row in rows:
+        yield "  ".join(_cut(cell, width).ljust(width) for cell, width in zip(row, widths, strict=False)).rstrip()
+
+
+def _cut(line: str, width: int = COLUMNS_MAX) -> str:
+    return line if len(line) <= width else f"{line[: width - 3]}..."
+
+
+def joined(lines: Iterable[Line]) -> str:
+    """The lines as plain text."""
+    return "\n".join(one.text for one in lines)

@@ -1,0 +1,143 @@
+"""How a test came out: whether it was cut short, is withheld or steady, and what stands beside that, asked once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from assay.endings import is_cut_short
+from assay.errors import EXIT_NOT_STEADY, EXIT_WITHHELD
+from assay.results import disturbed_count, missed_steady_state, void_places, withheld_reason
+from assay.results.stimulus_asked import asked_steps
+from assay.results.stimulus_time import short_windows
+from assay.summary.record import Coded, Verdict, Window, coded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from assay.engine.records import MeasurementWindow, StoredTest
+    from assay.summary.record import Level, Measure, State
+
+_LEVELS: dict[State, Level] = {
+    "withheld": "bad",
+    "cut-short": "bad",
+    "not-steady": "bad",
+    "not-settled": "warn",
+    "not-judged": "unknown",
+    "steady": "good",
+    "no-rule": "good",
+    "not-run": "unknown",
+}
+_EXITS: dict[State, int] = {"withheld": EXIT_WITHHELD, "cut-short": EXIT_WITHHELD, "not-steady": EXIT_NOT_STEADY}
+NOT_RUN = Verdict(state="not-run", required=False, ended=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ruled:
+    """What the rule of steady state of a test said. exists : the procedure has one.
+
+    reached : None where it could not be judged, which ``reason`` then explains. windows : what it was taken over.
+    unstable_count : cells that varied of which it says nothing.
+    """
+
+    exists: bool = True
+    reached: bool | None = None
+    windows: tuple[Window, ...] = ()
+    reason: Coded | None = None
+    unstable_count: int = 0
+
+
+NO_RULE = Ruled(exists=False)
+
+
+def ruled_by(window: MeasurementWindow | None, *, unstable_count: int = 0, others: Iterable[Window] = ()) -> Ruled:
+    """The rule over the last five rounds. others : windows before it, as of preconditioning.
+
+    Worked: no window -> not judged, since it needs five values.
+    """
+    if window is None:
+        return Ruled(reason=coded("few-values"), windows=tuple(others))
+    rounds = Window(first=window.rounds[0], last=window.rounds[-1])
+    return Ruled(reached=window.reached, windows=(*others, rounds), unstable_count=unstable_count)
+
+
+def framed(test: StoredTest, ruled: Ruled) -> Verdict:
+    """The verdict on a test, whatever its procedure.
+
+    Worked: a test that was interrupted -> ``cut-short``; a write saturation that did not settle -> ``not-settled``.
+    """
+    withheld = withheld_reason(test)
+    state = _state(test, ruled, withheld)
+    return Verdict(
+        state=state,
+        required=test.settings.requires_steady_state,
+        ended=test.ended,
+        windows=() if withheld else ruled.windows,
+        reason=coded("reason", reason=withheld) if withheld else ruled.reason if state == "not-judged" else None,
+        unstable_count=ruled.unstable_count,
+        host=disturbed_count(test),
+        void_count=len(void_places(test)),
+        short_count=len(short_windows([*asked_steps(test)])),
+    )
+
+
+def _state(test: StoredTest, ruled: Ruled, withheld: str | None) -> State:
+    if is_cut_short(test.ended):
+        return "cut-short"
+    if withheld:
+        return "withheld"
+    if missed_steady_state(test):
+        return "not-steady"
+    if not ruled.exists:
+        return "no-rule"
+    if ruled.reached is None:
+        return "not-judged"
+    return "steady" if ruled.reached else "not-settled"
+
+
+def level_of(verdict: Verdict) -> Level:
+    """What colours follow: a steady state beside which something stands is a warning."""
+    level = _LEVELS[verdict.state]
+    return "warn" if level == "good" and any(True for _ in beside(verdict)) else level
+
+
+def exit_code_of(verdict: Verdict) -> int:
+    """The exit code that a test alone gives. Worked: withheld -> 5, a required steady state not reached -> 7."""
+    return _EXITS.get(verdict.state, 0)
+
+
+def beside(verdict: Verdict) -> Iterator[Coded]:
+    """What a reader of a verdict must know, gravest first."""
+    if verdict.host and verdict.host[0]:
+        yield coded("host", count=verdict.host[0], of=verdict.host[1])
+    if verdict.void_count:
+        yield coded("void", count=verdict.void_count)
+    if verdict.short_count:
+        yield coded("short", count=verdict.short_count)
+    if verdict.unstable_count:
+        yield coded("unstable", count=verdict.unstable_count)
+
+
+def stated(verdict: Verdict) -> Coded:
+    """The state with its window or its reason, without what stands beside it."""
+    window = _window(verdict.windows[-1]) if verdict.windows else None
+    return coded(f"state-{verdict.state}", window=window, reason=verdict.reason)
+
+
+def _window(window: Window) -> Coded:
+    if window.minutes:
+        return coded("window-minutes", start=window.minutes[0], end=window.minutes[1])
+    return coded("window-rounds", first=window.first, last=window.last)
+
+
+def unless_withheld(test: StoredTest, measures: Iterable[Measure]) -> Iterator[Measure]:
+    """The numbers of a test; of one whose results are withheld their names alone, each with the reason.
+
+    Nothing else may be shown of them, whatever the test.
+    """
+    reason = withheld_reason(test)
+    if reason is None:
+        yield from measures
+        return
+    basis = coded("withheld", reason=reason)
+    yield from (replace(one, value=None, rounds=(), basis=basis, tracked=False) for one in measures)
