@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from assay.pages.printed import capacity_label, paragraph, utc
 from assay.spec.units import SECOND_NS, count_label, duration_label
 from assay.summary.record import SLOTS, coded
-from assay.summary.shown import measure_text, short
+from assay.summary.shown import measure_text, parts
 from assay.summary.verdict import beside, level_of, stated
 from assay.summary.words import text
 
@@ -115,7 +115,7 @@ def _shown(test: TestSummary, tile: Tile) -> str:
 def _range(one: Measure) -> str:
     if not one.rounds or one.stat != "mean":
         return ""
-    least, most = (short(value, one.unit).partition(" ")[0] for value in (min(one.rounds), max(one.rounds)))
+    least, most = (parts(value, one.unit)[0] for value in (min(one.rounds), max(one.rounds)))
     return f" ({least}-{most})" if least != most else ""
 
 

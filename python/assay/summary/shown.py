@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from assay.summary.record import Measure, Number
 
 _DIGITS = 3
+_PREFIXED = frozenset({"IOPS", "commands/s"})
 _THOUSANDS = ((10**9, "G"), (10**6, "M"), (10**3, "k"))
 _SHORT_MS, _LONG_MS = 0.1, 1000
 _US_PER_MS = 1000
@@ -22,12 +23,16 @@ def short(value: Number, unit: str) -> str:
     Worked: 33,333.3 IOPS -> ``"33.3k IOPS"``, 274.9 MB/s -> ``"275 MB/s"``, 0.0604 ms -> ``"60.4 us"``, 2590 ms ->
     ``"2.59 s"``, a ratio of 0.1604 -> ``"0.16x"``.
     """
+    number, shown = parts(value, unit)
+    return f"{number}x" if unit == "x" else f"{number} {shown}"
+
+
+def parts(value: Number, unit: str) -> tuple[str, str]:
+    """The same as number and unit, each as printed. Worked: 2590 ms -> ``("2.59", "s")``."""
     number = float(value)
     if unit == "ms":
         return _time(number)
-    if unit == "x":
-        return f"{digits(number)}x"
-    return f"{_with_prefix(number) if unit == 'IOPS' else digits(number)} {unit}"
+    return (_with_prefix(number) if unit in _PREFIXED else digits(number)), unit
 
 
 def digits(number: float) -> str:
@@ -48,10 +53,10 @@ def _with_prefix(number: float) -> str:
     return digits(number)
 
 
-def _time(time_ms: float) -> str:
+def _time(time_ms: float) -> tuple[str, str]:
     if time_ms and abs(time_ms) < _SHORT_MS:
-        return f"{digits(time_ms * _US_PER_MS)} us"
-    return f"{digits(time_ms)} ms" if abs(time_ms) < _LONG_MS else f"{digits(time_ms / _LONG_MS)} s"
+        return digits(time_ms * _US_PER_MS), "us"
+    return (digits(time_ms), "ms") if abs(time_ms) < _LONG_MS else (digits(time_ms / _LONG_MS), "s")
 
 
 def measure_text(one: Measure | None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from assay.engine.records import Cell
 from assay.pages.facts import steady_word
 from assay.pages.model import Box, Text
 from assay.pages.printed import or_null
@@ -26,6 +27,7 @@ from assay.procedures.studies.figures import study_figure
 from assay.procedures.studies.pages import StudyReport
 from assay.procedures.studies.settings import StudyPlot
 from assay.results.step import cell_label
+from assay.spec.units import KIB
 from assay.summary.measures import quoted
 from assay.summary.record import Coded, Measure, coded
 
@@ -120,10 +122,10 @@ class FiveStepsReport(StudyReport):
         """One number per step (last pass, writes of the surface, score, drop), and what every study has."""
         found = self.found
         stage = found.study.variants[PRECONDITION].stages[0]
-        tracked = next((iops for cell, iops in found.matrix.items() if cell_label(cell) == _SMALL_WRITES), None)
+        tracked = found.matrix.get(_SMALL_WRITES)
         values = (
             ("five steps, SEQ 128KiB writes", "MB/s", stage.settled.mb_per_s if stage.settled else None),
-            (f"five steps, {_SMALL_WRITES}", "IOPS", tracked),
+            (f"five steps, {cell_label(_SMALL_WRITES)}", "IOPS", tracked),
             ("five steps, seconds within 10 % of the median", "%", _percent(found.stability, "score")),
             ("five steps, drop of sequential writes behind random ones", "%", _percent(found.change, "drop_share")),
         )
@@ -172,7 +174,7 @@ class FiveStepsReport(StudyReport):
         return {**own, **StudyReport.results(self)}
 
 
-_SMALL_WRITES = "RND 4KiB 0/100"
+_SMALL_WRITES = Cell(read_pct=0, transfer_bytes=4 * KIB)
 
 
 def _subtitle(one: StepVerdict) -> str:

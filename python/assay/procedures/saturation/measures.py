@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from assay.pages.printed import outstanding
 from assay.procedures.saturation.result import settled_values, verdict_minutes, verdict_sample
 from assay.spec.steady import WINDOW_ROUNDS
-from assay.spec.units import MINUTE_NS
+from assay.spec.units import KIB, MINUTE_NS
 from assay.summary.measures import FIRST, LAST, SETTLED, quoted
 from assay.summary.record import Window, coded
 from assay.summary.verdict import Ruled
@@ -15,7 +15,7 @@ from assay.summary.verdict import Ruled
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.engine.records import MeasurementWindow
+    from assay.engine.records import AccessPattern, MeasurementWindow
     from assay.procedures.saturation.result import SaturationResult
     from assay.procedures.saturation.settings import SaturationSettings
     from assay.summary.record import Measure
@@ -44,7 +44,7 @@ def saturation_measures(settings: SaturationSettings, result: SaturationResult) 
         coded("verdict-samples", outstanding=demand) if values else none,
         rounds=values,
         tracked=bool(values),
-        claim="rnd_4k_write_iops" if label == "RND 4KiB 0/100" else None,
+        claim="rnd_4k_write_iops" if _is_of_4k_writes(settings.pattern) else None,
         baseline="wsat_settled_iops",
     )
     if first and settled is None:
@@ -55,6 +55,11 @@ def saturation_measures(settings: SaturationSettings, result: SaturationResult) 
     written = result.written_gb[-1] if result.written_gb else None
     amount = coded("written", fills=result.fills[-1], minutes=result.minutes[-1]) if result.fills else none
     yield quoted((), "GB", "Written", written, amount)
+
+
+def _is_of_4k_writes(pattern: AccessPattern) -> bool:
+    """Whether the writes are those that a data sheet claims: random ones of 4 KiB, nothing else."""
+    return pattern.read_share == 0 and pattern.random_share == 1 and [size for size, _ in pattern.sizes] == [4 * KIB]
 
 
 def saturation_ruled(settings: SaturationSettings, result: SaturationResult) -> Ruled:
