@@ -146,14 +146,14 @@ def _measured(
         return [], fault
     if not chosen:
         return [Value(wanted, where, name, "", None, reason or "the test has no such cell")], None
-    return [_value(wanted, one, reason) for one in chosen], None
+    return [_value(wanted, one.printed if entry.item else one.label, one, reason) for one in chosen], None
 
 
-def _value(test: str, one: Measure, reason: str) -> Value:
-    """A number as a limit has it. reason : why none of its test decides anything, if so."""
+def _value(test: str, where: str, one: Measure, reason: str) -> Value:
+    """A number as a limit has it. where : what it is of, as printed. reason : why none of its test decides anything, if so."""
     because = text(one.basis) if one.value is None and one.basis else ""
     value = None if one.value is None else float(one.value)
-    return Value(test, one.printed, one.key, one.unit, value, reason or because)
+    return Value(test, where, one.key, one.unit, value, reason or because)
 
 
 def _not_judged(report: TestReport) -> str:
@@ -172,7 +172,9 @@ def _claims(run: StoredRun, tests: Sequence[TestReport]) -> Iterator[Judged]:
             if bound is not None:
                 left.pop(str(one.claim), None)
                 entry = _claim_entry(str(one.claim), bound, lower=one.better == "lower")
-                yield _judged(run, "claim", entry, _value(report.name.casefold(), one, _not_judged(report)))
+                yield _judged(
+                    run, "claim", entry, _value(report.name.casefold(), one.printed, one, _not_judged(report))
+                )
     for key, bound in left.items():
         entry = _claim_entry(key, bound, lower=key.endswith("_ms"))
         yield _judged(run, "claim", entry, Value("", "", key, "", None, "no test of the run measures it"))
