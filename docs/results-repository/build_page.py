@@ -22,9 +22,7 @@ from typing import Any
 ASSAY = shlex.split(os.environ.get("ASSAY", "assay"))
 KEYS = "keys"
 """Folder beside the bundles with public keys of those whose signatures count, one ``.pub`` file each."""
-SPREAD = "Least - greatest"
-NUMBERS = ("Bundle", "Drive", "Label", "Level", "Test", "Outcome", "Figure", "Value", "Unit", SPREAD)
-TIMES = "Response times (ms)"
+NUMBERS = ("Bundle", "Drive", "Label", "Level", "Test", "Outcome", "Figure", "Value", "Unit", "Range")
 BUNDLES = ("Bundle", "Drive", "Firmware", "Edition", "Label and deviations", "Level", "Final hash")
 STYLE = """
 body { font: 15px/1.4 sans-serif; margin: 2em; color: #222; background: #fff }
@@ -81,28 +79,25 @@ def assay(environment: dict[str, str], *arguments: str) -> str:
 
 
 def numbers_of(run: dict[str, Any]) -> list[tuple[str, ...]]:
-    """A row for each number that people quote of a run, as its report prints it."""
-    outcomes = {test["test"].upper(): outcome(test) for test in run["tests"]}
+    """A row for each number that people quote of a run; of a test without one, a row with its outcome."""
     short = run["label"].partition(":")[0]
     found = []
-    for table in run["headlines"]:
-        for row in table["rows"]:
-            cells = dict(zip(table["columns"], row, strict=True))
-            test = cells["Test"]
-            facts = (run["bundle"], run["drive"]["model"], short, run["level"], test, outcomes[test])
-            found += [(*facts, *number) for number in numbers_in(table["caption"], cells)]
+    for test in run["tests"]:
+        facts = (run["bundle"], run["drive"]["model"], short, run["level"], test["test"].upper(), outcome(test))
+        found += [(*facts, *number_in(one)) for one in test["headlines"]] or [(*facts, "", "", "", "")]
     return found
 
 
-def numbers_in(caption: str, cells: dict[str, str]) -> list[tuple[str, ...]]:
-    """Figure, value, unit and spread of each number in a row; of response times a row has several, of claims none."""
-    if "Value" in cells:
-        return [tuple(cells[name] for name in ("Figure", "Value", "Unit", SPREAD))]
-    times = [name for name in cells if name not in {"Test", "Figure", SPREAD}] if caption == TIMES else []
-    return [
-        (f"{cells['Figure']}, {name}", cells[name], "ms", cells[SPREAD] if name == times[0] else "n/a")
-        for name in times
-    ]
+def number_in(one: dict[str, Any]) -> tuple[str, ...]:
+    """Figure, value, unit and range of a number; n/a where it has none."""
+    least, greatest = one["least"], one["greatest"]
+    spread = "n/a" if least is None else f"{shown(least)} - {shown(greatest)}"
+    return one["item"], shown(one["value"]), one["unit"], spread
+
+
+def shown(value: float | None) -> str:
+    """Worked: 24632.04 -> ``24,632.040``; 0.0299 -> ``0.030``."""
+    return "n/a" if value is None else f"{value:,.3f}"
 
 
 def outcome(test: dict[str, Any]) -> str:

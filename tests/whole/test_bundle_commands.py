@@ -203,9 +203,10 @@ def test_a_repository_of_results_has_numbers_levels_and_labels(
     monkeypatch.setattr(sys, "argv", [str(SCRIPT), str(bundles), str(page)])
     assert script(monkeypatch, capsys).main() == 0
     text = (page / "index.html").read_text("utf-8")
-    for row in shown["headlines"][0]["rows"]:
-        assert f'<td>{row[1]}</td><td class="number">{row[2]}</td><td>{row[3]}</td>' in text
-    assert '<td>RND 4KiB W, 1 outstanding, Maximum</td><td class="number">' in text
+    for one in shown["tests"][0]["headlines"]:
+        value = "n/a" if one["value"] is None else f"{one['value']:,.3f}"
+        assert f'<td>{one["item"]}</td><td class="number">{value}</td><td>{one["unit"]}</td>' in text
+    assert '<td>RND 4KiB W, 1 outstanding, maximum</td><td class="number">' in text
     assert "signed by Lab &lt;2&gt;" in text
     assert "verified bundle, unsigned, redacted by its maker" in text
     assert 'class="doubt"' not in text

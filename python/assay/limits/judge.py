@@ -150,7 +150,7 @@ def _measured(
 
 
 def _value(test: str, where: str, one: Measure, reason: str) -> Value:
-    """A number as a limit has it. where : what it is of, as printed. reason : why none of its test decides anything, if so."""
+    """A number as a limit has it. where : its cell. reason : why none of its test decides anything, if so."""
     because = text(one.basis) if one.value is None and one.basis else ""
     value = None if one.value is None else float(one.value)
     return Value(test, where, one.key, one.unit, value, reason or because)
