@@ -24,6 +24,23 @@ LabelClass = Literal["conforming", "not-conforming", "simulated", "unknown"]
 """The label of a run without its list."""
 
 
+def short_label(label_class: LabelClass, count: int) -> str:
+    """A label without its list. count : of deviations. Worked: ``"not conforming, 2 deviations"``."""
+    name = _LABELS[label_class]
+    if not count:
+        return name
+    simulated = "; not conforming" if label_class == "simulated" else ""
+    return f"{name}{simulated}, {count_label(count, 'deviation')}"
+
+
+_LABELS: dict[LabelClass, str] = {
+    "conforming": "conforming",
+    "not-conforming": "not conforming",
+    "simulated": "simulated drive",
+    "unknown": "unknown",
+}
+
+
 class Facts(BaseModel):
     """What is printed as JSON: nothing but the fields, which do not change."""
 
@@ -144,5 +161,4 @@ class ListedRun(Facts):
     @property
     def short_label(self) -> str:
         """The label without its list. Worked: two deviations -> ``"not conforming, 2 deviations"``."""
-        count = f", {count_label(len(self.deviations), 'deviation')}" if self.deviations else ""
-        return self.label.partition(":")[0] + count
+        return short_label(self.label_class, len(self.deviations))

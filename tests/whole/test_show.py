@@ -134,7 +134,7 @@ def test_the_head_has_drive_edition_seed_and_every_deviation(folder: Path, capsy
     assert lines[0].startswith("Drive    sim:ideal?capacity=1GB, ")
     assert lines[1:3] == ["Edition  PTS-E 1.1 (pts-e-1.1)", "Seed     1"]
     assert re.fullmatch(r"Started  \d{4}-\d\d-\d\d \d\d:\d\d UTC, took .*(s|min|h) of wall time", lines[3])
-    assert f"Label    simulated drive; not conforming: {len(run.deviations)} deviations" in lines
+    assert f"Label    simulated drive; not conforming, {len(run.deviations)} deviations" in lines
     assert {f"         - {line}" for line in run.deviations} <= set(lines)
     assert run.journal is not None
     assert lines[-2:] == [

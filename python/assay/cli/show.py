@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from assay.engine.records import StoredRun
-    from assay.forms import ShownDrive
+    from assay.forms import LabelClass, ShownDrive
     from assay.report import Overview
     from assay.report.overview import ShownTable, ShownTest
 
@@ -116,15 +116,19 @@ def _print(found: Overview) -> None:
     _print_end(found)
 
 
+_CLASSES: dict[bool, LabelClass] = {True: "not-conforming", False: "conforming"}
+
+
 def _print_head(found: Overview) -> None:
-    from assay.spec.units import SECOND_NS, count_label, duration_label  # noqa: PLC0415
+    from assay.forms import short_label  # noqa: PLC0415
+    from assay.spec.units import SECOND_NS, duration_label  # noqa: PLC0415
 
     took = (
         "it did not end"
         if found.wall_s is None
         else f"took {duration_label(max(round(found.wall_s), 1) * SECOND_NS)} of wall time"
     )
-    label = found.label.partition(":")[0]
+    listed = len(found.deviations)
     entries = (
         ("Drive", _drive(found.drive)),
         ("Edition", f"{found.edition_title} ({found.edition})"),
@@ -132,7 +136,7 @@ def _print_head(found: Overview) -> None:
         ("Started", f"{found.started}, {took}"),
         ("Level", found.level),
         *((("Limits", f"{found.limit_count} of its plan: assay limits {found.run}"),) if found.limit_count else ()),
-        ("Label", f"{label}: {count_label(len(found.deviations), 'deviation')}" if found.deviations else label),
+        ("Label", short_label("simulated" if found.drive.kind == "simulated" else _CLASSES[bool(listed)], listed)),
     )
     for name, text in entries:
         print_paragraph(text, mark=f"{name:<8}")

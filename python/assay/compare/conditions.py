@@ -70,7 +70,6 @@ def _run_facts(run: LoadedRun) -> tuple[tuple[str, Any], ...]:
         ("edition", run.run.edition.get("name")),
         ("label", run.label_class),
         ("scale", plan.get("scale", 1.0)),
-        ("quick look", "yes" if "quick look" in run.label else "no"),
         ("host", host[0]),
         ("processor", host[1]),
         ("kernel", host[2]),

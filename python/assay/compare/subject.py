@@ -25,15 +25,16 @@ _LETTERS = 26
 # Without slots: what several steps need is kept in the instance.
 @dataclass(frozen=True, kw_only=True)
 class LoadedRun:
-    """A run with its tests. path : as the user named it. label : how far it conforms, as its report has it.
+    """A run with its tests. path : as the user named it.
 
+    label_class : ``conforming``, ``not conforming`` or ``simulated drive``.
     level : how far it is vouched for, likewise.
     """
 
     path: str
     run: StoredRun
     tests: tuple[TestReport, ...]
-    label: str
+    label_class: str
     level: str
     numbers: dict[object, Number] = field(init=False, repr=False)
 
@@ -41,11 +42,6 @@ class LoadedRun:
         """Work the numbers out once."""
         found = {one.name.key: one for test in self.tests for one in numbers_of(test)}
         object.__setattr__(self, "numbers", found)
-
-    @property
-    def label_class(self) -> str:
-        """``conforming``, ``not conforming`` or ``simulated drive``."""
-        return self.label.partition(":")[0].partition(";")[0]
 
     @property
     def content(self) -> str:

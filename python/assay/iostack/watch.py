@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from assay.dut.real.counters import DeviceCounters, device_counters
+from assay.dut.real.counters import DeviceCounters, device_counters, in_flight
 from assay.dut.real.direct import aligned_buffer, drop_cache, extents, set_direct
 from assay.iostack.records import IssuedIo, StackPhase
 from assay.spec.units import MIB, MILLISECOND_NS
@@ -26,6 +26,7 @@ AREA_BYTES = 16 * MIB
 
 SETTLE_NS = 50 * MILLISECOND_NS
 """After a phase: read-ahead still under way comes in, write-behind does not yet go out."""
+_DRAIN_NS_MAX = 2000 * MILLISECOND_NS
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +123,7 @@ class Watch:
             self.trace.clear()
         before, began = device_counters(self.disk), time.monotonic_ns()
         act(application)
-        time.sleep(SETTLE_NS / 1e9)
+        self._settle()
         counted = device_counters(self.disk).since(before)
         return StackPhase(
             name=name,
@@ -132,6 +133,13 @@ class Watch:
             counted=counted,
             requests=self._requests(self.trace) if self.trace else None,
         )
+
+    def _settle(self) -> None:
+        """Wait for what an application set in motion; a slow host takes longer over what is read ahead."""
+        time.sleep(SETTLE_NS / 1e9)
+        until_ns = time.monotonic_ns() + _DRAIN_NS_MAX
+        while in_flight(self.disk) and time.monotonic_ns() < until_ns:
+            time.sleep(SETTLE_NS / 1e9)
 
     def idle(self, span_ns: int) -> DeviceCounters:
         """What the device completes while nothing is issued."""

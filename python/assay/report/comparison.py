@@ -10,7 +10,7 @@ from assay.report import render_pages, reports_of_tests
 from assay.report.comparison_facts import comparison_facts, gate_facts
 from assay.report.comparison_pages import comparison_report, gate_report
 from assay.report.comparison_tables import data_tables, gate_data
-from assay.report.conforming import conformity_label
+from assay.report.conforming import conformity_class
 from assay.report.gate_output import junit_xml
 from assay.report.level import level_label
 from assay.report.table_csv import table_csv
@@ -33,7 +33,7 @@ def loaded_run(run: StoredRun, path: str) -> LoadedRun:
     Raises as ``reports_of_tests``.
     """
     tests = tuple(reports_of_tests(run))
-    return LoadedRun(path=path, run=run, tests=tests, label=conformity_label(run), level=level_label(run))
+    return LoadedRun(path=path, run=run, tests=tests, label_class=conformity_class(run), level=level_label(run))
 
 
 def write_comparison(found: Comparison, folder: Path, published: Sequence[Table] = ()) -> list[Path]:

@@ -10,6 +10,8 @@ from assay.report.conformity import derived_deviations
 if TYPE_CHECKING:
     from assay.engine.records import StoredRun
 
+_SIMULATED = "simulated drive"
+
 
 def conformity_label(run: StoredRun) -> str:
     """Name the class of a run as each page prints it.
@@ -20,15 +22,19 @@ def conformity_label(run: StoredRun) -> str:
     Worked: a simulated drive without deviations -> ``"simulated drive"``.
     """
     found = "; ".join(deviations(run))
-    if run.identity.kind == "simulated":
-        return f"simulated drive; not conforming: {found}" if found else "simulated drive"
-    return f"not conforming: {found}" if found else "conforming"
+    return f"{conformity_head(run)}: {found}" if found else conformity_head(run)
+
+
+def conformity_head(run: StoredRun) -> str:
+    """The label without its list. Worked: a simulated drive that departs -> ``"simulated drive; not conforming"``."""
+    name = conformity_class(run)
+    return f"{name}; not conforming" if name == _SIMULATED and deviations(run) else name
 
 
 def conformity_class(run: StoredRun) -> str:
     """The class of a run in one or two words: ``conforming``, ``not conforming`` or ``simulated drive``."""
     if run.identity.kind == "simulated":
-        return "simulated drive"
+        return _SIMULATED
     return "not conforming" if deviations(run) else "conforming"
 
 

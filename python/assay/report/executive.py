@@ -15,7 +15,7 @@ from assay.pages.model import WIDE_ASPECT, Page, Table, Text, pictured
 from assay.pages.printed import NOT_APPLICABLE, UNKNOWN, capacity_label, paragraph
 from assay.report.breaks import break_texts
 from assay.report.cards import SPREAD_SAID, cards
-from assay.report.conforming import conformity_label, deviations
+from assay.report.conforming import conformity_head, deviations
 from assay.report.findings import checks_beyond
 from assay.report.headline_tables import headline_tables
 from assay.report.level import level_label
@@ -74,7 +74,7 @@ def executive_page(
         facts=_facts(head),
         notes=(SPREAD_SAID, *_baseline(run), *verdicts.notes, *_checks(tests), _reading(tests)),
         others=tuple(_maps([one.spread for one in placed])),
-        outcome=f"{conformity_label(run).partition(':')[0]}{level}",
+        outcome=f"{conformity_head(run)}{level}",
     )
 
 

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from assay.dut.real.sysfs import Disk
 
 SECTOR_BYTES = 512
+_IN_FLIGHT = 8
 _FLUSHES = 15
 
 
@@ -28,6 +29,11 @@ class DeviceCounters:
         """What was added since an earlier reading."""
         names = [field.name for field in fields(self)]
         return DeviceCounters(**{name: getattr(self, name) - getattr(before, name) for name in names})
+
+
+def in_flight(disk: Disk) -> int:
+    """How many I/Os a disk or partition has not completed. Raises OSError. Source: as of ``device_counters``."""
+    return int((disk.folder / "stat").read_text("ascii").split()[_IN_FLIGHT])
 
 
 def device_counters(disk: Disk) -> DeviceCounters:
