@@ -8,14 +8,15 @@ from contextlib import closing
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import openpyxl
 import pypdfium2 as pdfium
 import pytest
 from assay import report as report_module
 from assay.errors import StoreError
-from assay.pages.model import DataTable, Page, Table
+from assay.pages.model import Page, Table
+from assay.procedures.custom import DataTable
 from assay.report import FORMATS, build_report, render
 from assay.report import pdf as pdf_module
 from assay.report.figure import figure_svg
@@ -23,6 +24,9 @@ from assay.report.glyphs import REPLACEMENT, spelled_out
 from assay.report.workbook import sheet_names, workbook
 from assay.spec.units import MIB
 from report_run import synthetic_run, synthetic_test
+
+if TYPE_CHECKING:
+    from assay.summary.table import ResultTable
 
 SPONSOR = "東芝 データ 삼성 𠮷 🚀 ไทย"
 CSV = [
@@ -185,8 +189,8 @@ def test_two_tests_of_one_name_and_number_give_each_table_a_file() -> None:
         prefix = "x-1"
         test = synthetic_test()
 
-        def tables(self, suffix: str) -> list[DataTable]:
-            return [replace(table, name=f"x{suffix}")]
+        def tables(self, suffix: str) -> list[ResultTable]:
+            return [replace(table, key=f"x{suffix}")]
 
     found = report_module._all_tables([Twice(), Twice()], [None, None])  # type: ignore[list-item]
-    assert [one.name for one in found] == ["x", "iops_sequences", "x_3", "iops_sequences_4"]
+    assert [one.key for one in found] == ["x", "iops_sequences", "x_3", "iops_sequences_4"]

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import xlsxwriter
 
+from assay.report.table_csv import cell_text
 from assay.report.workbook_charts import CHARTS, POINTS, add_charts
+from assay.summary.table import in_tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from assay.pages.model import DataTable, Figure, Report, Table
+    from assay.pages.model import Figure, Report, Table
+    from assay.summary.table import ResultTable
 
 _SHEET_NAME_MAX = 31
 _FACTS = "Report"
@@ -30,7 +33,7 @@ _SMALL_BELOW = 0.1
 _COLUMNS_OF_NUMBERS = 3
 
 
-def workbook(report: Report, tables: Iterable[DataTable]) -> bytes:
+def workbook(report: Report, tables: Iterable[ResultTable]) -> bytes:
     """Write one sheet per table of numbers, after a sheet with the run's facts and its summary tables.
 
     Texts are written as texts, never as formulas; in printed tables a text that is a number is written as that number.
@@ -44,7 +47,7 @@ def workbook(report: Report, tables: Iterable[DataTable]) -> bytes:
     formats = _Formats(book)
     _write_facts(book.add_worksheet(_FACTS), report, formats)
     shown = list(tables)
-    for name, table in zip(sheet_names([table.name for table in shown]), shown, strict=True):
+    for name, table in zip(sheet_names([table.key for table in shown]), shown, strict=True):
         _write_table(book.add_worksheet(name), table, formats)
     add_charts(book, _figures(report), formats.head)
     book.close()
@@ -131,14 +134,16 @@ def _printed_tables(report: Report) -> list[Table]:
     return [*(block for page in summaries for block in page.all_blocks if block.block == "table"), *disclosed]
 
 
-def _write_table(sheet: Any, table: DataTable, formats: _Formats) -> None:
+def _write_table(sheet: Any, table: ResultTable, formats: _Formats) -> None:
     sheet.freeze_panes(1, 0)
-    for place, name in enumerate(table.columns):
-        widest = max((len(_width_text(row[place])) for row in table.rows[:_WIDTH_ROWS]), default=0)
+    kept = in_tables(table)
+    names, rows = [one.key for one in kept.columns], [[cell_text(one, table.words) for one in row] for row in kept.rows]
+    for place, name in enumerate(names):
+        widest = max((len(_width_text(row[place])) for row in rows[:_WIDTH_ROWS]), default=0)
         # Room for the arrow of the filter.
         sheet.set_column(place, place, min(max(len(name) + 3, widest + 1, _WIDTH_MIN), _WIDTH_MAX))
-    end = _write_rows(sheet, 0, table.columns, table.rows, formats)
-    sheet.autofilter(0, 0, max(end - 1, 1), len(table.columns) - 1)
+    end = _write_rows(sheet, 0, names, rows, formats)
+    sheet.autofilter(0, 0, max(end - 1, 1), len(names) - 1)
 
 
 def _width_text(value: Any) -> str:

@@ -1,0 +1,131 @@
+"""Tables of numbers: columns as data, rows as values. CSV files, the workbook and ``results.json`` are made of them."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+
+from assay.summary.record import Coded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+Raw = float | int | str | bool | Coded | None
+"""What a row holds. None : not known. A statement : why there is none."""
+
+T = TypeVar("T")
+
+if TYPE_CHECKING:
+    Declared = Sequence[tuple["Column", Callable[[T], Raw]]]
+    """The columns of a table, each with what fills it from the source of a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table.
+
+    key : its name in CSV files and ``results.json``. title, unit : as people read it; the key where it has no title.
+    role : a ``key`` tells the rows apart. only : where it stands, in ``tables`` (CSV and workbook) or in ``results``
+    (``results.json``) alone; in both where empty.
+    """
+
+    key: str
+    title: str = ""
+    unit: str = ""
+    _: KW_ONLY
+    role: Literal["key", "value"] = "value"
+    only: Literal["", "tables", "results"] = ""
+
+    @property
+    def heading(self) -> str:
+        """Title and unit. Worked: transfer size in KiB -> ``"Transfer size (KiB)"``."""
+        title = self.title or self.key
+        return f"{title} ({self.unit})" if self.unit else title
+
+
+class Pivot(NamedTuple):
+    """A view of a table: a row for each ``down``, a column for each ``across``, ``value`` in the cells.
+
+    All are keys of columns. mark : of the column whose true values mark a cell.
+    """
+
+    down: tuple[str, ...]
+    across: str
+    value: str
+    mark: str = ""
+
+
+class Lines(NamedTuple):
+    """A view of a table: ``y`` over ``x``, a line for each ``by``, a figure for each ``each``, keys of columns."""
+
+    x: str
+    y: str
+    by: tuple[str, ...] = ()
+    each: str = ""
+    log: bool = False
+
+
+class Words(NamedTuple):
+    """How a CSV file has what is no number and no text."""
+
+    none: str = "n/a"
+    yes: str = "yes"
+    no: str = "no"
+
+
+WORDS = Words()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultTable:
+    """A table of numbers, unrounded.
+
+    key : stem of its file and name of its sheet. title : as people read it. rows : a value per column.
+    pivots, lines : views of it. section : ``results`` where it stands among the results of its test, by its pivots if
+    it has any; ``data`` where only its sheet has it. words : of its CSV file.
+    """
+
+    key: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Raw, ...], ...]
+    pivots: tuple[Pivot, ...] = ()
+    lines: tuple[Lines, ...] = ()
+    section: Literal["results", "data"] = "data"
+    words: Words = WORDS
+
+    def place(self, key: str) -> int:
+        """The place of a column of tables. Raises ValueError where it has none of this key."""
+        return [None if one.only == "results" else one.key for one in self.columns].index(key)
+
+
+def table_of(key: str, title: str, declared: Declared[T], sources: Iterable[T], **more: Any) -> ResultTable:
+    """A table with a row for each source. declared : its columns, each with what fills it. more : fields of the table.
+
+    Worked: columns of ``x`` and ``2 * x`` of the sources 1 and 2 -> rows ``((1, 2), (2, 4))``.
+    """
+    rows = tuple(tuple(fill(one) for _, fill in declared) for one in sources)
+    return ResultTable(key=key, title=title, columns=tuple(column for column, _ in declared), rows=rows, **more)
+
+
+def table_of_columns(
+    key: str, title: str, declared: Sequence[tuple[Column, Iterable[Raw]]], **more: Any
+) -> ResultTable:
+    """The same of columns that are given whole, all of one length."""
+    rows = tuple(zip(*(values for _, values in declared), strict=True))
+    return ResultTable(key=key, title=title, columns=tuple(column for column, _ in declared), rows=rows, **more)
+
+
+def in_tables(table: ResultTable) -> ResultTable:
+    """A table with the columns alone that CSV files and the workbook have."""
+    kept = [place for place, one in enumerate(table.columns) if one.only != "results"]
+    if len(kept) == len(table.columns):
+        return table
+    rows = tuple(tuple(row[place] for place in kept) for row in table.rows)
+    return replace(table, columns=tuple(table.columns[place] for place in kept), rows=rows)
+
+
+def records(table: ResultTable) -> list[dict[str, Raw]]:
+    """The rows as ``results.json`` has them, values by key."""
+    kept = [(place, one.key) for place, one in enumerate(table.columns) if one.only != "tables"]
+    return [{key: row[place] for place, key in kept} for row in table.rows]
