@@ -26,5 +26,5 @@ def histogram_tables(test: StoredTest, suffix: str) -> Iterator[ResultTable]:
 def histogram_table(times: ResponseTimes, key: str) -> ResultTable:
     """How many I/Os took how long."""
     columns = ((LATENCY, times.middles_ms.tolist()), (IO_COUNT, times.counts.tolist()))
-    lines = Lines(LATENCY.key, IO_COUNT.key, log=True)
+    lines = Lines(LATENCY.key, IO_COUNT.key, log="x")
     return table_of_columns(key, "Histogram of response times", columns, lines=(lines,))

@@ -89,15 +89,16 @@ def render(
     found = cache(lambda: run_findings(run, tests))
     laid_out = cache(lambda: _laid_out(run, tests, spread(), found()))
     picture = cache(_picture)
-    tables = cache(lambda: [*_all_tables(tests, spread()), *_run_tables(run, tests, found())])
+    grouped = cache(lambda: _tables_of_tests(tests, spread()))
+    of_run = cache(lambda: list(_run_tables(run, tests, found())))
     begun = _begun(laid_out, picture) if "pdf" in formats else None
     makers: dict[Format, Maker] = {
         "json": lambda: [(RESULTS, results_json(run, tests, spread(), found()))],
         "csv": lambda: [
-            *((f"{table.key}.csv", table_csv(table)) for table in tables()),
+            *((f"{table.key}.csv", table_csv(table)) for table in (*chain.from_iterable(grouped()), *of_run())),
             *(file for one in tests for file in one.other_files(_suffix(one))),
         ],
-        "xlsx": lambda: _workbook(laid_out(), tables()),
+        "xlsx": lambda: _workbook(run, list(zip(tests, grouped(), strict=True)), of_run(), found()),
         "html": lambda: _html(laid_out(), _pictures(laid_out().screen_figures, picture)),
         "pdf": lambda: _pdf(laid_out(), _pictures(laid_out().printed_figures, picture), begun),
     }
@@ -244,13 +245,16 @@ def _numbered_tests(run: StoredRun) -> list[tuple[int, StoredTest]]:
     return [(names[: place + 1].count(names[place]), test) for place, test in enumerate(run.tests)]
 
 
-def _all_tables(tests: Sequence[TestReport], spread: Sequence[Distribution | None]) -> list[ResultTable]:
-    """Every table of numbers, each under a name of its own."""
-    found: dict[str, ResultTable] = {}
-    for table in (table for pair in zip(tests, spread, strict=True) for table in _tables(*pair)):
-        key = table.key if table.key not in found else f"{table.key}_{len(found) + 1}"
-        found[key] = replace(table, key=key)
-    return list(found.values())
+def _tables_of_tests(tests: Sequence[TestReport], spread: Sequence[Distribution | None]) -> list[list[ResultTable]]:
+    """The tables of numbers of each test, each table under a name of its own."""
+    taken: set[str] = set()
+    return [[_unlike(table, taken) for table in _tables(*pair)] for pair in zip(tests, spread, strict=True)]
+
+
+def _unlike(table: ResultTable, taken: set[str]) -> ResultTable:
+    key = table.key if table.key not in taken else f"{table.key}_{len(taken) + 1}"
+    taken.add(key)
+    return replace(table, key=key)
 
 
 def _run_tables(run: StoredRun, tests: Sequence[TestReport], found: Sequence[Found]) -> Iterator[ResultTable]:
@@ -311,7 +315,13 @@ def _html(report: Report, pictures: Mapping[str, bytes]) -> Contents:
     return [("report.html", report_html(report, pictures))]
 
 
-def _workbook(report: Report, tables: Sequence[ResultTable]) -> Contents:
+def _workbook(
+    run: StoredRun,
+    tests: Sequence[tuple[TestReport, Sequence[ResultTable]]],
+    tables: Sequence[ResultTable],
+    found: Sequence[Found],
+) -> Contents:
     from assay.report.workbook import workbook  # noqa: PLC0415
+    from assay.report.workbook_run import run_book  # noqa: PLC0415
 
-    return [("report.xlsx", workbook(report, tables))]
+    return [("report.xlsx", workbook(run_book(run, tests, tables, found)))]

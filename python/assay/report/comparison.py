@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from assay.compare.subject import LoadedRun
@@ -57,8 +58,16 @@ def write_gate(found: GateResult, folder: Path, exit_code: int, *, undecided_fai
 def _write(
     folder: Path, report: Report, tables: Sequence[ResultTable], facts: bytes, more: dict[str, bytes] | None = None
 ) -> list[Path]:
-    from assay.report.workbook import workbook  # noqa: PLC0415 - heavy
+    from assay.report.workbook import Book, workbook  # noqa: PLC0415 - heavy
+    from assay.report.workbook_results import Block  # noqa: PLC0415 - with it
 
+    book = Book(
+        title=report.title,
+        label=report.label,
+        footer=report.colophon,
+        date=datetime(*report.date, tzinfo=UTC),
+        blocks=(Block(report.title, (), tuple(tables)),),
+    )
     others = {f"{table.key}.csv": table_csv(table) for table in tables}
-    others |= {f"{NAME}.json": facts, f"{NAME}.xlsx": workbook(report, tables), **(more or {})}
+    others |= {f"{NAME}.json": facts, f"{NAME}.xlsx": workbook(book), **(more or {})}
     return render_pages(report, folder, others)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from assay.engine.records import StoredRun
     from assay.finding import Checked
     from assay.pages.test_report import TestReport
+    from assay.report.gathered import Gathered
     from assay.summary.table import Declared, ResultTable
 
 ALL_TESTS = "all"
@@ -41,6 +42,13 @@ _COLUMNS: Declared[Found] = (
     (Column("measured", "Measured"), lambda one: one.measured),
     (Column("limit", "Limit"), lambda one: one.limit),
     (UNIT, lambda one: one.unit),
+)
+_GATHERED: Declared[Gathered] = (
+    (Column("test", "Test", role="key"), lambda one: one.test),
+    (Column("kind", "Kind", role="key"), lambda one: one.kind),
+    (Column("where", "Where", role="key"), lambda one: one.where),
+    (Column("count", "Places"), lambda one: one.count),
+    (Column("what", "What was found"), lambda one: one.what),
 )
 _PLACES = (
     "{count:,} in all, counted by place; findings.csv and results.json have a row for each. What differs from place to "
@@ -67,6 +75,11 @@ def run_findings(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Found, ..
 def finding_data(found: Sequence[Found]) -> ResultTable:
     """The list as a table of CSV files, workbook and ``results.json``."""
     return table_of("findings", FINDINGS, _COLUMNS, found, words=Words(none=""))
+
+
+def gathered_data(found: Sequence[Found]) -> ResultTable:
+    """The list as people read it: a row for each finding with its places."""
+    return table_of("gathered", FINDINGS, _GATHERED, gathered(found), section="results")
 
 
 def finding_tables(found: Sequence[Found]) -> list[Table]:

@@ -59,7 +59,7 @@ def samples_table(result: SaturationResult, key: str) -> ResultTable:
         *zip(percentile_columns(NINES), (result.percentiles.get(share, missing) for share in NINES), strict=True),
         (of.MAXIMUM, result.latency_ms_max),
     )
-    lines = (Lines(of.MINUTE.key, of.IOPS.key, log=True), Lines(of.FILLS.key, of.IOPS.key, log=True))
+    lines = (Lines(of.MINUTE.key, of.IOPS.key, log="y"), Lines(of.FILLS.key, of.IOPS.key, log="y"))
     return table_of_columns(key, "Samples", columns, lines=lines)
 
 

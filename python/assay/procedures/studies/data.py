@@ -93,9 +93,14 @@ def study_data(settings: StudySettings, result: StudyResult, suffix: str) -> Ite
 def _stage_table(settings: StudySettings, key: str, stages: Sequence[_Stage]) -> ResultTable:
     """Settled values; of a grid of places or demands as it is printed."""
     axes = {"grid": (("place",), of.VARIANT.key), "demand": ((of.VARIANT.key, of.THREADS.key), of.DEPTH.key)}
+    drawn = {
+        "grid": Lines("place", of.IOPS.key, by=(of.VARIANT.key,)),
+        "demand": Lines(of.DEPTH.key, of.IOPS.key, by=(of.THREADS.key,), each=of.VARIANT.key),
+    }
     down, across = axes.get(settings.reading, ((), ""))
     pivots = tuple(Pivot(down, across, value) for value in (of.IOPS.key, of.MEAN.key) if across)
-    return table_of(key, "Settled values", _STAGES, stages, pivots=pivots, section="results")
+    lines = (drawn[settings.reading],) if settings.reading in drawn else ()
+    return table_of(key, "Settled values", _STAGES, stages, pivots=pivots, lines=lines, section="results")
 
 
 def _reading(key: str, title: str, kind: type[Change | Stability], found: Iterable[_Found]) -> ResultTable:
