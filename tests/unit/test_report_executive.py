@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import openpyxl
 import pytest
 from assay.engine.records import DirectionRecord
 from assay.pages.headline import Headline, claim_met, claim_share, claim_text, share_text
@@ -16,7 +14,6 @@ from assay.report import build_report, render
 from assay.report.cells import WHOLE, drawn_bars, status
 from assay.report.executive import VERDICT_COLUMNS, without_host
 from assay.report.headline_tables import headline_tables
-from assay.report.workbook import number_of
 from report_run import FALLING, synthetic_run, synthetic_test
 from saturation_run import saturation_test
 
@@ -124,9 +121,6 @@ def test_the_first_page_says_in_short_what_the_numbers_mean(tmp_path: Path) -> N
     every = [*told, *(("all", line) for line in stored["in_short"])]
     assert sorted(every) == sorted([*said, *more.rows])
     assert [row for row in every if row in more.rows] == list(more.rows)
-    (workbook,) = render(suite(), tmp_path / "workbook", formats=["xlsx"])
-    cells = {cell for row in openpyxl.load_workbook(workbook).worksheets[0].iter_rows(values_only=True) for cell in row}
-    assert {line for _, line in every} <= cells
     short = replace(suite(), tests=(saturation_test([50_000.0, 2_500.0]), synthetic_test()))
     twice = "Measured twice: WSAT RND 4KiB 0/100 2,500.0 IOPS with 32 outstanding in the last sample, not settled; "
     assert any(line.startswith(twice) for _, line in tables(short)["In short"].rows)
@@ -208,33 +202,6 @@ def test_a_quiet_run_says_that_nothing_was_unusual() -> None:
     assert [row[1] for row in tables(suite())["What was unusual"].rows] == [
         "Nothing: no round void, no result withheld, no cell that moved, no deviation."
     ]
-
-
-def test_the_workbook_has_numbers_as_numbers_and_charts_of_the_figures(tmp_path: Path) -> None:
-    (path,) = render(suite(), tmp_path, formats=["xlsx"])
-    book = openpyxl.load_workbook(io.BytesIO(path.read_bytes()))
-    printed = list(book["Report"].iter_rows(values_only=True))
-    rows = [row for row in printed if row[1] == "RND 4KiB W"]
-    assert rows[0][2] == 3147.0
-    assert (None, "Disturbed by the host: not watched.") in {row[:2] for row in printed}
-    sheet = book["iops_matrix"]
-    assert sheet.auto_filter.ref
-    assert {cell.number_format for cell in sheet["C"][1:]} == {"#,##0", "#,##0.0##"}
-    report = build_report(suite())
-    (page,) = report.opening
-    lines = [one for one in report.figures if one.kind == "lines" and one not in page.pictures]
-    assert len(book["Charts"]._charts) == len(lines) > 3
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        *[("24,632.0", 24632.0), ("-3", -3.0), ("0.5", 0.5)],
-        *[("007", None), ("1-5", None), ("", None), ("12,34", None), ("9" * 16, None)],
-    ],
-)
-def test_a_printed_text_is_a_number_only_where_nothing_is_lost(text: str, value: float | None) -> None:
-    assert number_of(text) == value
 
 
 def test_a_verdict_is_amber_where_something_beside_it_was_unusual() -> None:

@@ -6,23 +6,29 @@ import json
 import resource
 from contextlib import closing
 from dataclasses import replace
+from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import openpyxl
 import pypdfium2 as pdfium
 import pytest
 from assay import report as report_module
 from assay.errors import StoreError
-from assay.pages.model import DataTable, Page, Table
+from assay.pages.model import Page, Table
+from assay.procedures.custom import DataTable
 from assay.report import FORMATS, build_report, render
 from assay.report import pdf as pdf_module
 from assay.report.figure import figure_svg
 from assay.report.glyphs import REPLACEMENT, spelled_out
-from assay.report.workbook import sheet_names, workbook
+from assay.report.workbook import Book, sheet_names, workbook
+from assay.report.workbook_results import Block
 from assay.spec.units import MIB
 from report_run import synthetic_run, synthetic_test
+
+if TYPE_CHECKING:
+    from assay.summary.table import ResultTable
 
 SPONSOR = "東芝 データ 삼성 𠮷 🚀 ไทย"
 CSV = [
@@ -161,21 +167,22 @@ def test_pages_that_cannot_be_laid_out_cost_no_table(tmp_path: Path, monkeypatch
         raise ZeroDivisionError
 
     monkeypatch.setattr(report_module, "all_tests_page", fail)
-    with pytest.raises(StoreError, match=r"xlsx report.*html report.*pdf report.*written all the same: .*json, .*csv"):
+    with pytest.raises(StoreError, match=r"html report.*pdf report.*written all the same: .*json, .*csv.*xlsx"):
         render(synthetic_run(), tmp_path, formats=FORMATS)
-    assert names(tmp_path) == sorted(name for name in OTHERS if name != "report.xlsx")
+    assert names(tmp_path) == sorted(OTHERS)
 
 
 def test_sheets_have_names_of_their_own_whatever_the_tables_are_called() -> None:
     long = "dirth_" + "x" * 32
-    asked = [f"{long}_grid", f"{long}_rounds", "Report", "history", "a", "A", "b"]
+    asked = [f"{long}_grid", f"{long}_rounds", "Results", "run", "history", "a", "A", "b"]
     found = sheet_names(asked)
     assert found[-1] == "b"
-    assert len({name.lower() for name in [*found, "report"]}) == len(asked) + 1
+    assert len({name.lower() for name in [*found, "results", "run"]}) == len(asked) + 2
     assert max(map(len, found)) <= 31
-    tables = [DataTable(name=name, columns=("x",), rows=((1,),)) for name in asked]
-    book = openpyxl.load_workbook(BytesIO(workbook(build_report(synthetic_run()), tables)))
-    assert book.sheetnames == ["Report", *found, "Charts", "Chart points"]
+    tables = tuple(DataTable(name=name, columns=("x",), rows=((1,),)) for name in asked)
+    date = datetime(2026, 1, 1, tzinfo=UTC)
+    book = Book(title="x", label="", footer="", date=date, blocks=(Block("x", (), tables),))
+    assert openpyxl.load_workbook(BytesIO(workbook(book))).sheetnames == ["Results", *found]
 
 
 def test_two_tests_of_one_name_and_number_give_each_table_a_file() -> None:
@@ -185,8 +192,8 @@ def test_two_tests_of_one_name_and_number_give_each_table_a_file() -> None:
         prefix = "x-1"
         test = synthetic_test()
 
-        def tables(self, suffix: str) -> list[DataTable]:
-            return [replace(table, name=f"x{suffix}")]
+        def tables(self, suffix: str) -> list[ResultTable]:
+            return [replace(table, key=f"x{suffix}")]
 
-    found = report_module._all_tables([Twice(), Twice()], [None, None])  # type: ignore[list-item]
-    assert [one.name for one in found] == ["x", "iops_sequences", "x_3", "iops_sequences_4"]
+    found = report_module._tables_of_tests([Twice(), Twice()], [None, None])  # type: ignore[list-item]
+    assert [[one.key for one in tables] for tables in found] == [["x", "iops_sequences"], ["x_3", "iops_sequences_4"]]

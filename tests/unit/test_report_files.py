@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from assay.engine.records import Cell
 from assay.errors import StoreError
+from assay.procedures.custom import DataTable
 from assay.report import FORMATS, build_report, render
 from assay.report.figure import figure_svg
 from assay.report.pdf import begin, verify_sheet_count
@@ -163,11 +164,14 @@ def test_the_rounds_table_has_a_row_per_cell_and_round(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx"])
 def test_a_text_that_a_spreadsheet_would_run_is_prefixed(text: str) -> None:
-    assert table_csv(("a",), [(text,)]).decode().split("\r\n", 1)[1].strip('"\r\n') == f"'{text}"
+    assert (
+        table_csv(DataTable(name="x", columns=("a",), rows=[(text,)])).decode().split("\r\n", 1)[1].strip('"\r\n')
+        == f"'{text}"
+    )
 
 
 def test_negative_numbers_stay_numbers() -> None:
-    assert table_csv(("a",), [(-1.5,)]) == b"a\r\n-1.5\r\n"
+    assert table_csv(DataTable(name="x", columns=("a",), rows=[(-1.5,)])) == b"a\r\n-1.5\r\n"
 
 
 def test_the_serial_of_the_drive_is_inert_in_the_matrix_table(tmp_path: Path) -> None:

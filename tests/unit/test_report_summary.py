@@ -109,8 +109,9 @@ def test_the_workbook_holds_every_table_as_numbers_and_no_formula(tmp_path: Path
     (path,) = render(run, tmp_path, formats=["xlsx"])
     book = openpyxl.load_workbook(io.BytesIO(path.read_bytes()))
     assert book.sheetnames == [
-        "Report", "wsat_samples", "wsat_marks", "wsat_sequences", "wsat_percentiles", "iops_matrix", "iops_rounds",
-        "iops_response_times", "iops_sequences", "iops_percentiles", "findings", "Charts", "Chart points",
+        "Results", "Run", "wsat_samples", "wsat_marks", "wsat_sequences", "wsat_percentiles", "iops_matrix",
+        "iops_rounds", "iops_response_times", "iops_sequences", "iops_percentiles", "findings", "Charts",
+        "Chart points",
     ]  # fmt: skip
     samples = list(book["wsat_samples"].iter_rows(values_only=True))
     assert samples[0][:5] == ("minute", "iops", "mb_per_s", "tgbw_gb", "drive_fills")

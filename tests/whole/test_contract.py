@@ -89,7 +89,7 @@ def in_pdf(path: Path) -> str:
 
 
 def in_workbook(path: Path) -> str:
-    rows = load_workbook(path)["Report"].iter_rows(values_only=True)
+    rows = load_workbook(path)["Results"].iter_rows(values_only=True)
     return squeezed("".join(str(cell) for row in rows for cell in row if cell))
 
 

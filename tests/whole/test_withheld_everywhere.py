@@ -93,7 +93,7 @@ def test_no_format_has_the_headline_of_a_run_that_is_withheld(
     results = json.loads(files["results.json"].read_text("ascii"))["tests"][0]
     assert "the host stalled" in results["withheld"]
     assert [value for value in headlines(results) if value is not None] == []
-    sheet = load_workbook(files["report.xlsx"])["Report"]
+    sheet = load_workbook(files["report.xlsx"])["Results"]
     assert any(SAID in str(cell) for row in sheet.iter_rows(values_only=True) for cell in row if cell)
     for name, columns in _HEADLINE_COLUMNS.items():
         if path := files.get(name):

@@ -1,28 +1,30 @@
-"""Every table of numbers of a run, unrounded, for CSV files and the workbook."""
+"""The table of a histogram, for CSV files and the workbook."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from assay.pages.histogram import histogram_times
-from assay.pages.model import DataTable
-from assay.results import NINES, kept_histograms, withheld_reason
+from assay.results import kept_histograms, withheld_reason
+from assay.summary.columns import IO_COUNT, LATENCY
+from assay.summary.table import Lines, table_of_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.engine.records import StoredTest
+    from assay.results import ResponseTimes
+    from assay.summary.table import ResultTable
 
-PERCENTILE_COLUMNS = tuple(f"latency_ms_p{share * 100:g}" for share in NINES)
 
-
-def histogram_tables(test: StoredTest, suffix: str) -> Iterator[DataTable]:
+def histogram_tables(test: StoredTest, suffix: str) -> Iterator[ResultTable]:
     """The table of the histogram behind a test, where it has one that may be printed."""
     if kept_histograms(test) and not withheld_reason(test):
-        yield _histogram(test, f"{test.settings.test.replace('-', '_')}_histogram{suffix}")
+        yield histogram_table(histogram_times(test), f"{test.settings.test.replace('-', '_')}_histogram{suffix}")
 
 
-def _histogram(test: StoredTest, name: str) -> DataTable:
-    times = histogram_times(test)
-    rows = zip(times.middles_ms.tolist(), times.counts.tolist(), strict=True)
-    return DataTable(name=name, columns=("latency_ms", "io_count"), rows=tuple(rows))
+def histogram_table(times: ResponseTimes, key: str) -> ResultTable:
+    """How many I/Os took how long."""
+    columns = ((LATENCY, times.middles_ms.tolist()), (IO_COUNT, times.counts.tolist()))
+    lines = Lines(LATENCY.key, IO_COUNT.key, log="x")
+    return table_of_columns(key, "Histogram of response times", columns, lines=(lines,))

@@ -9,9 +9,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.pages.distribution_figures import exceedance_figure
-from assay.pages.model import DataTable, Table, Text
-from assay.pages.printed import NOT_AVAILABLE, milliseconds_text, or_na
+from assay.pages.model import Table, Text
+from assay.pages.printed import NOT_AVAILABLE, milliseconds_text
 from assay.results import latency_count, mean_and_max_ms, merged, percentiles
+from assay.summary.columns import IO_COUNT, MAXIMUM, MEAN_OF_IOS, named, percentile_columns
+from assay.summary.table import ResultTable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,9 +28,10 @@ SHARES = (0.5, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999)
 CURVES_MAX = 8
 """More curves than this cannot be told apart in one figure."""
 
-_COLUMNS = (
-    "io_count", "latency_ms_mean_of_ios", *(f"latency_ms_p{share * 100:g}" for share in SHARES), "latency_ms_max",
-)  # fmt: skip
+_FEW = 12
+"""So many parts stand among the results of their test; more are in the sheet alone."""
+
+_COLUMNS = (IO_COUNT, MEAN_OF_IOS, *percentile_columns(SHARES), MAXIMUM)
 _NOTES = (
     "Histograms are added, percentiles never averaged. Percentiles are within 0.1 %, mean and maximum are exact.",
     "n/a: fewer than ten I/Os lie beyond the percentile.",
@@ -98,16 +101,16 @@ def part(key: tuple[Any, ...], label: str, steps: Sequence[StepRecord], times: S
     )
 
 
-def percentile_data(found: Distribution, suffix: str) -> DataTable:
-    """The percentiles of all parts as a table of numbers, without a row where they are withheld."""
-    rows = tuple((*map(or_na, one.key), *map(or_na, _values(one))) for one in found.parts)
-    return DataTable(name=f"{found.name}_percentiles{suffix}", columns=(*found.columns, *_COLUMNS), rows=rows)
-
-
-def percentile_results(found: Distribution) -> list[dict[str, Any]]:
-    """The same for ``results.json``."""
-    names = (*found.columns, *_COLUMNS)
-    return [dict(zip(names, (*one.key, *_values(one)), strict=True)) for one in found.parts]
+def percentile_data(found: Distribution, suffix: str = "") -> ResultTable:
+    """The percentiles of all parts, without a row where they are withheld."""
+    keys = (replace(one, role="key") for one in named(found.columns))
+    return ResultTable(
+        key=f"{found.name}_percentiles{suffix}",
+        title=f"Response times over {found.over}",
+        columns=(*keys, *_COLUMNS),
+        rows=tuple((*one.key, *_values(one)) for one in found.parts),
+        section="results" if len(found.parts) <= _FEW else "data",
+    )
 
 
 def percentile_table(found: Distribution, parts: Sequence[Part], *notes: str) -> Table:

@@ -7,7 +7,7 @@ numbers are only found in the series of figures.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 from assay.pages import axis_rule, line_order
 
@@ -472,12 +472,3 @@ def pictured(figure: Figure, name: str, reading: str, aspect: float = PICTURE_AS
 
 def _figures(blocks: Iterable[Block]) -> tuple[Figure, ...]:
     return tuple(block for block in blocks if isinstance(block, Figure))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DataTable:
-    """A table of values by rows; ``name`` is the stem of its file and the name of its sheet."""
-
-    name: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Any, ...], ...]

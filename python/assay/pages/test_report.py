@@ -27,11 +27,12 @@ if TYPE_CHECKING:
     from assay.pages.effect import Effect
     from assay.pages.facts import TestFacts
     from assay.pages.headline import Headline
-    from assay.pages.model import Block, DataTable, Entry
+    from assay.pages.model import Block, Entry
     from assay.pages.rate import Rate
     from assay.pages.select import Selected
     from assay.spec.edition import Edition
     from assay.summary.record import Measure, Verdict
+    from assay.summary.table import ResultTable
     from assay.summary.verdict import Ruled
 
 # The taller header of form 2.0 leaves flatter room for figures.
@@ -228,7 +229,7 @@ class TestReport(ABC):
         """Further tables for the disclosure on screen."""
 
     @abstractmethod
-    def tables(self, suffix: str) -> Iterator[DataTable]:
+    def tables(self, suffix: str) -> Iterator[ResultTable]:
         """Tables of numbers, unrounded; ``suffix`` tells tests of the same name apart."""
 
     def other_files(self, suffix: str) -> Iterator[tuple[str, bytes]]:

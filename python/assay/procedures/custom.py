@@ -22,8 +22,8 @@ from assay.engine.records import (
     Trim,
 )
 from assay.pages.facts import TestFacts, share_label
-from assay.pages.model import DataTable, Figure, Series, Table
-from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, data_label, or_na, significant
+from assay.pages.model import Figure, Series, Table
+from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, data_label, significant
 from assay.pages.select import NO_RULE, Selected, claim_label
 from assay.pages.test_report import TestReport
 from assay.pages.time_figures import time_figure
@@ -33,16 +33,19 @@ from assay.procedures.planned import refuse_deep, scaled_ns, unfit, whole_blocks
 from assay.procedures.procedure import Context, PlannedTest, PlanSummary, Procedure, Request
 from assay.results import iops, max_latency_ns, mean_latency_ns, throughput, withheld_reason
 from assay.spec.units import GIB, KIB, MIB, SECOND_NS, count_label
+from assay.summary.columns import UNIT, named
 from assay.summary.measures import quoted
 from assay.summary.record import Measure, coded
+from assay.summary.table import Column, ResultTable, records, table_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from assay.engine.records import DriveIdentity, StoredRun, StoredTest
     from assay.finding import Finding
     from assay.pages.model import Entry, Page
     from assay.spec.edition import Edition
+    from assay.summary.table import Declared
 
 __all__ = [
     "GIB",
@@ -118,7 +121,7 @@ class CustomReport(TestReport):
     result: CustomResult
     title: str
     figures: tuple[Figure, ...] = ()
-    data: tuple[DataTable, ...] = ()
+    data: tuple[ResultTable, ...] = ()
     settings_shown: tuple[Entry, ...] = ()
 
     @classmethod
@@ -195,18 +198,34 @@ class CustomReport(TestReport):
         """None beside the tables of numbers."""
         return ()
 
-    def tables(self, suffix: str) -> Iterator[DataTable]:
+    def tables(self, suffix: str) -> Iterator[ResultTable]:
         """The values, and the test's own tables."""
         stem = self.test.settings.test.replace("-", "_")
-        rows = tuple((one.item, or_na(one.value), one.unit) for one in self.result.values)
-        yield DataTable(name=f"{stem}_values{suffix}", columns=("item", "value", "unit"), rows=rows)
+        yield self._values(f"{stem}_values{suffix}")
         for table in self.data:
-            yield replace(table, name=f"{stem}_{table.name}{suffix}")
+            yield replace(table, key=f"{stem}_{table.key}{suffix}")
+
+    def _values(self, key: str = "values") -> ResultTable:
+        value = Column("value", "Value")
+        columns: Declared[Value] = [
+            (Column("item", "Number", role="key"), lambda one: one.item),
+            (replace(value, only="tables"), lambda one: one.value),
+            (UNIT, lambda one: one.unit),
+            (replace(value, only="results"), lambda one: one.value),
+        ]
+        return table_of(key, self.title, columns, self.result.values, section="results")
 
     def results(self) -> dict[str, Any]:
         """The values by item."""
-        found = [{"item": one.item, "unit": one.unit, "value": one.value} for one in self.result.values]
-        return {"withheld": self.result.withheld, "values": found}
+        return {"withheld": self.result.withheld, "values": records(self._values())}
+
+
+def DataTable(*, name: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> ResultTable:  # noqa: N802
+    """A table of numbers of a test: name of its file, names of its columns, a value per column in each row.
+
+    None is printed as n/a, true and false as yes and no.
+    """
+    return ResultTable(key=name, title=name, columns=named(columns), rows=tuple(map(tuple, rows)))
 
 
 def custom_procedure(**parts: Any) -> Procedure[Any, Any]:

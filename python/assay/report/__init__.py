@@ -21,7 +21,7 @@ from assay.procedures.registry import find_procedure
 from assay.report import disclosure, distribution
 from assay.report.anchors import test_pages
 from assay.report.cards import Placed
-from assay.report.claims import claim_data
+from assay.report.claims import baseline_data, claim_data
 from assay.report.conforming import conformity_label
 from assay.report.executive import executive_page, verdict
 from assay.report.findings import finding_data, finding_tables, run_findings
@@ -38,13 +38,14 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StoredRun, StoredTest
     from assay.pages.distribution import Distribution
-    from assay.pages.model import Block, DataTable, Figure, Page
+    from assay.pages.model import Block, Figure, Page
     from assay.pages.test_report import TestReport
     from assay.report.gathered import Found
     from assay.report.pdf import Typesetting
     from assay.report.write import Contents, Maker
     from assay.spec.edition import Edition
     from assay.summary.record import Held
+    from assay.summary.table import ResultTable
 
 Format = Literal["pdf", "html", "csv", "xlsx", "json"]
 FORMATS: tuple[Format, ...] = ("pdf", "html", "csv", "xlsx", "json")
@@ -88,15 +89,16 @@ def render(
     found = cache(lambda: run_findings(run, tests))
     laid_out = cache(lambda: _laid_out(run, tests, spread(), found()))
     picture = cache(_picture)
-    tables = cache(lambda: [*_all_tables(tests, spread()), *claim_data(run, tests), finding_data(found())])
+    grouped = cache(lambda: _tables_of_tests(tests, spread()))
+    of_run = cache(lambda: list(_run_tables(run, tests, found())))
     begun = _begun(laid_out, picture) if "pdf" in formats else None
     makers: dict[Format, Maker] = {
         "json": lambda: [(RESULTS, results_json(run, tests, spread(), found()))],
         "csv": lambda: [
-            *((f"{table.name}.csv", table_csv(table.columns, table.rows)) for table in tables()),
+            *((f"{table.key}.csv", table_csv(table)) for table in (*chain.from_iterable(grouped()), *of_run())),
             *(file for one in tests for file in one.other_files(_suffix(one))),
         ],
-        "xlsx": lambda: _workbook(laid_out(), tables()),
+        "xlsx": lambda: _workbook(run, list(zip(tests, grouped(), strict=True)), of_run(), found()),
         "html": lambda: _html(laid_out(), _pictures(laid_out().screen_figures, picture)),
         "pdf": lambda: _pdf(laid_out(), _pictures(laid_out().printed_figures, picture), begun),
     }
@@ -243,16 +245,25 @@ def _numbered_tests(run: StoredRun) -> list[tuple[int, StoredTest]]:
     return [(names[: place + 1].count(names[place]), test) for place, test in enumerate(run.tests)]
 
 
-def _all_tables(tests: Sequence[TestReport], spread: Sequence[Distribution | None]) -> list[DataTable]:
-    """Every table of numbers, each under a name of its own."""
-    found: dict[str, DataTable] = {}
-    for table in (table for pair in zip(tests, spread, strict=True) for table in _tables(*pair)):
-        name = table.name if table.name not in found else f"{table.name}_{len(found) + 1}"
-        found[name] = replace(table, name=name)
-    return list(found.values())
+def _tables_of_tests(tests: Sequence[TestReport], spread: Sequence[Distribution | None]) -> list[list[ResultTable]]:
+    """The tables of numbers of each test, each table under a name of its own."""
+    taken: set[str] = set()
+    return [[_unlike(table, taken) for table in _tables(*pair)] for pair in zip(tests, spread, strict=True)]
 
 
-def _tables(test_report: TestReport, spread: Distribution | None) -> Iterator[DataTable]:
+def _unlike(table: ResultTable, taken: set[str]) -> ResultTable:
+    key = table.key if table.key not in taken else f"{table.key}_{len(taken) + 1}"
+    taken.add(key)
+    return replace(table, key=key)
+
+
+def _run_tables(run: StoredRun, tests: Sequence[TestReport], found: Sequence[Found]) -> Iterator[ResultTable]:
+    """Claims and baseline where the plan states them, and what a reader must know."""
+    yield from (one for one in (claim_data(run, tests), baseline_data(run, tests)) if one.rows)
+    yield finding_data(found)
+
+
+def _tables(test_report: TestReport, spread: Distribution | None) -> Iterator[ResultTable]:
     suffix = _suffix(test_report)
     yield from test_report.tables(suffix)
     yield sequence_table(test_report.test, suffix)
@@ -304,7 +315,13 @@ def _html(report: Report, pictures: Mapping[str, bytes]) -> Contents:
     return [("report.html", report_html(report, pictures))]
 
 
-def _workbook(report: Report, tables: Sequence[DataTable]) -> Contents:
+def _workbook(
+    run: StoredRun,
+    tests: Sequence[tuple[TestReport, Sequence[ResultTable]]],
+    tables: Sequence[ResultTable],
+    found: Sequence[Found],
+) -> Contents:
     from assay.report.workbook import workbook  # noqa: PLC0415
+    from assay.report.workbook_run import run_book  # noqa: PLC0415
 
-    return [("report.xlsx", workbook(report, tables))]
+    return [("report.xlsx", workbook(run_book(run, tests, tables, found)))]

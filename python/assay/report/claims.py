@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.pages.headline import (
     baseline_of,
@@ -15,10 +15,12 @@ from assay.pages.headline import (
     share_of,
     share_text,
 )
-from assay.pages.model import Bars, DataTable, Table
+from assay.pages.model import Bars, Table
 from assay.pages.printed import NOT_AVAILABLE, demand_label, outstanding, paragraph
 from assay.results import missed_steady_state
 from assay.spec.units import count_label
+from assay.summary.columns import UNIT
+from assay.summary.table import Column, Words, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from assay.engine.records import StoredRun
     from assay.pages.headline import Headline
     from assay.pages.test_report import TestReport
+    from assay.summary.table import Declared, ResultTable
 
 _COLUMNS = ("Test", "Figure", "Measured", "Unit", "Claimed", "Of the claim", "Claim met")
 _NOT_JUDGED = "not judged"
@@ -95,19 +98,23 @@ def _told(share: float | None) -> str:
     return NOT_AVAILABLE if share is None else share_text(share)
 
 
-def baseline_facts(run: StoredRun, tests: Sequence[TestReport]) -> list[dict[str, Any]]:
-    """The same in ``results.json``, unrounded; none where the plan states none."""
-    return [
-        {
-            "test": one.test.settings.test,
-            "item": headline.item,
-            "unit": headline.unit,
-            "measured": headline.value,
-            "baseline": was,
-            "share": share_of(headline, was),
-        }
-        for one, headline, was in _with_baseline(run, tests)
-    ]
+_TEST, _ITEM = Column("test", "Test", role="key"), Column("item", "Number", role="key")
+_MEASURED, _SHARE = Column("measured", "Measured"), Column("share", "Measured over it")
+_WORDS = Words(none="", yes="True", no="False")
+
+
+def baseline_data(run: StoredRun, tests: Sequence[TestReport]) -> ResultTable:
+    """The same as a table of numbers; without a row where the plan states none."""
+    columns: Declared[tuple[TestReport, Headline, float]] = (
+        (_TEST, lambda one: one[0].test.settings.test),
+        (_ITEM, lambda one: one[1].item),
+        (UNIT, lambda one: one[1].unit),
+        (_MEASURED, lambda one: one[1].value),
+        (Column("baseline", "Baseline"), lambda one: one[2]),
+        (_SHARE, lambda one: share_of(one[1], one[2])),
+    )
+    found = _with_baseline(run, tests)
+    return table_of("baseline", "Against the baseline", columns, found, words=_WORDS, section="results")
 
 
 def _with_baseline(run: StoredRun, tests: Sequence[TestReport]) -> list[tuple[TestReport, Headline, float]]:
@@ -138,33 +145,24 @@ def claim_verdict(run: StoredRun, test_report: TestReport, headline: Headline) -
     return _NOT_JUDGED if not met or missed_steady_state(test_report.test) else met
 
 
-def claim_facts(run: StoredRun, tests: Sequence[TestReport]) -> list[dict[str, Any]]:
-    """Each claim in ``results.json``, unrounded; none where the plan states none. met : null where it is not judged."""
-    return [
-        {
-            "test": one.test.settings.test,
-            "item": headline.item,
-            "unit": headline.unit,
-            "measured": headline.value,
-            "outstanding": outstanding(one.test.settings.demand),
-            "claimed": claimed(run, headline),
-            "bound": "most" if headline.unit == "ms" else "least",
-            "share": claim_share(run, headline),
-            "met": {"YES": True, "NO": False}.get(claim_verdict(run, one, headline)),
-        }
-        for one, headline in _claimed(run, tests)
-    ]
+def claim_data(run: StoredRun, tests: Sequence[TestReport]) -> ResultTable:
+    """Each claim as numbers; without a row where the plan states none. met : None where it is not judged."""
+    columns: Declared[tuple[TestReport, Headline]] = (
+        (_TEST, lambda one: one[0].test.settings.test),
+        (_ITEM, lambda one: one[1].item),
+        (UNIT, lambda one: one[1].unit),
+        (_MEASURED, lambda one: one[1].value),
+        (Column("outstanding", "Outstanding"), lambda one: outstanding(one[0].test.settings.demand)),
+        (Column("claimed", "Claimed"), lambda one: claimed(run, one[1])),
+        (Column("bound", "At"), lambda one: "most" if one[1].unit == "ms" else "least"),
+        (_SHARE, lambda one: claim_share(run, one[1])),
+        (Column("met", "Met"), lambda one: _MET.get(claim_verdict(run, *one))),
+    )
+    found = _claimed(run, tests)
+    return table_of("claims", "Claims of the data sheet", columns, found, words=_WORDS, section="results")
 
 
-def claim_data(run: StoredRun, tests: Sequence[TestReport]) -> tuple[DataTable, ...]:
-    """Claims and baseline as tables of numbers, none without either."""
-    found = (("claims", claim_facts(run, tests)), ("baseline", baseline_facts(run, tests)))
-    return tuple(_data(name, facts) for name, facts in found if facts)
-
-
-def _data(name: str, facts: Sequence[dict[str, Any]]) -> DataTable:
-    rows = tuple(tuple("" if value is None else value for value in one.values()) for one in facts)
-    return DataTable(name=name, columns=tuple(facts[0]), rows=rows)
+_MET = {"YES": True, "NO": False}
 
 
 def claims_text(run: StoredRun, tests: Sequence[TestReport]) -> Iterator[str]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from assay.compare.subject import LoadedRun
 from assay.report import render_pages, reports_of_tests
+from assay.report.comparison_data import comparison_data, gate_data
 from assay.report.comparison_facts import comparison_facts, gate_facts
 from assay.report.comparison_pages import comparison_report, gate_report
-from assay.report.comparison_tables import data_tables, gate_data
 from assay.report.conforming import conformity_class
 from assay.report.gate_output import junit_xml
 from assay.report.level import level_label
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from assay.compare.comparison import Comparison
     from assay.compare.gate import GateResult
     from assay.engine.records import StoredRun
-    from assay.pages.model import DataTable, Report, Table
+    from assay.pages.model import Report, Table
+    from assay.summary.table import ResultTable
 
 NAME = "comparison"
 
@@ -43,7 +45,7 @@ def write_comparison(found: Comparison, folder: Path, published: Sequence[Table]
     Returns the paths. The same runs give the same bytes. Raises StoreError where the folder cannot be written.
     """
     facts = json.dumps(comparison_facts(found).as_json(), indent=1).encode()
-    return _write(folder, comparison_report(found, published), data_tables(found), facts)
+    return _write(folder, comparison_report(found, published), comparison_data(found), facts)
 
 
 def write_gate(found: GateResult, folder: Path, exit_code: int, *, undecided_fails: bool) -> list[Path]:
@@ -54,10 +56,18 @@ def write_gate(found: GateResult, folder: Path, exit_code: int, *, undecided_fai
 
 
 def _write(
-    folder: Path, report: Report, tables: Sequence[DataTable], facts: bytes, more: dict[str, bytes] | None = None
+    folder: Path, report: Report, tables: Sequence[ResultTable], facts: bytes, more: dict[str, bytes] | None = None
 ) -> list[Path]:
-    from assay.report.workbook import workbook  # noqa: PLC0415 - heavy
+    from assay.report.workbook import Book, workbook  # noqa: PLC0415 - heavy
+    from assay.report.workbook_results import Block  # noqa: PLC0415 - with it
 
-    others = {f"{table.name}.csv": table_csv(table.columns, table.rows) for table in tables}
-    others |= {f"{NAME}.json": facts, f"{NAME}.xlsx": workbook(report, tables), **(more or {})}
+    book = Book(
+        title=report.title,
+        label=report.label,
+        footer=report.colophon,
+        date=datetime(*report.date, tzinfo=UTC),
+        blocks=(Block(report.title, (), tuple(tables)),),
+    )
+    others = {f"{table.key}.csv": table_csv(table) for table in tables}
+    others |= {f"{NAME}.json": facts, f"{NAME}.xlsx": workbook(book), **(more or {})}
     return render_pages(report, folder, others)

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from assay.compare.gate import explained, gated_label, share
 from assay.compare.summary import cohorts, matrix_numbers, published_rows
 from assay.pages.headline import number_text
-from assay.pages.model import DataTable, Table
-from assay.pages.printed import NOT_AVAILABLE, mix_label, or_na, paragraph
-from assay.report.unverified_tables import unverified_data
+from assay.pages.model import Table
+from assay.pages.printed import NOT_AVAILABLE, mix_label, paragraph
 from assay.summary.measures import measure_words
 
 if TYPE_CHECKING:
@@ -258,43 +257,3 @@ def gate_table(found: GateResult) -> Table:
     )
     columns = ("Verdict", "", "Number", "Baseline", "Now", "Worse by", "Limit", "Uncertainty", "From")
     return Table(caption="Gate", columns=columns, rows=rows, notes=explained(found))
-
-
-def data_tables(found: Comparison) -> tuple[DataTable, ...]:
-    """All numbers, unrounded, a row per number and subject; who the subjects are; and the figures of files beside."""
-    rows = tuple(_data_row(one, entry) for one in found.numbers for entry in one.entries)
-    columns = (
-        "test", "label", "name", "unit", "subject", "value", "state", "ratio", "ratio_low", "ratio_high", "rank",
-        "uncertainty_from",
-    )  # fmt: skip
-    subjects = subject_table(found.subjects)
-    named = ("letter", "drive", "serial", "firmware", "capacity", "label", "runs", "run_folder")
-    return (
-        DataTable(name="comparison", columns=columns, rows=rows),
-        DataTable(name="subjects", columns=named, rows=subjects.rows),
-        *unverified_data(found),
-    )
-
-
-def _data_row(one: Compared, entry: Entry) -> tuple[object, ...]:
-    widest = entry.uncertainty.widest()
-    values = (entry.ratio, entry.low, entry.high, entry.rank)
-    basis = widest.basis if widest else entry.uncertainty.reason
-    name = one.name
-    return (
-        name.shown, name.label, name.name, name.unit, entry.side.subject.letter, or_na(entry.side.value),
-        entry.side.state, *map(or_na, values), basis,
-    )  # fmt: skip
-
-
-def gate_data(found: GateResult) -> DataTable:
-    """The gate as numbers."""
-    columns = ("verdict", "subject", "test", "label", "name", "unit", "baseline", "value", "worse", "limit", "reach")
-    rows = tuple(
-        (
-            one.verdict, one.side.subject.letter, one.name.shown, one.name.label, one.name.name, one.name.unit,
-            *map(or_na, (one.baseline.value, one.side.value, one.worse, one.limit, one.reach)),
-        )
-        for one in found.gated
-    )  # fmt: skip
-    return DataTable(name="gate", columns=columns, rows=rows)

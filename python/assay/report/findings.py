@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from assay.pages.label import ENDINGS
-from assay.pages.model import DataTable, Table
+from assay.pages.model import Table
 from assay.pages.printed import paragraph
 from assay.report.breaks import break_texts
 from assay.report.checks import kept_checks
@@ -14,6 +14,8 @@ from assay.report.conforming import deviations
 from assay.report.gathered import Found, gathered
 from assay.results import ENDED, counted_sequences, disturbing, sequence_host, void_places, withheld_reason
 from assay.spec.units import MILLISECOND_NS
+from assay.summary.columns import UNIT
+from assay.summary.table import Column, Words, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from assay.engine.records import StoredRun
     from assay.finding import Checked
     from assay.pages.test_report import TestReport
+    from assay.report.gathered import Gathered
+    from assay.summary.table import Declared, ResultTable
 
 ALL_TESTS = "all"
 FINDINGS = "Findings"
@@ -30,7 +34,22 @@ ROWS_MAX = 120
 """Rows of one printed page, which may take several sheets."""
 # What the checks of these names find is listed under a kind of its own, with more.
 _LISTED = {"host", "drive-events", ENDED}
-_COLUMNS = ("test", "kind", "where", "what", "measured", "limit", "unit")
+_COLUMNS: Declared[Found] = (
+    (Column("test", "Test", role="key"), lambda one: one.test),
+    (Column("kind", "Kind", role="key"), lambda one: one.kind),
+    (Column("where", "Where", role="key"), lambda one: one.where),
+    (Column("what", "What was found"), lambda one: one.what),
+    (Column("measured", "Measured"), lambda one: one.measured),
+    (Column("limit", "Limit"), lambda one: one.limit),
+    (UNIT, lambda one: one.unit),
+)
+_GATHERED: Declared[Gathered] = (
+    (Column("test", "Test", role="key"), lambda one: one.test),
+    (Column("kind", "Kind", role="key"), lambda one: one.kind),
+    (Column("where", "Where", role="key"), lambda one: one.where),
+    (Column("count", "Places"), lambda one: one.count),
+    (Column("what", "What was found"), lambda one: one.what),
+)
 _PLACES = (
     "{count:,} in all, counted by place; findings.csv and results.json have a row for each. What differs from place to "
     "place is printed from least to greatest."
@@ -53,14 +72,14 @@ def run_findings(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Found, ..
     return tuple(dict.fromkeys(found))
 
 
-def finding_facts(found: Sequence[Found]) -> list[dict[str, Any]]:
-    """The list in ``results.json``."""
-    return [asdict(one) for one in found]
+def finding_data(found: Sequence[Found]) -> ResultTable:
+    """The list as a table of CSV files, workbook and ``results.json``."""
+    return table_of("findings", FINDINGS, _COLUMNS, found, words=Words(none=""))
 
 
-def finding_data(found: Sequence[Found]) -> DataTable:
-    """The list as a table of CSV and workbook."""
-    return DataTable(name="findings", columns=_COLUMNS, rows=tuple(_row(one) for one in found))
+def gathered_data(found: Sequence[Found]) -> ResultTable:
+    """The list as people read it: a row for each finding with its places."""
+    return table_of("gathered", FINDINGS, _GATHERED, gathered(found), section="results")
 
 
 def finding_tables(found: Sequence[Found]) -> list[Table]:
@@ -78,11 +97,6 @@ def finding_tables(found: Sequence[Found]) -> list[Table]:
         )
         for start in starts
     ]
-
-
-def _row(one: Found) -> tuple[str | float, ...]:
-    figures = ("" if value is None else value for value in (one.measured, one.limit))
-    return one.test, one.kind, one.where, one.what, *figures, one.unit
 
 
 def _of(one: TestReport) -> Iterator[Found]:

@@ -7,17 +7,18 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from assay.finding import facts
-from assay.pages.distribution import percentile_results
+from assay.pages.distribution import percentile_data
 from assay.pages.headline import headline_results
 from assay.pages.results import judged_step
 from assay.report.checks import kept_checks
-from assay.report.claims import baseline_facts, claim_facts
+from assay.report.claims import baseline_data, claim_data
 from assay.report.conforming import conformity_label, deviations
-from assay.report.findings import finding_facts
+from assay.report.findings import finding_data
 from assay.report.said import run_in_short
-from assay.report.sequence_table import sequence_facts
+from assay.report.sequence_table import sequence_table
 from assay.results import host_checks
 from assay.results.reference import reference_checks
+from assay.summary.table import records
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +49,7 @@ def results_json(
         "label": conformity_label(run),
         "deviations": list(deviations(run)),
         "origin": asdict(run.origin) if run.origin else None,
-        "findings": finding_facts(found),
+        "findings": records(finding_data(found)),
         "identity": asdict(run.identity),
         "platform": asdict(run.platform),
         "certificate": asdict(run.certificate) if run.certificate else None,
@@ -58,8 +59,8 @@ def results_json(
         "started_wall_ns": run.started_wall_ns,
         "report_date_ns": run.report_date_ns,
         "in_short": list(run_in_short(run, tests)),
-        "claims": claim_facts(run, tests),
-        "baseline": baseline_facts(run, tests),
+        "claims": records(claim_data(run, tests)),
+        "baseline": records(baseline_data(run, tests)),
         "tests": [_test(*pair) for pair in zip(tests, spread, strict=True)],
         "skipped": [asdict(test) for test in run.skipped],
     }
@@ -89,12 +90,12 @@ def _facts_of(test_report: TestReport, spread: Distribution | None) -> dict[str,
         "started_wall_ns": test.started_wall_ns,
         "ended_wall_ns": test.ended_wall_ns,
         "ended": test.ended,
-        "sequences": sequence_facts(test),
+        "sequences": records(sequence_table(test)),
         "headlines": headline_results(test_report.headlines()),
         "in_short": list(test_report.in_short()),
         "purge": asdict(test.purge) if test.purge else None,
         **test_report.results(),
-        **({"percentiles": percentile_results(spread)} if spread else {}),
+        **({"percentiles": records(percentile_data(spread))} if spread else {}),
         "checks": [facts(one) for one in kept_checks(test_report)],
         "histogram": [judged_step(step, test.settings) for step in test.steps("histogram")],
     }

@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
-from assay.pages.model import DataTable
-from assay.pages.printed import or_na, paragraph
+from assay.pages.printed import paragraph
 from assay.results import counted_sequences, error_count, sequence_host, void_reason
+from assay.summary.columns import ERRORS, HOST, HOST_REASON
+from assay.summary.table import Column, table_of
 
 if TYPE_CHECKING:
     from assay.engine.records import StoredSequence, StoredTest
+    from assay.finding import Finding
+    from assay.summary.table import Declared, ResultTable
 
-_TABLE_COLUMNS = (
-    "sequence",
-    "stage",
-    "number",
-    "role",
-    "counts",
-    "step_count",
-    "error_count",
-    "host",
-    "host_reason",
-    "void_reason",
+
+class _Ran(NamedTuple):
+    test: StoredTest
+    sequence: StoredSequence
+    counts: bool
+    host: Finding
+
+
+_COLUMNS: Declared[_Ran] = (
+    (Column("sequence", "Sequence", role="key"), lambda one: one.sequence.name),
+    (Column("stage", "Stage"), lambda one: one.sequence.stage),
+    (Column("number", "Number"), lambda one: one.sequence.index),
+    (Column("role", "Role"), lambda one: one.sequence.role),
+    (Column("counts", "In the results"), lambda one: one.counts),
+    (Column("step_count", "Steps"), lambda one: len(one.sequence.steps)),
+    (ERRORS, lambda one: sum(error_count(step) for step in one.sequence.steps)),
+    (HOST, lambda one: None if one.host.level == "unknown" else one.host.level),
+    (HOST_REASON, lambda one: paragraph(one.host.reason) if one.host.marked else None),
+    (Column("void_reason", "Void because"), lambda one: _void(one.test, one.sequence)),
 )
 
 
-def sequence_facts(test: StoredTest) -> list[dict[str, Any]]:
-    """One record per sequence: name, stage, number, role, whether results come from it, and what befell it.
+def sequence_table(test: StoredTest, suffix: str = "") -> ResultTable:
+    """One row per sequence: name, stage, number, role, whether results come from it, and what befell it.
 
     number : of the round or variant that it is. counts : results come from it. host : ``pass``, ``warn`` or
     ``invalid`` with the gravest reason, None where nobody watched. void_reason : what the drive did that takes it out
@@ -34,32 +45,10 @@ def sequence_facts(test: StoredTest) -> list[dict[str, Any]]:
     Worked: a host stall of 1,502 ms in round 3 -> ``host`` ``invalid``, ``"the host stalled for 1,502 ms"``.
     """
     counted = {id(one) for one in counted_sequences(test)}
-    return [_facts(test, one, counts=id(one) in counted) for one in test.sequences]
+    found = (_Ran(test, one, id(one) in counted, sequence_host(one)[0]) for one in test.sequences)
+    return table_of(f"{test.settings.test.replace('-', '_')}_sequences{suffix}", "Sequences", _COLUMNS, found)
 
 
-def _facts(test: StoredTest, sequence: StoredSequence, *, counts: bool) -> dict[str, Any]:
-    host = sequence_host(sequence)[0]
+def _void(test: StoredTest, sequence: StoredSequence) -> str | None:
     void = void_reason(sequence.steps, test.settings) if sequence.on_void != "accept" else None
-    return {
-        "sequence": sequence.name,
-        "stage": sequence.stage,
-        "number": sequence.index,
-        "role": sequence.role,
-        "counts": counts,
-        "step_count": len(sequence.steps),
-        "error_count": sum(error_count(step) for step in sequence.steps),
-        "host": None if host.level == "unknown" else host.level,
-        "host_reason": paragraph(host.reason) if host.marked else None,
-        "void_reason": paragraph(void) if void else None,
-    }
-
-
-def sequence_table(test: StoredTest, suffix: str) -> DataTable:
-    """The same as a table; true and false as yes and no, n/a for None."""
-    rows = tuple(tuple(_cell(one[column]) for column in _TABLE_COLUMNS) for one in sequence_facts(test))
-    name = test.settings.test.replace("-", "_")
-    return DataTable(name=f"{name}_sequences{suffix}", columns=_TABLE_COLUMNS, rows=rows)
-
-
-def _cell(value: Any) -> Any:
-    return ("yes" if value else "no") if isinstance(value, bool) else or_na(value)
+    return paragraph(void) if void else None

@@ -6,19 +6,32 @@ import csv
 import io
 from typing import TYPE_CHECKING, Any
 
+from assay.summary.record import Coded
+from assay.summary.table import in_tables
+from assay.summary.words import text
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from assay.summary.table import Raw, ResultTable, Words
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
-def table_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
+def table_csv(table: ResultTable) -> bytes:
     """Write a table as RFC 4180 text in UTF-8. Worked: a text ``"=1+1"`` is written ``'=1+1``."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerow(columns)
-    writer.writerows([_inert(cell) for cell in row] for row in rows)
-    return text.getvalue().encode("utf-8", "backslashreplace")
+    shown, target = in_tables(table), io.StringIO()
+    writer = csv.writer(target, lineterminator="\r\n")
+    writer.writerow(column.key for column in shown.columns)
+    writer.writerows([_inert(cell_text(cell, table.words)) for cell in row] for row in shown.rows)
+    return target.getvalue().encode("utf-8", "backslashreplace")
+
+
+def cell_text(value: Raw, words: Words) -> Any:
+    """A number as it is, all else as text."""
+    if value is None:
+        return words.none
+    if isinstance(value, bool):
+        return words.yes if value else words.no
+    return text(value) if isinstance(value, Coded) else value
 
 
 def _inert(cell: Any) -> Any:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.compare.unverified import NO_INTERVAL
 from assay.iometer.results_shown import UNVERIFIED
 from assay.pages.headline import number_text
-from assay.pages.model import DataTable, Table
-from assay.pages.printed import NOT_AVAILABLE, or_na, printable
+from assay.pages.model import Table
+from assay.pages.printed import NOT_AVAILABLE, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,24 +74,3 @@ def _apart(one: Unverified) -> Iterator[Table]:
     if reasons:
         columns = ("Run", "Specification", "Beside", "Why there is no ratio")
         yield Table(caption=f"{one.letter}, unverified, apart", columns=columns, rows=tuple(reasons))
-
-
-def unverified_data(found: Comparison) -> tuple[DataTable, ...]:
-    """All figures of files, unrounded, a row per figure and subject; no table where there is no file."""
-    if not found.unverified:
-        return ()
-    rows = tuple(
-        (
-            *(one.letter, one.called, "unverified", figure.run, figure.spec, figure.load, figure.title, figure.unit),
-            *(or_na(figure.value), entry.letter, entry.stage, or_na(entry.value), or_na(entry.ratio)),
-            entry.reason or NO_INTERVAL,
-        )
-        for one in found.unverified
-        for figure in one.figures
-        for entry in figure.entries
-    )
-    columns = (
-        "source", "file", "level", "run", "access_specification", "asked", "figure", "unit",
-        "unverified_value", "subject", "stage", "value", "ratio", "uncertainty",
-    )  # fmt: skip
-    return (DataTable(name="unverified", columns=columns, rows=rows),)

@@ -99,6 +99,7 @@ TEMPLATES: dict[str, str] = {
     "withheld": "n/a: {reason}",
     "few-rounds": "n/a: {count:complete round}, a measurement window needs five",
     "few-beyond": "n/a: fewer than ten I/Os beyond",
+    "not-applicable": "N/A",
 }
 """Words by code. A name in braces is a value, behind a colon how it is printed: a name in ``PRINTERS``, a noun that is
 counted, or a format of Python. What stands in brackets is left out where a value in it is missing.

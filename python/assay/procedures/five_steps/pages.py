@@ -35,9 +35,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.engine.records import StoredRun, StoredTest
-    from assay.pages.model import Block, DataTable, Figure, Page, Table
+    from assay.pages.model import Block, Figure, Page, Table
     from assay.procedures.five_steps.result import FiveSteps, StepVerdict
     from assay.spec.edition import Edition
+    from assay.summary.table import ResultTable
 
 TITLE = "Five Steps - Report Page (no test of the specification)"
 _OVER_TIME = StudyPlot(kind="time", variable="throughput")
@@ -154,7 +155,7 @@ class FiveStepsReport(StudyReport):
         surface = replace(surface_table(self.used, self.found.matrix), folded=True)
         return (surface, *StudyReport.details(self))
 
-    def tables(self, suffix: str) -> Iterator[DataTable]:
+    def tables(self, suffix: str) -> Iterator[ResultTable]:
         """Those of the five steps, then what every study has."""
         yield from five_steps_data(self.found, suffix)
         # Without arguments super() would name the class that slots replaced.

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.engine.records import Cell
-from assay.pages.model import DataTable, Table
-from assay.pages.printed import NOT_AVAILABLE, mix_label, one_decimal, or_na, rate_or_na
+from assay.pages.model import Table
+from assay.pages.printed import NOT_AVAILABLE, mix_label, one_decimal, rate_or_na
 from assay.procedures.five_steps.plan import COMPOSITE
 from assay.procedures.five_steps.workloads import LOADS
+from assay.procedures.studies.readings import Change
 from assay.spec.units import kib_label, kib_value
+from assay.summary import columns as of
+from assay.summary.columns import field_columns
+from assay.summary.table import Column, Lines, Pivot, table_of, table_of_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from assay.procedures.five_steps.result import FiveSteps, StepVerdict
     from assay.procedures.five_steps.settings import FiveStepsSettings
-    from assay.procedures.studies.readings import Change
+    from assay.summary.table import Declared, ResultTable
 
 
 def verdict_table(verdicts: Sequence[StepVerdict], not_run: Iterable[tuple[str, str]]) -> Table:
@@ -72,23 +75,42 @@ def composite_table(found: FiveSteps) -> Table:
     )
 
 
-def five_steps_data(found: FiveSteps, suffix: str) -> Iterator[DataTable]:
+_VERDICTS: Declared[StepVerdict] = (
+    (Column("step", "Step", role="key"), lambda one: one.name),
+    (Column("verdict", "Verdict"), lambda one: one.word),
+    (Column("measured", "Measured"), lambda one: one.finding.measured),
+    (Column("limit", "Limit"), lambda one: one.finding.limit),
+)
+_SURFACE: Declared[tuple[Cell, float]] = (
+    (of.BLOCK_KIB, lambda one: kib_value(one[0].transfer_bytes)),
+    (of.READ_PCT, lambda one: one[0].read_pct),
+    (of.IOPS, lambda one: one[1]),
+)
+
+
+def five_steps_data(found: FiveSteps, suffix: str) -> Iterator[ResultTable]:
     """Verdicts, surface, samples until steady and the change, unrounded."""
-    verdicts = ((one.name, one.word, one.finding.measured, one.finding.limit) for one in found.verdicts)
-    yield _table("verdicts", suffix, ("step", "verdict", "measured", "limit"), verdicts)
-    cells = ((kib_value(cell.transfer_bytes), cell.read_pct, iops) for cell, iops in found.matrix.items())
-    yield _table("surface", suffix, ("block_kib", "read_pct", "iops"), cells)
+    yield table_of(_key("verdicts", suffix), "Verdict per step", _VERDICTS, found.verdicts, section="results")
+    pivot = Pivot((of.BLOCK_KIB.key,), of.READ_PCT.key, of.IOPS.key)
+    surface = found.matrix.items()
+    yield table_of(_key("surface", suffix), "IOPS surface", _SURFACE, surface, pivots=(pivot,), section="results")
     samples = found.samples
-    columns = (samples.minutes, samples.iops, samples.latency_ms_mean, samples.latency_ms_max)
-    names = ("minute", "iops", "latency_ms_mean", "latency_ms_max")
-    yield _table("until_steady", suffix, names, zip(*columns, strict=True))
-    seconds = found.study.variants[2].stages[0]
-    rows = zip(seconds.seconds, seconds.second_iops, seconds.latency_ms_max_second, strict=True)
-    yield _table("seconds", suffix, ("second", "iops", "latency_ms_max"), rows)
-    change = asdict(found.change) if found.change else {}
-    yield _table("change", suffix, tuple(change) or ("label",), [tuple(change.values())] if change else [])
+    columns = (
+        (of.MINUTE, samples.minutes),
+        (of.IOPS, samples.iops),
+        (of.MEAN, samples.latency_ms_mean),
+        (of.MAXIMUM, samples.latency_ms_max),
+    )
+    lines = (Lines(of.MINUTE.key, of.IOPS.key),)
+    yield table_of_columns(_key("until_steady", suffix), "Samples until steady", columns, lines=lines)
+    stage = found.study.variants[2].stages[0]
+    seconds = ((of.SECOND, stage.seconds), (of.IOPS, stage.second_iops), (of.MAXIMUM, stage.latency_ms_max_second))
+    yield table_of_columns(_key("seconds", suffix), "Seconds", seconds, lines=(Lines(of.SECOND.key, of.IOPS.key),))
+    change = (found.change,) if found.change else ()
+    # Without a change nobody knows but its label.
+    fields = field_columns(Change) if change else field_columns(Change)[:1]
+    yield table_of(_key("change", suffix), "Sequential, random, sequential", fields, change, section="results")
 
 
-def _table(name: str, suffix: str, columns: tuple[str, ...], rows: Any) -> DataTable:
-    found = tuple(tuple(map(or_na, row)) for row in rows)
-    return DataTable(name=f"study_five_steps_{name}{suffix}", columns=columns, rows=found)
+def _key(name: str, suffix: str) -> str:
+    return f"study_five_steps_{name}{suffix}"

@@ -55,13 +55,14 @@ if TYPE_CHECKING:
     from assay.engine.records import Demand, MeasurementWindow, StepRecord, StoredRun, StoredTest
     from assay.pages.effect import Effect
     from assay.pages.facts import TestFacts
-    from assay.pages.model import Block, DataTable, Entry, Figure, Page
+    from assay.pages.model import Block, Entry, Figure, Page
     from assay.pages.test_report import PagePart
     from assay.procedures.grid.operating_points import DemandCell
     from assay.procedures.grid.result import DemandResult, PointRun
     from assay.results import ExactTimes
     from assay.spec.edition import Edition
     from assay.summary.record import Measure
+    from assay.summary.table import ResultTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +146,7 @@ class DemandReport(TestReport):
         """IOPS and response times of the grid over the measurement window."""
         return _grid_tables(self)
 
-    def tables(self, suffix: str) -> Iterator[DataTable]:
+    def tables(self, suffix: str) -> Iterator[ResultTable]:
         """Grid, rounds, operating points and histograms."""
         return demand_tables(self.test, self.result, suffix)
 

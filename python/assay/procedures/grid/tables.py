@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from assay.pages.model import DataTable
-from assay.pages.printed import or_na
+from assay.pages.data_tables import histogram_table
 from assay.pages.results import step_results, window_results
 from assay.procedures.grid.result import is_complete_round, total_oio
 from assay.procedures.grid.settings import DemandSettings
 from assay.results import (
-    HOST_COLUMNS,
     POINT_SHARES,
     completed_count,
     effective_queue_depth,
     iops,
     latency_count,
-    max_latency_ns,
     mean_latency_ns,
     percentiles,
     rate_count,
@@ -24,49 +22,116 @@ from assay.results import (
     round_hosts,
     throughput,
 )
-from assay.spec.units import MILLISECOND_NS
+from assay.results.step import max_latency_ms
+from assay.spec.units import milliseconds
+from assay.summary import columns as of
+from assay.summary.columns import percentile_columns
+from assay.summary.table import Column, Lines, Pivot, Words, records, table_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from assay.engine.records import Demand, StepRecord, StoredTest
     from assay.procedures.grid.operating_points import DemandCell
     from assay.procedures.grid.result import DemandResult, PointRun
-
-GRID_COLUMNS = (
-    "thread_count", "queue_depth", "total_oio", "iops", "latency_ms_mean", "cpu_share_of_one", "io_count",
-)  # fmt: skip
-ROUND_COLUMNS = (
-    "round", "place", "phase", "thread_count", "queue_depth", "start_ns", "iops", "mb_per_s", "effective_queue_depth",
-    "latency_ms_mean", "latency_ms_max", *HOST_COLUMNS,
-)  # fmt: skip
-NINES_COLUMNS = tuple(f"latency_ms_p{share * 100:g}" for share in POINT_SHARES)
-POINT_COLUMNS = (
-    "point", "thread_count", "queue_depth", "total_oio", "grid_iops", "grid_latency_ms_mean", "below_limit", "iops",
-    "latency_ms_mean", *NINES_COLUMNS, *(f"exact_{name}" for name in NINES_COLUMNS), "latency_ms_max", "io_count",
-    "captured_io_count", "capture_agrees", "iops_io_count", "latency_io_count",
-)  # fmt: skip
+    from assay.summary.table import Declared, Raw, ResultTable
 
 
-def demand_tables(test: StoredTest, result: DemandResult, suffix: str) -> Iterator[DataTable]:
+class _RoundStep(NamedTuple):
+    round_index: int
+    place: int
+    phase: str
+    demand: Demand
+    step: StepRecord
+    host: tuple[str | None, str | None]
+
+
+_GRID: Declared[DemandCell] = (
+    (of.THREADS, lambda cell: cell.demand.thread_count),
+    (of.DEPTH, lambda cell: cell.demand.queue_depth),
+    (of.TOTAL_OIO, lambda cell: total_oio(cell.demand)),
+    (of.IOPS, lambda cell: float(cell.iops)),
+    (of.MEAN, lambda cell: float(cell.latency_ms_mean) if cell.completed else None),
+    (Column("cpu_share_of_one", "CPU, share of one"), lambda cell: cell.cpu_share),
+    (of.IO_COUNT, lambda cell: cell.completed),
+)
+_ROUNDS: Declared[_RoundStep] = (
+    (of.ROUND, lambda one: one.round_index),
+    (Column("place", "Step", role="key"), lambda one: one.place),
+    (Column("phase", "Phase"), lambda one: one.phase),
+    (of.THREADS, lambda one: one.demand.thread_count),
+    (of.DEPTH, lambda one: one.demand.queue_depth),
+    (Column("start_ns", "Start", "ns"), lambda one: one.step.start_ns),
+    (of.IOPS, lambda one: float(iops(one.step))),
+    (of.MB_PER_S, lambda one: float(throughput(one.step))),
+    (of.DEPTH_FOUND, lambda one: effective_queue_depth(one.step)),
+    (of.MEAN, lambda one: _mean_ms(one.step)),
+    (of.MAXIMUM, lambda one: max_latency_ms(one.step)),
+    (of.HOST, lambda one: one.host[0]),
+    (of.HOST_REASON, lambda one: one.host[1]),
+)
+
+
+def _of_step(fill: Callable[[StepRecord], Raw]) -> Callable[[PointRun], Raw]:
+    return lambda run: fill(run.step) if run.step else None
+
+
+def _counted(share: float) -> Callable[[PointRun], Raw]:
+    return lambda run: percentiles(run.times, POINT_SHARES).get(share) if run.times else None
+
+
+def _exact(share: float) -> Callable[[PointRun], Raw]:
+    return lambda run: run.exact.percentiles_ms.get(share) if run.exact else None
+
+
+_NINES = percentile_columns(POINT_SHARES)
+_POINTS: Declared[PointRun] = (
+    (Column("point", "Point", role="key"), lambda run: run.point.name),
+    (of.THREADS, lambda run: run.point.demand.thread_count),
+    (of.DEPTH, lambda run: run.point.demand.queue_depth),
+    (of.TOTAL_OIO, lambda run: total_oio(run.point.demand)),
+    (Column("grid_iops", "IOPS in the grid"), lambda run: run.point.iops),
+    (Column("grid_latency_ms_mean", "Mean response time in the grid", "ms"), lambda run: run.point.latency_ms_mean),
+    (Column("below_limit", "Below the limit"), lambda run: run.point.below_limit),
+    (of.IOPS, _of_step(lambda step: float(iops(step)))),
+    (of.MEAN, _of_step(lambda step: float(response_time(step)) if latency_count(step) else None)),
+    *((column, _counted(share)) for column, share in zip(_NINES, POINT_SHARES, strict=True)),
+    *(
+        (replace(column, key=f"exact_{column.key}", title=f"{column.title}, of every I/O"), _exact(share))
+        for column, share in zip(_NINES, POINT_SHARES, strict=True)
+    ),
+    (of.MAXIMUM, _of_step(max_latency_ms)),
+    (of.IO_COUNT, _of_step(completed_count)),
+    (Column("captured_io_count", "I/Os captured"), lambda run: run.exact.io_count if run.exact else None),
+    (Column("capture_agrees", "Capture agrees"), lambda run: run.exact.agrees if run.exact else None),
+    (Column("iops_io_count", "I/Os in the IOPS"), _of_step(rate_count)),
+    (Column("latency_io_count", "I/Os in the times"), _of_step(latency_count)),
+)
+
+
+def demand_tables(test: StoredTest, result: DemandResult, suffix: str) -> Iterator[ResultTable]:
     """Grid, rounds, operating points and their histograms. ``suffix`` tells tests of the same name apart."""
     name = test.settings.test.replace("-", "_")
-    yield DataTable(
-        name=f"{name}_grid{suffix}",
-        columns=GRID_COLUMNS,
-        rows=tuple(_printed(_grid_row(cell)) for cell in result.cells),
-    )
-    yield DataTable(name=f"{name}_rounds{suffix}", columns=ROUND_COLUMNS, rows=tuple(_round_rows(test)))
-    yield DataTable(
-        name=f"{name}_points{suffix}",
-        columns=POINT_COLUMNS,
-        rows=tuple(_printed(_point_row(run)) for run in result.points),
-    )
+    yield grid_table(result, f"{name}_grid{suffix}")
+    yield table_of(f"{name}_rounds{suffix}", "Steps of every round", _ROUNDS, _round_steps(test))
+    yield points_table(result, f"{name}_points{suffix}")
     for run in result.points:
         if run.times is not None:
-            rows = zip(run.times.middles_ms.tolist(), run.times.counts.tolist(), strict=True)
-            table = f"{name}_{run.point.name.lower()}_histogram{suffix}"
-            yield DataTable(name=table, columns=("latency_ms", "io_count"), rows=tuple(rows))
+            yield histogram_table(run.times, f"{name}_{run.point.name.lower()}_histogram{suffix}")
+
+
+def grid_table(result: DemandResult, key: str = "grid") -> ResultTable:
+    """Every cell of the grid over the measurement window."""
+    down, across = (of.THREADS.key,), of.DEPTH.key
+    pivots = tuple(Pivot(down, across, value) for value in (of.IOPS.key, of.MEAN.key))
+    lines = (Lines(across, of.IOPS.key, by=down), Lines(of.IOPS.key, of.MEAN.key, by=down))
+    return table_of(key, "Demand variation", _GRID, result.cells, pivots=pivots, lines=lines, section="results")
+
+
+def points_table(result: DemandResult, key: str = "points") -> ResultTable:
+    """The operating points, each measured by itself."""
+    words = Words(yes="True", no="False")
+    return table_of(key, "Operating points", _POINTS, result.points, words=words, section="results")
 
 
 def demand_results(test: StoredTest, result: DemandResult) -> dict[str, Any]:
@@ -77,14 +142,14 @@ def demand_results(test: StoredTest, result: DemandResult) -> dict[str, Any]:
         "withheld": result.withheld,
         "precondition_window": window_results(result.precondition_window, result.withheld),
         "window": window_results(result.window, result.withheld),
-        "grid": [dict(zip(GRID_COLUMNS, _grid_row(cell), strict=True)) for cell in result.cells],
+        "grid": records(grid_table(result)),
         "points": [
             {
-                **dict(zip(POINT_COLUMNS, _point_row(run), strict=True)),
+                **row,
                 "pre_write_iops": list(run.pre_write_iops),
                 "step": step_results(run.step) if run.step else None,
             }
-            for run in result.points
+            for row, run in zip(records(points_table(result)), result.points, strict=True)
         ],
         "precondition": [step_results(step) for step in test.steps("sample")],
         "rounds": [
@@ -98,21 +163,7 @@ def demand_results(test: StoredTest, result: DemandResult) -> dict[str, Any]:
     }
 
 
-def _demand(demand: Demand) -> tuple[int, int, int]:
-    return demand.thread_count, demand.queue_depth, total_oio(demand)
-
-
-def _printed(row: tuple[Any, ...]) -> tuple[Any, ...]:
-    """A row as tables have it: n/a where a value is unknown."""
-    return tuple(map(or_na, row))
-
-
-def _grid_row(cell: DemandCell) -> tuple[Any, ...]:
-    average = float(cell.latency_ms_mean) if cell.completed else None
-    return (*_demand(cell.demand), float(cell.iops), average, cell.cpu_share, cell.completed)
-
-
-def _round_rows(test: StoredTest) -> Iterator[tuple[Any, ...]]:
+def _round_steps(test: StoredTest) -> Iterator[_RoundStep]:
     """Every step of every round as it ran, with its start on the drive's clock."""
     settings = test.settings_as(DemandSettings)
     hosts = round_hosts(test)
@@ -120,35 +171,9 @@ def _round_rows(test: StoredTest) -> Iterator[tuple[Any, ...]]:
     for round_ in test.rounds:
         for place, (demand, step) in enumerate(zip(demands, round_.cells, strict=False), 1):
             phase = "pre-write" if place <= settings.pre_write_samples else "cell"
-            host = map(or_na, hosts[round_.index])
-            yield (round_.index, place, phase, *_demand(demand)[:2], step.start_ns, *_measured(step), *host)
+            yield _RoundStep(round_.index, place, phase, demand, step, hosts[round_.index])
 
 
-def _measured(step: StepRecord) -> Sequence[Any]:
-    times = (mean_latency_ns(step), max_latency_ns(step))
-    shown = (or_na(None if time is None else time / MILLISECOND_NS) for time in times)
-    return float(iops(step)), float(throughput(step)), effective_queue_depth(step), *shown
-
-
-def _point_row(run: PointRun) -> tuple[Any, ...]:
-    point, step, times, exact = run.point, run.step, run.times, run.exact
-    counted = percentiles(times, POINT_SHARES) if times else {}
-    found = exact.percentiles_ms if exact else {}
-    largest = max_latency_ns(step) if step else None
-    return (
-        point.name,
-        *_demand(point.demand),
-        point.iops,
-        point.latency_ms_mean,
-        point.below_limit,
-        float(iops(step)) if step else None,
-        float(response_time(step)) if step and latency_count(step) else None,
-        *(counted.get(share) for share in POINT_SHARES),
-        *(found.get(share) for share in POINT_SHARES),
-        None if largest is None else largest / MILLISECOND_NS,
-        completed_count(step) if step else None,
-        exact.io_count if exact else None,
-        exact.agrees if exact else None,
-        rate_count(step) if step else None,
-        latency_count(step) if step else None,
-    )
+def _mean_ms(step: StepRecord) -> float | None:
+    mean_ns = mean_latency_ns(step)
+    return None if mean_ns is None else milliseconds(mean_ns)

@@ -10,12 +10,11 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.pages.facts import TestFacts, pattern_stimulus, share_label, steady_word
-from assay.pages.model import DataTable, Series, Table, Text
+from assay.pages.model import Series, Table, Text
 from assay.pages.printed import (
     NOT_AVAILABLE,
     demand_label,
     one_decimal,
-    or_na,
     ordinal,
     rate_or_na,
     rounds_label,
@@ -31,11 +30,11 @@ from assay.procedures.hir.in_short import equal_gains, gained, idle_effects, slo
 from assay.procedures.hir.measures import BASELINE, idle_cell, idle_recovery_measures
 from assay.procedures.hir.result import idle_recovery_result
 from assay.procedures.hir.settings import IdleRecoverySettings
+from assay.procedures.hir.tables import idle_recovery_tables
 from assay.procedures.saturation.facts import level_text, window_minutes
 from assay.procedures.saturation.figures import iops_figure
 from assay.procedures.saturation.measures import saturation_ruled
 from assay.procedures.saturation.result import verdict_minutes
-from assay.procedures.saturation.tables import samples_table
 from assay.spec.units import duration_label
 from assay.summary.record import Tile, coded
 
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
     from assay.procedures.saturation.settings import SaturationSettings
     from assay.spec.edition import Edition
     from assay.summary.record import Measure
+    from assay.summary.table import ResultTable
     from assay.summary.verdict import Ruled
 
 _RETURN_COLOUR = 8
@@ -261,18 +261,9 @@ class IdleRecoveryReport(TestReport):
         """None: the bursts are many, and in tables."""
         return ()
 
-    def tables(self, suffix: str) -> Iterator[DataTable]:
+    def tables(self, suffix: str) -> Iterator[ResultTable]:
         """Preconditioning, every burst, and the wait states."""
-        yield samples_table(self.result.preconditioning, f"hir_preconditioning{suffix}")
-        rows = [row for state in self.result.states for row in _burst_rows(state)]
-        columns = ("wait_state", "idle_s", "kind", "minute", "iops", "latency_ms_mean", "latency_ms_max")
-        yield DataTable(name=f"hir_bursts{suffix}", columns=columns, rows=tuple(rows))
-        names = ("mean_iops", "over_baseline", "over_return", "gain_per_s", "return_iops", "unplanned_idle_share")
-        states = tuple(
-            (state.number, state.idle_s, *(or_na(getattr(state, name)) for name in names))
-            for state in self.result.states
-        )
-        yield DataTable(name=f"hir_wait_states{suffix}", columns=("wait_state", "idle_s", *names), rows=states)
+        return idle_recovery_tables(self.result, suffix)
 
     def results(self) -> dict[str, Any]:
         """Baseline, wait states and preconditioning."""
@@ -329,9 +320,3 @@ def _gain_row(state: WaitState) -> tuple[str, ...]:
         rate_or_na(state.return_iops),
         NOT_AVAILABLE if idle is None else f"{idle * 100:.4f} %",
     )
-
-
-def _burst_rows(state: WaitState) -> Iterator[tuple[Any, ...]]:
-    for kind, bursts in (("burst", state.bursts), ("return", state.returned)):
-        rows = zip(bursts.minutes, bursts.iops, bursts.latency_ms_mean, bursts.latency_ms_max, strict=True)
-        yield from ((state.number, state.idle_s, kind, *map(or_na, row)) for row in rows)

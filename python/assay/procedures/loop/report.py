@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from assay.pages.distribution import Distribution
     from assay.pages.effect import Effect
     from assay.pages.facts import TestFacts
-    from assay.pages.model import DataTable, Entry, Page
+    from assay.pages.model import Entry, Page
     from assay.pages.rate import Rate
     from assay.pages.select import Selected
     from assay.pages.test_report import PagePart
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from assay.procedures.loop.values import LoopResult
     from assay.spec.edition import Edition
     from assay.summary.record import Measure, Tile
+    from assay.summary.table import ResultTable
 
 Column = tuple[str, "Mapping[Cell, float]"]
 
@@ -158,13 +159,13 @@ class LoopReport(TestReport):
         """Response times of every cell over the measurement window."""
         return loop_distribution(self.test, self.result, self.prefix)
 
-    def tables(self, suffix: str) -> Iterator[DataTable]:
+    def tables(self, suffix: str) -> Iterator[ResultTable]:
         """Matrix, rounds, response times and the histogram behind them."""
         return loop_tables(self.run, self.test, self.result, suffix)
 
     def results(self) -> dict[str, Any]:
         """Matrix, response times and rounds."""
-        return loop_results(self.test, self.result)
+        return loop_results(self.run, self.test, self.result)
 
     def convergence(
         self,

@@ -9,29 +9,26 @@ from assay.pages.results import step_results, window_results
 from assay.procedures.loop.open_loop import offered_rates, open_loop_times
 from assay.procedures.loop.result import is_complete, window_times
 from assay.procedures.loop.settings import LoopSettings
-from assay.procedures.loop.spread import cell_spreads
-from assay.procedures.loop.tables import spread_columns
-from assay.procedures.loop.variable import shown
+from assay.procedures.loop.tables import matrix_table, response_table
 from assay.results import void_reason
 from assay.spec.units import kibibytes
+from assay.summary.table import records
 
 if TYPE_CHECKING:
-    from assay.engine.records import Cell, Round, StoredTest
-    from assay.procedures.loop.result import WindowTimes
-    from assay.procedures.loop.spread import Spread
+    from assay.engine.records import Cell, Round, StoredRun, StoredTest
     from assay.procedures.loop.values import LoopResult
 
 
-def loop_results(test: StoredTest, result: LoopResult) -> dict[str, Any]:
-    """The numbers of a test loop."""
-    settings = test.settings_as(LoopSettings)
-    times, spreads = window_times(test, result), cell_spreads(result, settings)
+def loop_results(run: StoredRun, test: StoredTest, result: LoopResult) -> dict[str, Any]:
+    """The numbers of a test loop; cells in the order they ran."""
+    cells, times = test.settings_as(LoopSettings).cells, window_times(test, result)
+    shares = next(iter(times.values())).percentiles_ms if times else ()
     return {
         "error_count": result.error_count,
         "withheld": result.withheld,
         "window": window_results(result.window, result.withheld),
-        "matrix": [_matrix_cell(cell, result, settings, spreads.get(cell)) for cell in settings.cells],
-        "response_times": [{**_cell_key(cell), **_times(found)} for cell, found in times.items()],
+        "matrix": records(matrix_table(run, test, result, cells)),
+        "response_times": records(response_table(times.items(), shares=shares)),
         "open_loop": _open_loop(test, result),
         "rounds": [_round(round_, test) for round_ in test.rounds],
     }
@@ -45,26 +42,6 @@ def _open_loop(test: StoredTest, result: LoopResult) -> list[dict[str, Any]] | N
     return [
         {**_cell_key(cell), **asdict(rate), **asdict(times[cell])} for cell, rate in offered_rates(test, result).items()
     ]
-
-
-def _times(times: WindowTimes) -> dict[str, Any]:
-    nines = {f"latency_ms_p{share * 100:g}": value for share, value in times.percentiles_ms.items()}
-    return {
-        "iops": times.iops,
-        "latency_ms_mean_of_ios": times.latency_ms_mean,
-        **nines,
-        "latency_ms_max": times.latency_ms_max,
-    }
-
-
-def _matrix_cell(cell: Cell, result: LoopResult, settings: LoopSettings, spread: Spread | None) -> dict[str, Any]:
-    variable = shown(settings).column
-    found = (spread.least, spread.greatest, spread.variation, spread.moved) if spread else (None,) * 4
-    return {
-        **_cell_key(cell),
-        variable: result.matrix.get(cell),
-        **dict(zip(spread_columns(variable), found, strict=True)),
-    }
 
 
 def _round(round_: Round, test: StoredTest) -> dict[str, Any]:

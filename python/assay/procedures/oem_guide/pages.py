@@ -17,7 +17,6 @@ from assay.procedures.oem_guide.tables import (
     corner_row,
     depth_table,
     guide_data,
-    guide_results,
     guide_rows,
     guide_table,
 )
@@ -27,14 +26,16 @@ from assay.procedures.studies.result import study_result
 from assay.procedures.studies.settings import StudyPlot
 from assay.summary.measures import quoted
 from assay.summary.record import Key, Measure, coded
+from assay.summary.table import records
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.engine.records import StoredRun, StoredTest
-    from assay.pages.model import Block, DataTable, Page
+    from assay.pages.model import Block, Page
     from assay.procedures.oem_guide.tables import GuideRow
     from assay.spec.edition import Edition
+    from assay.summary.table import ResultTable
 
 TITLE = "OEM Guide - Report Page (no test of the specification)"
 PLOTS = (
@@ -112,16 +113,16 @@ class GuideReport(StudyReport):
             if one.claim
         )
 
-    def tables(self, suffix: str) -> Iterator[DataTable]:
+    def tables(self, suffix: str) -> Iterator[ResultTable]:
         """The guide's rows, then what every study has."""
-        yield from guide_data(self.rows, suffix)
+        yield guide_data(self.rows, suffix)
         # Zero arguments of super() name the class that slots replaced.
         yield from StudyReport.tables(self, suffix)
 
     def results(self) -> dict[str, Any]:
         """The guide's rows and checks, and what every study has."""
         checks = {name: {**asdict(one), "level": or_null(one.level)} for name, one in self.checks.items()}
-        return {"guide": guide_results(self.rows), "guide_checks": checks, **StudyReport.results(self)}
+        return {"guide": records(guide_data(self.rows)), "guide_checks": checks, **StudyReport.results(self)}
 
 
 def guide_report(run: StoredRun, test: StoredTest, edition: Edition, prefix: str) -> GuideReport:

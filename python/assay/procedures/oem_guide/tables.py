@@ -3,39 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from assay.pages.model import DataTable, Table
+from assay.pages.model import Table
 from assay.pages.printed import (
     NOT_APPLICABLE,
     NOT_AVAILABLE,
     milliseconds_or_na,
     milliseconds_text,
     one_decimal,
-    or_na,
     rate_or_na,
 )
 from assay.procedures.oem_guide.plan import ALIGNED, COMPRESSIBLE, CORNERS, DEPTHS, OFF, STORED_SHARE, corner_of
 from assay.results import error_count
 from assay.spec.units import MB, MIB
+from assay.summary import columns as of
+from assay.summary.table import Column, table_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from assay.engine.records import StepRecord, StoredTest
     from assay.finding import Finding
     from assay.procedures.oem_guide.plan import Corner
     from assay.procedures.studies.result import StageResult, StudyResult
+    from assay.summary.table import Declared, ResultTable
 
 _COLUMNS = (
     "Access specification", "IOps", "MBps (2^20 B)", "MB/s", "Average response (ms)", "Maximum response (ms)", "Errors",
     "Queue depth", "% CPU", "CPU effectiveness",
 )  # fmt: skip
-_DATA = (
-    "variant", "access_specification", "queue_depth", "iops", "mibps", "mb_per_s", "latency_ms_mean", "latency_ms_max",
-    "errors", "cpu_pct", "cpu_effectiveness",
-)  # fmt: skip
-
 _NO_NEW_BURN_IN = (
     "The depths run from 1 to 32 without a new burn-in, as the guide has it: the first random writes find a drive that "
     "was written sequentially, and what falls with the depth may be the drive's change of state."
@@ -208,19 +205,21 @@ def _against(base: float | None, row: GuideRow | None) -> str:
     return one_decimal(value) + (f" ({100 * value / base:.1f} %)" if base else "")
 
 
-def guide_data(rows: Sequence[GuideRow], suffix: str) -> Iterator[DataTable]:
+_DATA: Declared[GuideRow] = (
+    (of.VARIANT, lambda row: row.variant),
+    (Column("access_specification", "Access specification", role="key"), lambda row: row.corner.name),
+    (of.DEPTH, lambda row: row.depth),
+    (of.IOPS, lambda row: row.iops),
+    (Column("mibps", "Throughput", "MiB/s"), lambda row: row.mibps),
+    (of.MB_PER_S, lambda row: row.mb_per_s),
+    (of.MEAN, lambda row: row.latency_ms_mean),
+    (of.MAXIMUM, lambda row: row.latency_ms_max),
+    (Column("errors", "Errors"), lambda row: row.errors),
+    (Column("cpu_pct", "CPU", "%"), lambda row: row.cpu_pct),
+    (Column("cpu_effectiveness", "CPU effectiveness", "IOPS/%"), lambda row: row.effectiveness),
+)
+
+
+def guide_data(rows: Sequence[GuideRow], suffix: str = "") -> ResultTable:
     """Every row, unrounded."""
-    found = tuple((one.variant, one.corner.name, one.depth, *map(or_na, _values(one))) for one in rows)
-    yield DataTable(name=f"study_oem_guide_table{suffix}", columns=_DATA, rows=found)
-
-
-def guide_results(rows: Sequence[GuideRow]) -> list[dict[str, Any]]:
-    """The same in ``results.json``."""
-    return [dict(zip(_DATA, (one.variant, one.corner.name, one.depth, *_values(one)), strict=True)) for one in rows]
-
-
-def _values(row: GuideRow) -> tuple[float | None, ...]:
-    return (
-        row.iops, row.mibps, row.mb_per_s, row.latency_ms_mean, row.latency_ms_max, row.errors, row.cpu_pct,
-        row.effectiveness,
-    )  # fmt: skip
+    return table_of(f"study_oem_guide_table{suffix}", "The guide's tests", _DATA, rows, section="results")

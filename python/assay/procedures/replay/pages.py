@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from assay.pages.model import DataTable, Figure, Series, Table, Text
-from assay.pages.printed import NOT_AVAILABLE, milliseconds_or_na, or_na
+from assay.pages.model import Figure, Series, Table, Text
+from assay.pages.printed import NOT_AVAILABLE, milliseconds_or_na
 from assay.procedures.custom import CustomReport, CustomResult, Value
 from assay.procedures.fills import preparation_text, with_fill
 from assay.procedures.replay.result import GRADES, replayed
@@ -14,8 +14,10 @@ from assay.procedures.replay.settings import ReplaySettings
 from assay.procedures.replay.stream_map import intensity, map_table, size_table
 from assay.results import unwritten_sentence, withheld_reason
 from assay.spec.units import duration_label
+from assay.summary.columns import IO_COUNT, SECOND, UNIT
 from assay.summary.measures import MEAN
 from assay.summary.record import Measure, Stat, coded
+from assay.summary.table import Column, Lines, table_of, table_of_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,9 +27,24 @@ if TYPE_CHECKING:
     from assay.pages.model import Block, Entry, Page
     from assay.procedures.replay.result import Replayed, Times
     from assay.spec.edition import Edition
+    from assay.summary.table import Declared, ResultTable
+    from assay.traces.stream_map import SizeShare
+
+    _Number = tuple[str, str, float | None, Stat]
 
 _TITLE = "Replay - Report Page (no test of the specification)"
 _TIMES = ("", "Mean (ms)", "50 % (ms)", "99 % (ms)", "99.9 % (ms)", "Maximum (ms)")
+_VALUES: Declared[_Number] = (
+    (Column("value", "Number", role="key"), lambda one: one[0]),
+    (Column("measured", "Measured"), lambda one: one[2]),
+    (UNIT, lambda one: one[1]),
+)
+_SIZES: Declared[SizeShare] = (
+    (Column("operation", "Operation", role="key"), lambda one: one.operation),
+    (Column("length_bytes", "Size", "B", role="key"), lambda one: one.length_bytes),
+    (IO_COUNT, lambda one: one.io_count),
+    (Column("share", "Share"), lambda one: one.share),
+)
 _GRADE_NOTE = (
     f"Grade by the 99 % value of the lateness: exact 0, good up to {GRADES[1][1]:g} ms, fair up to "
     f"{GRADES[2][1]:g} ms, else poor. It holds our own delay and the wait of I/Os that found no slot."
@@ -205,17 +222,16 @@ class ReplayReport(CustomReport):
             ("Preparation", self.preparation),
         )
 
-    def tables(self, suffix: str) -> Iterator[DataTable]:
+    def tables(self, suffix: str) -> Iterator[ResultTable]:
         """The numbers of the replay, its sizes, and its rate in every second."""
         done = self.result.replayed
-        rows = tuple((name, or_na(value), unit) for name, unit, value, _ in _numbers(done))
-        yield DataTable(name=f"replay_values{suffix}", columns=("value", "measured", "unit"), rows=rows)
-        sizes = self.settings.facts.map.sizes
-        found = tuple((one.operation, or_na(one.length_bytes), one.io_count, one.share) for one in sizes)
-        columns = ("operation", "length_bytes", "io_count", "share")
-        yield DataTable(name=f"replay_sizes{suffix}", columns=columns, rows=found)
-        seconds = tuple(enumerate(done.per_s)) if done else ()
-        yield DataTable(name=f"replay_seconds{suffix}", columns=("second", "completed_io_count"), rows=seconds)
+        numbers = list(_numbers(done))
+        yield table_of(f"replay_values{suffix}", "What came of it", _VALUES, numbers, section="results")
+        yield table_of(f"replay_sizes{suffix}", "Operations and sizes", _SIZES, self.settings.facts.map.sizes)
+        rates = done.per_s if done else ()
+        seconds = ((SECOND, range(len(rates))), (Column("completed_io_count", "I/Os completed"), rates))
+        lines = (Lines(SECOND.key, "completed_io_count"),)
+        yield table_of_columns(f"replay_seconds{suffix}", "Seconds", seconds, lines=lines)
 
     def results(self) -> dict[str, Any]:
         """The same for ``results.json``, with the stream map of the trace and of what was issued."""
@@ -236,7 +252,7 @@ def replay_report(run: StoredRun, test: StoredTest, edition: Edition, prefix: st
     return ReplayReport(run=run, test=test, edition=edition, prefix=prefix, result=result, title="Replay")
 
 
-def _numbers(done: Replayed | None) -> Iterator[tuple[str, str, float | None, Stat]]:
+def _numbers(done: Replayed | None) -> Iterator[_Number]:
     """Key, unit and value of every number, and what it is of many; without a replay those that any replay has."""
     yield "iops", "IOPS", None if done is None else done.iops, "mean"
     yield "mb_per_s", "MB/s", None if done is None else done.mb_per_s, "mean"

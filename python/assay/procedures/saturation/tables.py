@@ -2,70 +2,83 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
-from assay.pages.data_tables import PERCENTILE_COLUMNS, histogram_tables
-from assay.pages.model import DataTable
-from assay.pages.printed import NOT_AVAILABLE, or_na
+from assay.pages.data_tables import histogram_tables
 from assay.results import NINES
+from assay.summary import columns as of
+from assay.summary.columns import percentile_columns
+from assay.summary.table import Column, Lines, records, table_of, table_of_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from assay.engine.records import StoredTest
     from assay.procedures.saturation.result import Mark, SaturationResult
+    from assay.summary.table import Declared, Raw, ResultTable
 
 
-SAMPLE_COLUMNS = (
-    "minute",
-    "iops",
-    "mb_per_s",
-    "tgbw_gb",
-    "drive_fills",
-    "latency_ms_mean",
-    *PERCENTILE_COLUMNS,
-    "latency_ms_max",
+class _Marked(NamedTuple):
+    key: str
+    name: str
+    mark: Mark | None
+
+
+def _of_mark(fill: Callable[[Mark], Raw]) -> Callable[[_Marked], Raw]:
+    return lambda one: None if one.mark is None else fill(one.mark)
+
+
+_MARKS: Declared[_Marked] = (
+    (Column("mark", "Mark", role="key", only="tables"), lambda one: one.name),
+    (Column("sample", "Sample"), _of_mark(lambda mark: mark.sample)),
+    (Column("minute", "Time", "min"), _of_mark(lambda mark: mark.minutes)),
+    (of.WRITTEN, _of_mark(lambda mark: mark.written_gb)),
+    (of.FILLS, _of_mark(lambda mark: mark.fills)),
+    (of.IOPS, _of_mark(lambda mark: mark.iops)),
 )
 
 
-MARK_COLUMNS = ("mark", "sample", "minute", "tgbw_gb", "drive_fills", "iops")
-
-
-def saturation_tables(test: StoredTest, result: SaturationResult, suffix: str) -> Iterator[DataTable]:
+def saturation_tables(test: StoredTest, result: SaturationResult, suffix: str) -> Iterator[ResultTable]:
     """The tables of a write saturation test."""
     name = test.settings.test.replace("-", "_")
     yield samples_table(result, f"{name}_samples{suffix}")
-    yield _marks(result, f"{name}_marks{suffix}")
+    yield marks_table(result, f"{name}_marks{suffix}")
     yield from histogram_tables(test, suffix)
 
 
-def samples_table(result: SaturationResult, name: str) -> DataTable:
+def samples_table(result: SaturationResult, key: str) -> ResultTable:
     """Every complete sample of a write saturation test."""
-    nines = [result.percentiles.get(share, (None,) * len(result.minutes)) for share in NINES]
-    columns = (result.minutes, result.iops, result.throughput, result.written_gb, result.fills, result.latency_ms_mean)
-    rows = zip(*columns, *nines, result.latency_ms_max, strict=True)
-    return DataTable(name=name, columns=SAMPLE_COLUMNS, rows=tuple(tuple(map(or_na, row)) for row in rows))
-
-
-def _marks(result: SaturationResult, name: str) -> DataTable:
-    found = {
-        "first sample": result.first,
-        "peak": result.peak,
-        "peak drop": result.peak_drop,
-        "level reached": result.steady,
-        "five-point rule first held": result.first_steady,
-    }
-    return DataTable(
-        name=name, columns=MARK_COLUMNS, rows=tuple((label, *_mark(mark)) for label, mark in found.items())
+    missing = (None,) * len(result.minutes)
+    columns = (
+        (of.MINUTE, result.minutes),
+        (of.IOPS, result.iops),
+        (of.MB_PER_S, result.throughput),
+        (of.WRITTEN, result.written_gb),
+        (of.FILLS, result.fills),
+        (of.MEAN, result.latency_ms_mean),
+        *zip(percentile_columns(NINES), (result.percentiles.get(share, missing) for share in NINES), strict=True),
+        (of.MAXIMUM, result.latency_ms_max),
     )
+    lines = (Lines(of.MINUTE.key, of.IOPS.key, log="y"), Lines(of.FILLS.key, of.IOPS.key, log="y"))
+    return table_of_columns(key, "Samples", columns, lines=lines)
 
 
-def mark_facts(mark: Mark | None) -> dict[str, Any] | None:
-    """A mark under the names of the columns, None for None."""
-    return None if mark is None else dict(zip(MARK_COLUMNS[1:], _mark(mark), strict=True))
+def marks_table(result: SaturationResult, key: str = "marks") -> ResultTable:
+    """What is read off the curve."""
+    return table_of(key, "Marks of the curve", _MARKS, _marked(result), section="results")
 
 
-def _mark(mark: Mark | None) -> tuple[Any, ...]:
-    if mark is None:
-        return (NOT_AVAILABLE,) * (len(MARK_COLUMNS) - 1)
-    return (mark.sample, mark.minutes, mark.written_gb, mark.fills, mark.iops)
+def mark_results(result: SaturationResult) -> dict[str, dict[str, Raw] | None]:
+    """The same in ``results.json``, None for a mark that there is not."""
+    found = zip(_marked(result), records(marks_table(result)), strict=True)
+    return {one.key: row if one.mark else None for one, row in found}
+
+
+def _marked(result: SaturationResult) -> tuple[_Marked, ...]:
+    return (
+        _Marked("first", "first sample", result.first),
+        _Marked("peak", "peak", result.peak),
+        _Marked("peak_drop", "peak drop", result.peak_drop),
+        _Marked("level_reached", "level reached", result.steady),
+        _Marked("first_steady", "five-point rule first held", result.first_steady),
+    )

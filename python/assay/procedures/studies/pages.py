@@ -11,6 +11,7 @@ from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, mix_label, one_de
 from assay.pages.results import step_results
 from assay.pages.select import NO_RULE, Selected, claim_label
 from assay.pages.test_report import TestReport
+from assay.procedures.studies.data import study_data
 from assay.procedures.studies.distribution import study_distribution
 from assay.procedures.studies.figures import study_figure
 from assay.procedures.studies.in_short import study_effects, study_in_short
@@ -18,7 +19,7 @@ from assay.procedures.studies.measures import study_measures
 from assay.procedures.studies.readings import SAME_SHARE
 from assay.procedures.studies.result import study_result
 from assay.procedures.studies.settings import StudySettings
-from assay.procedures.studies.tables import data_tables, study_tables
+from assay.procedures.studies.tables import study_tables
 from assay.spec.units import duration_label
 
 if TYPE_CHECKING:
@@ -27,11 +28,12 @@ if TYPE_CHECKING:
     from assay.engine.records.run import StoredRun, StoredTest
     from assay.pages.distribution import Distribution
     from assay.pages.effect import Effect
-    from assay.pages.model import Block, DataTable, Entry, Page
+    from assay.pages.model import Block, Entry, Page
     from assay.procedures.studies.result import StudyResult
     from assay.procedures.studies.settings import StudyStep
     from assay.spec.edition import Edition
     from assay.summary.record import Measure
+    from assay.summary.table import ResultTable
 
 ROWS_WITH_CURVES = 4
 """A table of so few rows leaves a page its place for the curves."""
@@ -197,9 +199,9 @@ class StudyReport(TestReport):
         """Response times of the settled part of every stage."""
         return study_distribution(self.test, self.result, self.prefix)
 
-    def tables(self, suffix: str) -> Iterator[DataTable]:
+    def tables(self, suffix: str) -> Iterator[ResultTable]:
         """Every sample, the settled values, and what the reading found."""
-        return data_tables(self.settings, self.result, suffix)
+        return study_data(self.settings, self.result, suffix)
 
     def results(self) -> dict[str, Any]:
         """Variants with their stages, and every step."""

@@ -1,28 +1,25 @@
-"""Tables of studies, printed and as data: values per stage, grids, changes, stability, maps of demands."""
+"""Tables of studies as printed: values per stage, grids, changes, stability, maps of demands."""
 
 from __future__ import annotations
 
-from dataclasses import astuple, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from assay.pages.model import DataTable, Table
+from assay.pages.model import Table
 from assay.pages.printed import (
     NOT_APPLICABLE,
     NOT_AVAILABLE,
     milliseconds_or_na,
     milliseconds_text,
     one_decimal,
-    or_na,
     percent,
 )
 from assay.procedures.studies.figures import Y_TITLES
-from assay.procedures.studies.readings import BAND_SHARE, KNEE_SHARE, TOO_FEW, Change, Stability
+from assay.procedures.studies.readings import BAND_SHARE, KNEE_SHARE, TOO_FEW
 from assay.procedures.studies.result import settled_samples
 from assay.spec.units import GB
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+    from assay.procedures.studies.readings import Stability
     from assay.procedures.studies.result import StageResult, StudyResult, VariantResult
     from assay.procedures.studies.settings import StudySettings
 
@@ -52,24 +49,6 @@ def study_tables(settings: StudySettings, result: StudyResult) -> tuple[Table, .
             return tuple(_grid(plot.x_title, plot.variable, result) for plot in settings.plots)
         case "stages":
             return (_stages(settings, result),)
-
-
-def data_tables(settings: StudySettings, result: StudyResult, suffix: str) -> Iterator[DataTable]:
-    """The tables of a study, unrounded."""
-    name = settings.test.replace("-", "_")
-    stages = [(variant, stage) for variant in result.variants for stage in variant.stages]
-    columns = ("variant", "accesses", "minute", "iops", "mb_per_s", "latency_ms_mean", "latency_ms_max")
-    rows = [row for variant, stage in stages for row in _sample_rows(variant, stage)]
-    yield DataTable(name=f"{name}_samples{suffix}", columns=columns, rows=tuple(rows))
-    yield _stage_data(f"{name}_stages{suffix}", stages)
-    if settings.reading == "change":
-        yield _reading(f"{name}_changes{suffix}", Change, [(v, one) for v in result.variants for one in v.changes])
-    if settings.reading == "stability":
-        found = [(variant, one) for variant in result.variants for one in variant.stability if one]
-        yield _reading(f"{name}_stability{suffix}", Stability, found)
-        seconds = [row for variant, stage in stages for row in _second_rows(variant, stage)]
-        names = ("variant", "accesses", "second", "iops", "latency_ms_max")
-        yield DataTable(name=f"{name}_seconds{suffix}", columns=names, rows=tuple(seconds))
 
 
 def _stages(settings: StudySettings, result: StudyResult) -> Table:
@@ -205,34 +184,3 @@ def _share(share: float | None) -> str:
 
 def _percent_or_na(share: float | None) -> str:
     return NOT_AVAILABLE if share is None else f"{share * 100:,.2f} %"
-
-
-def _sample_rows(variant: VariantResult, stage: StageResult) -> Iterator[tuple[Any, ...]]:
-    columns = (stage.minutes, stage.iops, stage.throughput, stage.response, stage.largest)
-    return ((variant.label, stage.label, *map(or_na, row)) for row in zip(*columns, strict=True))
-
-
-def _second_rows(variant: VariantResult, stage: StageResult) -> Iterator[tuple[Any, ...]]:
-    columns = (stage.seconds, stage.second_iops, stage.latency_ms_max_second)
-    return ((variant.label, stage.label, *map(or_na, row)) for row in zip(*columns, strict=True))
-
-
-def _stage_data(name: str, stages: list[tuple[VariantResult, StageResult]]) -> DataTable:
-    columns = (
-        "variant", "accesses", "thread_count", "queue_depth", "place", "iops", "mb_per_s", "latency_ms_mean",
-        "latency_ms_max", "effective_queue_depth", "total_oio", "iops_share", "written_bytes",
-    )  # fmt: skip
-    rows = []
-    for variant, stage in stages:
-        place = variant.place if stage.place is None else stage.place
-        values = (NOT_AVAILABLE,) * 6 if stage.settled is None else astuple(stage.settled)
-        demand = (stage.demand.thread_count, stage.demand.queue_depth)
-        rows.append(
-            (variant.label, stage.label, *demand, *map(or_na, (place, *values, stage.share)), stage.written_bytes)
-        )
-    return DataTable(name=name, columns=columns, rows=tuple(rows))
-
-
-def _reading(name: str, kind: type[Change | Stability], found: list[tuple[VariantResult, Any]]) -> DataTable:
-    rows = tuple((variant.label, *map(or_na, astuple(one))) for variant, one in found)
-    return DataTable(name=name, columns=("variant", *(field.name for field in fields(kind))), rows=rows)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import UsageError
-from assay.pages.model import DataTable, Table, Text
+from assay.pages.model import Table, Text
 from assay.pages.printed import (
     NOT_APPLICABLE,
     milliseconds_or_na,
     milliseconds_text,
     one_decimal,
-    or_na,
     percent,
     size_label,
 )
@@ -26,8 +26,11 @@ from assay.procedures.workload.result import PERCENTILE_FIELDS, iops_over_time, 
 from assay.procedures.workload.settings import WorkloadSettings
 from assay.results import POINT_SHARES, unwritten_sentence, withheld_reason
 from assay.spec.units import duration_label
+from assay.summary import columns as of
+from assay.summary.columns import percentile_columns
 from assay.summary.measures import MEAN, percentile_key, stat_of
 from assay.summary.record import Key, Measure, coded
+from assay.summary.table import Column, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
     from assay.procedures.workload.result import StreamResult
     from assay.procedures.workload.settings import WorkloadStage
     from assay.spec.edition import Edition
+    from assay.summary.table import Declared, ResultTable
 
 _PERCENTILES = tuple(map(percentile_key, POINT_SHARES))
 _NAMED_STAGES = 6
@@ -213,10 +217,10 @@ class WorkloadReport(CustomReport):
             ("Stages", f"{len(settings.stages):,}"),
         )
 
-    def tables(self, suffix: str) -> Iterator[DataTable]:
+    def tables(self, suffix: str) -> Iterator[ResultTable]:
         """A row for every stream of each measured stage, with what it was asked."""
-        rows = tuple(_data_row(one) for stage in self.result.stages for one in stage)
-        yield DataTable(name=f"workload_streams{suffix}", columns=(*_NAMES, *_ASKED_FIELDS, *_FIELDS), rows=rows)
+        streams = (one for stage in self.result.stages for one in stage)
+        yield table_of(f"workload_streams{suffix}", "Streams", _STREAMS, streams, section="results")
 
     def other_files(self, suffix: str) -> Iterator[tuple[str, bytes]]:
         """The results as Iometer writes them, where it has words for the workload."""
@@ -229,20 +233,30 @@ class WorkloadReport(CustomReport):
         return {"withheld": self.result.withheld, "title": self.settings.title, "streams": found}
 
 
-_NAMES = ("stage", "label")
-_ASKED_FIELDS = ("thread_count", "queue_depth", "accesses")
-_FIELDS = (
-    "iops", "mb_per_s", "commands_per_s", "trimmed_mb_per_s", "latency_ms_mean", *PERCENTILE_FIELDS,
-    "latency_ms_max", "errors",
-    "offered", "late_ms_mean", "late_ms_p99", "late_ms_max", "due_ms_p99", "due_ms_max",
-)  # fmt: skip
-
-
-def _data_row(one: StreamResult) -> tuple[Any, ...]:
-    spec = one.spec
-    asked = (spec.demand.thread_count, spec.demand.queue_depth, pattern_label(spec.pattern)) if spec else (None,) * 3
-    values = (getattr(one, name) for name in _FIELDS)
-    return tuple(map(or_na, (one.stage, one.label, *asked, *values)))
+_STREAMS: Declared[StreamResult] = (
+    (Column("stage", "Stage", role="key"), lambda one: one.stage),
+    (Column("label", "Stream", role="key"), lambda one: one.label),
+    (Column("thread_count", "Threads"), lambda one: one.spec.demand.thread_count if one.spec else None),
+    (Column("queue_depth", "Queue depth"), lambda one: one.spec.demand.queue_depth if one.spec else None),
+    (Column("accesses", "Accesses"), lambda one: pattern_label(one.spec.pattern) if one.spec else None),
+    (of.IOPS, lambda one: one.iops),
+    (of.MB_PER_S, lambda one: one.mb_per_s),
+    (Column("commands_per_s", "Trims and flushes per second"), lambda one: one.commands_per_s),
+    (Column("trimmed_mb_per_s", "Trimmed", "MB/s"), lambda one: one.trimmed_mb_per_s),
+    (of.MEAN, lambda one: one.latency_ms_mean),
+    *(
+        (Column(field, column.title, column.unit), attrgetter(field))
+        for field, column in zip(PERCENTILE_FIELDS, percentile_columns(POINT_SHARES), strict=True)
+    ),
+    (of.MAXIMUM, lambda one: one.latency_ms_max),
+    (Column("errors", "Errors"), lambda one: one.errors),
+    (Column("offered", "Offered", "I/O/s"), lambda one: one.offered),
+    (Column("late_ms_mean", "Issue delay, mean", "ms"), lambda one: one.late_ms_mean),
+    (Column("late_ms_p99", "Issue delay, 99 %", "ms"), lambda one: one.late_ms_p99),
+    (Column("late_ms_max", "Issue delay, largest", "ms"), lambda one: one.late_ms_max),
+    (Column("due_ms_p99", "From due, 99 %", "ms"), lambda one: one.due_ms_p99),
+    (Column("due_ms_max", "From due, largest", "ms"), lambda one: one.due_ms_max),
+)
 
 
 def _together(asked: PagePart, done: PagePart) -> PagePart:

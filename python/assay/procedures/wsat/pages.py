@@ -52,12 +52,13 @@ if TYPE_CHECKING:
     from assay.pages.distribution import Distribution
     from assay.pages.effect import Effect
     from assay.pages.facts import TestFacts
-    from assay.pages.model import Block, DataTable, Entry, Figure, Page, Scale
+    from assay.pages.model import Block, Entry, Figure, Page, Scale
     from assay.pages.select import Selected
     from assay.pages.test_report import PagePart
     from assay.procedures.saturation.result import Mark, SaturationResult
     from assay.spec.edition import Edition
     from assay.summary.record import Measure
+    from assay.summary.table import ResultTable
     from assay.summary.verdict import Ruled
 
 _ENDS = {"time": "time limit", "amount": "amount written", "steady": "five-point rule"}
@@ -168,7 +169,7 @@ class SaturationReport(TestReport):
         """Response times of the first and last sample and of the steady part."""
         return saturation_distribution(self.test, self.result, self.prefix)
 
-    def tables(self, suffix: str) -> Iterator[DataTable]:
+    def tables(self, suffix: str) -> Iterator[ResultTable]:
         """Samples, marks and the histogram behind them."""
         return saturation_tables(self.test, self.result, suffix)
 

@@ -9,14 +9,13 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.pages.facts import TestFacts, share_label
-from assay.pages.model import DataTable, Figure, Series, Table, Text, pictured
+from assay.pages.model import Figure, Series, Table, Text, pictured
 from assay.pages.printed import (
     NOT_APPLICABLE,
     NOT_AVAILABLE,
     milliseconds_or_na,
     milliseconds_text,
     mix_label,
-    or_na,
     percent,
     rate_or_na,
     size_label,
@@ -34,6 +33,7 @@ from assay.procedures.xsr.in_short import (
 from assay.procedures.xsr.measures import cross_stimulus_measures
 from assay.procedures.xsr.result import cross_stimulus_result, slowest
 from assay.procedures.xsr.settings import CrossStimulusSettings
+from assay.procedures.xsr.tables import cross_stimulus_tables
 from assay.spec.units import duration_label
 from assay.summary.record import Tile, coded
 
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from assay.procedures.xsr.result import CrossStimulusResult, GroupResult
     from assay.spec.edition import Edition
     from assay.summary.record import Measure
+    from assay.summary.table import ResultTable
 
 _TITLES = {
     "throughput": "Throughput (MB/s)",
@@ -261,21 +262,9 @@ class CrossStimulusReport(TestReport):
         """None: the samples are many, and in tables."""
         return ()
 
-    def tables(self, suffix: str) -> Iterator[DataTable]:
+    def tables(self, suffix: str) -> Iterator[ResultTable]:
         """Every sample, and the groups."""
-        columns = ("group", "label", "minute", "iops", "mb_per_s", "latency_ms_mean", "latency_ms_max")
-        rows = [row for number, group in enumerate(self.result.groups, 1) for row in _sample_rows(number, group)]
-        yield DataTable(name=f"{self._stem}_samples{suffix}", columns=columns, rows=tuple(rows))
-        names = ("mean_mb_per_s", "end_mb_per_s", "latency_ms_mean_peak", "latency_ms_max_peak", "drop_share")
-        groups = tuple(
-            (number, group.label, *(or_na(getattr(group, name)) for name in names))
-            for number, group in enumerate(self.result.groups, 1)
-        )
-        yield DataTable(name=f"{self._stem}_groups{suffix}", columns=("group", "label", *names), rows=groups)
-
-    @property
-    def _stem(self) -> str:
-        return self.settings.test.replace("-", "_")
+        return cross_stimulus_tables(self.result, self.settings.test.replace("-", "_"), suffix)
 
     def results(self) -> dict[str, Any]:
         """Groups, recovery and samples."""
@@ -313,11 +302,6 @@ def _group_row(number: int, group: GroupResult, span: str) -> tuple[str, ...]:
         _milliseconds(group.latency_ms_max_peak),
         NOT_APPLICABLE if drop is None else percent(round(drop, 4)),
     )
-
-
-def _sample_rows(number: int, group: GroupResult) -> Iterator[tuple[Any, ...]]:
-    columns = (group.minutes, group.iops, group.throughput, group.latency_ms_mean, group.latency_ms_max)
-    return ((number, group.label, *map(or_na, row)) for row in zip(*columns, strict=True))
 
 
 def _milliseconds(value: float | None) -> str:

@@ -1,0 +1,190 @@
+"""Tables of numbers: columns as data, rows as values. CSV files, the workbook and ``results.json`` are made of them."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+
+from assay.summary.record import Coded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+Raw = float | int | str | bool | Coded | None
+"""What a row holds. None : not known. A statement : why there is none."""
+
+T = TypeVar("T")
+
+if TYPE_CHECKING:
+    Declared = Sequence[tuple["Column", Callable[[T], Raw]]]
+    """The columns of a table, each with what fills it from the source of a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table.
+
+    key : its name in CSV files and ``results.json``. title, unit : as people read it; the key where it has no title.
+    role : a ``key`` tells the rows apart. only : where it stands, in ``tables`` (CSV and workbook) or in ``results``
+    (``results.json``) alone; in both where empty.
+    """
+
+    key: str
+    title: str = ""
+    unit: str = ""
+    _: KW_ONLY
+    role: Literal["key", "value"] = "value"
+    only: Literal["", "tables", "results"] = ""
+
+    @property
+    def heading(self) -> str:
+        """Title and unit. Worked: transfer size in KiB -> ``"Transfer size (KiB)"``."""
+        title = self.title or self.key
+        return f"{title} ({self.unit})" if self.unit else title
+
+
+class Pivot(NamedTuple):
+    """A view of a table: a row for each ``down``, a column for each ``across``, ``value`` in the cells.
+
+    All are keys of columns. mark : of the column whose true values mark a cell.
+    """
+
+    down: tuple[str, ...]
+    across: str
+    value: str
+    mark: str = ""
+
+
+class Lines(NamedTuple):
+    """A view of a table: ``y`` over ``x``, a line for each ``by``, a figure for each ``each``; all are keys of columns.
+
+    log : which axes are logarithmic, such as ``x``.
+    """
+
+    x: str
+    y: str
+    by: tuple[str, ...] = ()
+    each: str = ""
+    log: Literal["", "x", "y"] = ""
+
+
+class Words(NamedTuple):
+    """How a CSV file has what is no number and no text."""
+
+    none: str = "n/a"
+    yes: str = "yes"
+    no: str = "no"
+
+
+WORDS = Words()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultTable:
+    """A table of numbers, unrounded.
+
+    key : stem of its file and name of its sheet. title : as people read it. rows : a value per column.
+    pivots, lines : views of it. section : ``results`` where it stands among the results of its test, by its pivots if
+    it has any; ``data`` where only its sheet has it. words : of its CSV file.
+    """
+
+    key: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Raw, ...], ...]
+    pivots: tuple[Pivot, ...] = ()
+    lines: tuple[Lines, ...] = ()
+    section: Literal["results", "data"] = "data"
+    words: Words = WORDS
+
+    def place(self, key: str) -> int:
+        """The place of a column of tables. Raises ValueError where it has none of this key."""
+        return [None if one.only == "results" else one.key for one in self.columns].index(key)
+
+
+def table_of(key: str, title: str, declared: Declared[T], sources: Iterable[T], **more: Any) -> ResultTable:
+    """A table with a row for each source. declared : its columns, each with what fills it. more : fields of the table.
+
+    Worked: columns of ``x`` and ``2 * x`` of the sources 1 and 2 -> rows ``((1, 2), (2, 4))``.
+    """
+    rows = tuple(tuple(fill(one) for _, fill in declared) for one in sources)
+    return ResultTable(key=key, title=title, columns=tuple(column for column, _ in declared), rows=rows, **more)
+
+
+def table_of_columns(
+    key: str, title: str, declared: Sequence[tuple[Column, Iterable[Raw]]], **more: Any
+) -> ResultTable:
+    """The same of columns that are given whole, all of one length."""
+    rows = tuple(zip(*(values for _, values in declared), strict=True))
+    return ResultTable(key=key, title=title, columns=tuple(column for column, _ in declared), rows=rows, **more)
+
+
+def in_tables(table: ResultTable) -> ResultTable:
+    """A table with the columns alone that CSV files and the workbook have."""
+    kept = [place for place, one in enumerate(table.columns) if one.only != "results"]
+    if len(kept) == len(table.columns):
+        return table
+    rows = tuple(tuple(row[place] for place in kept) for row in table.rows)
+    return replace(table, columns=tuple(table.columns[place] for place in kept), rows=rows)
+
+
+def records(table: ResultTable) -> list[dict[str, Raw]]:
+    """The rows as ``results.json`` has them, values by key."""
+    kept = [(place, one.key) for place, one in enumerate(table.columns) if one.only != "tables"]
+    return [{key: row[place] for place, key in kept} for row in table.rows]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pivoted:
+    """A table as one of its pivots has it.
+
+    down, across, value : the columns of the pivot. headings : values of ``across``. rows : values of ``down`` and those
+    of the cells. marked : places of cells among rows and headings, from 0; mark : the column that says so, if any.
+    """
+
+    down: tuple[Column, ...]
+    across: Column
+    value: Column
+    headings: tuple[Raw, ...]
+    rows: tuple[tuple[tuple[Raw, ...], tuple[Raw, ...]], ...]
+    marked: frozenset[tuple[int, int]]
+    mark: Column | None
+
+
+def pivoted(table: ResultTable, pivot: Pivot) -> Pivoted | None:
+    """A view of a table; None where two rows would stand in one cell.
+
+    Worked: rows of 4 and 8 KiB at 0 and 100 % reads -> two rows and two headings, both ascending.
+    """
+    down = [table.place(key) for key in pivot.down]
+    across, value = table.place(pivot.across), table.place(pivot.value)
+    mark = table.place(pivot.mark) if pivot.mark else None
+    found = {(tuple(row[place] for place in down), row[across]): row for row in table.rows}
+    if len(found) < len(table.rows):
+        return None
+    lines, headings = _ascending(line for line, _ in found), _ascending(heading for _, heading in found)
+    cells = [[found.get((line, heading)) for heading in headings] for line in lines]
+    marked = (
+        (line, place)
+        for line, row in enumerate(cells)
+        for place, cell in enumerate(row)
+        if cell and mark is not None and cell[mark] is True
+    )
+    return Pivoted(
+        down=tuple(table.columns[place] for place in down),
+        across=table.columns[across],
+        value=table.columns[value],
+        headings=tuple(headings),
+        rows=tuple(
+            (line, tuple(cell[value] if cell else None for cell in row)) for line, row in zip(lines, cells, strict=True)
+        ),
+        marked=frozenset(marked),
+        mark=None if mark is None else table.columns[mark],
+    )
+
+
+def _ascending(found: Iterable[T]) -> list[T]:
+    """Each once: numbers ascending, others as they come."""
+    each = list(dict.fromkeys(found))
+    numeric = all(isinstance(part, int | float) for one in each for part in (one if isinstance(one, tuple) else (one,)))
+    return sorted(each) if numeric else each  # type: ignore[type-var]
