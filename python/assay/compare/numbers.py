@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from assay.endings import ending_label, is_cut_short
-from assay.results import missed_steady_state, withheld_reason
+from assay.results import missed_steady_state
 from assay.summary.measures import key_of_unit, measure_words
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Number:
 
 def numbers_of(test_report: TestReport) -> Iterator[Number]:
     """Every number of a test once: those that people quote, then those of its cells and response times."""
-    state, reason = _test_state(test_report.test)
+    state, reason = _test_state(test_report)
     for measure in test_report.measures:
         found, why = (state, reason) if state != "ok" else _value_state(test_report.test, measure)
         value = None if measure.value is None else float(measure.value)
@@ -99,13 +99,12 @@ def _name(test_report: TestReport, measure: Measure) -> NumberName:
     )
 
 
-def _test_state(test: StoredTest) -> tuple[State, str]:
-    if is_cut_short(test.ended):
-        return "unfinished", ending_label(test.ended)
-    reason = withheld_reason(test)
-    if reason:
-        return "withheld", reason
-    return ("not steady", "steady state not reached") if missed_steady_state(test) else ("ok", "")
+def _test_state(test_report: TestReport) -> tuple[State, str]:
+    if is_cut_short(test_report.test.ended):
+        return "unfinished", ending_label(test_report.test.ended)
+    if test_report.withheld:
+        return "withheld", test_report.withheld
+    return ("not steady", "steady state not reached") if missed_steady_state(test_report.test) else ("ok", "")
 
 
 def _value_state(test: StoredTest, measure: Measure) -> tuple[State, str]:

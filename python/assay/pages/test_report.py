@@ -13,6 +13,7 @@ from assay.pages.label import banner, notice, qualified
 from assay.pages.model import Box, Figure, Page, Table
 from assay.pages.printed import NOT_AVAILABLE, paragraph
 from assay.pages.time_axis import readable_time
+from assay.results import withheld_reason
 from assay.results.asked_depths import asked_depths
 from assay.summary.measures import distribution_measures
 from assay.summary.record import OWN_SLOTS, TestSummary, Tile, coded
@@ -139,9 +140,14 @@ class TestReport(ABC):
         return quoted_headlines(self.measures)
 
     @cached_property
+    def withheld(self) -> str | None:
+        """Why no result of it may be printed; None where they may."""
+        return withheld_reason(self.test)
+
+    @cached_property
     def measures(self) -> tuple[Measure, ...]:
         """Every number once, for comparison, limits and lists: those that people quote first."""
-        return tuple(sorted(unless_withheld(self.test, self.numbers()), key=lambda one: not one.quoted))
+        return tuple(sorted(unless_withheld(self.withheld, self.numbers()), key=lambda one: not one.quoted))
 
     def tiles(self) -> Iterator[Tile]:
         """What a summary shows of it: the first of the numbers that people quote, unless a test says else."""
@@ -170,7 +176,7 @@ class TestReport(ABC):
     @cached_property
     def verdict(self) -> Verdict:
         """How it came out."""
-        return framed(self.test, self.ruled)
+        return framed(self.test, self.ruled, self.withheld)
 
     def numbers(self) -> Iterator[Measure]:
         """The same in any order: the spread of its response times, unless a test says more or else."""

@@ -52,7 +52,7 @@ def run_numbers(run: StoredRun) -> RunNumbers:
     try:
         return foreign(lambda: _run_numbers(run), f"run {run.run_id}")
     except AssayError as error:
-        verdicts = tuple(framed(test, _unread(test)).state for test in run.tests)
+        verdicts = tuple(framed(test, _unread(test), withheld_reason(test)).state for test in run.tests)
         return RunNumbers(verdicts=verdicts, headlines=none, measures=none, fault=str(error))
 
 

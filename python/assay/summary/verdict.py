@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.endings import is_cut_short
 from assay.errors import EXIT_NOT_STEADY, EXIT_WITHHELD
-from assay.results import disturbed_count, missed_steady_state, void_places, withheld_reason
+from assay.results import disturbed_count, missed_steady_state, void_places
 from assay.results.stimulus_asked import asked_steps
 from assay.results.stimulus_time import short_windows
 from assay.summary.record import Coded, Verdict, Window, coded
@@ -61,12 +61,11 @@ def ruled_by(window: MeasurementWindow | None, *, unstable_count: int = 0, other
     return Ruled(reached=window.reached, windows=(*others, rounds), unstable_count=unstable_count)
 
 
-def framed(test: StoredTest, ruled: Ruled) -> Verdict:
-    """The verdict on a test, whatever its procedure.
+def framed(test: StoredTest, ruled: Ruled, withheld: str | None) -> Verdict:
+    """The verdict on a test, whatever its procedure. withheld : why its results are; None where they are not.
 
     Worked: a test that was interrupted -> ``cut-short``; a write saturation that did not settle -> ``not-settled``.
     """
-    withheld = withheld_reason(test)
     state = _state(test, ruled, withheld)
     return Verdict(
         state=state,
@@ -130,12 +129,11 @@ def _window(window: Window) -> Coded:
     return coded("window-rounds", first=window.first, last=window.last)
 
 
-def unless_withheld(test: StoredTest, measures: Iterable[Measure]) -> Iterator[Measure]:
+def unless_withheld(reason: str | None, measures: Iterable[Measure]) -> Iterator[Measure]:
     """The numbers of a test; of one whose results are withheld their names alone, each with the reason.
 
-    Nothing else may be shown of them, whatever the test.
+    reason : why they are withheld; None where they are not. Nothing else may be shown of them, whatever the test.
     """
-    reason = withheld_reason(test)
     if reason is None:
         yield from measures
         return
