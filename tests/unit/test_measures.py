@@ -7,13 +7,14 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 import pytest
-from assay.pages.distribution import percentile_results
+from assay.pages.distribution import percentile_data
 from assay.pages.headline import quoted_headlines
 from assay.procedures.registry import find_procedure
 from assay.report import reports_of_tests
 from assay.results import step_times
 from assay.summary.measures import LAST, MAXIMUM, MEAN, SETTLED, quoted
 from assay.summary.record import coded
+from assay.summary.table import records
 from every_kind import EVERY, run_of
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def _agrees(one: TestReport) -> None:
 
 def _has_percentiles(one: TestReport, found: dict[tuple[object, ...], object]) -> None:
     spread = one.distribution()
-    rows = percentile_results(spread) if spread else []
+    rows = records(percentile_data(spread)) if spread else []
     for row in rows:
         cell = tuple((name, row[name]) for name in spread.columns)
         times = {name: value for name, value in row.items() if name.startswith("latency_ms")}

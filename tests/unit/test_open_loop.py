@@ -99,7 +99,7 @@ def test_a_closed_loop_has_no_rates() -> None:
     test = synthetic_test()
     assert offered_rates(test, loop_result(test)) == {}
     assert arrival_label(test.settings.demand) is None
-    assert not [table for table in loop_report(test).tables("") if "open_loop" in table.name]
+    assert not [table for table in loop_report(test).tables("") if "open_loop" in table.key]
 
 
 def test_an_open_loop_is_not_asked_to_hold_its_queue_depth() -> None:

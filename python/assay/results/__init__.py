@@ -5,7 +5,6 @@ from __future__ import annotations
 from assay.results.audit import SequenceAudit, sequence_audits
 from assay.results.captured import POINT_SHARES, ExactTimes, exact_times, latency_buckets
 from assay.results.disturbed import (
-    HOST_COLUMNS,
     disturbed_count,
     host_findings,
     round_hosts,
@@ -72,7 +71,6 @@ __all__ = [
     "BEYOND_MIN",
     "CHANGE_MAX",
     "ENDED",
-    "HOST_COLUMNS",
     "NINES",
     "POINT_SHARES",
     "SPREAD_MAX",

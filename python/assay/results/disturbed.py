@@ -92,10 +92,6 @@ def window_disturbed(test: StoredTest) -> str:
     return f"{len(worst)} of {len(worst)} {noun}"
 
 
-HOST_COLUMNS = ("host", "host_reason")
-"""Of a table of rounds."""
-
-
 def round_hosts(test: StoredTest) -> dict[int, tuple[str | None, str | None]]:
     """What the host did during each round: the level, None where nobody watched, and the reason where it disturbed it.
 

@@ -118,6 +118,12 @@ def mean_latency_ns(record: StepRecord) -> float | None:
     return float(response_time(record) * MILLISECOND_NS) if latency_count(record) else None
 
 
+def mean_latency_ms(record: StepRecord) -> float | None:
+    """The same in ms. Worked: a mean of 1,500,000 ns -> 1.5."""
+    mean = mean_latency_ns(record)
+    return None if mean is None else mean / MILLISECOND_NS
+
+
 def max_latency_ns(record: StepRecord) -> int | None:
     """Largest response time of the I/Os issued in the window of a step, in ns; None where none completed."""
     return max((d.latency_ns_max for d in record.sides if d.latency_ns_max is not None), default=None)

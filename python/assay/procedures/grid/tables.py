@@ -15,15 +15,13 @@ from assay.results import (
     effective_queue_depth,
     iops,
     latency_count,
-    mean_latency_ns,
     percentiles,
     rate_count,
     response_time,
     round_hosts,
     throughput,
 )
-from assay.results.step import max_latency_ms
-from assay.spec.units import milliseconds
+from assay.results.step import max_latency_ms, mean_latency_ms
 from assay.summary import columns as of
 from assay.summary.columns import percentile_columns
 from assay.summary.table import Column, Lines, Pivot, Words, records, table_of
@@ -65,7 +63,7 @@ _ROUNDS: Declared[_RoundStep] = (
     (of.IOPS, lambda one: float(iops(one.step))),
     (of.MB_PER_S, lambda one: float(throughput(one.step))),
     (of.DEPTH_FOUND, lambda one: effective_queue_depth(one.step)),
-    (of.MEAN, lambda one: _mean_ms(one.step)),
+    (of.MEAN, lambda one: mean_latency_ms(one.step)),
     (of.MAXIMUM, lambda one: max_latency_ms(one.step)),
     (of.HOST, lambda one: one.host[0]),
     (of.HOST_REASON, lambda one: one.host[1]),
@@ -172,8 +170,3 @@ def _round_steps(test: StoredTest) -> Iterator[_RoundStep]:
         for place, (demand, step) in enumerate(zip(demands, round_.cells, strict=False), 1):
             phase = "pre-write" if place <= settings.pre_write_samples else "cell"
             yield _RoundStep(round_.index, place, phase, demand, step, hosts[round_.index])
-
-
-def _mean_ms(step: StepRecord) -> float | None:
-    mean_ns = mean_latency_ns(step)
-    return None if mean_ns is None else milliseconds(mean_ns)

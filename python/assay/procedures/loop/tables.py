@@ -20,12 +20,11 @@ from assay.results import (
     effective_queue_depth,
     error_count,
     iops,
-    mean_latency_ns,
     round_hosts,
     throughput,
 )
-from assay.results.step import max_latency_ms
-from assay.spec.units import kib_value, kibibytes, milliseconds
+from assay.results.step import max_latency_ms, mean_latency_ms
+from assay.spec.units import kib_value, kibibytes
 from assay.summary import columns as of
 from assay.summary.columns import named, percentile_columns
 from assay.summary.record import coded
@@ -131,7 +130,7 @@ _ROUNDS: Declared[_RoundCell] = (
     (of.IOPS, lambda one: float(iops(one.step))),
     (of.MB_PER_S, lambda one: float(throughput(one.step))),
     (of.DEPTH_FOUND, lambda one: effective_queue_depth(one.step)),
-    (of.MEAN, lambda one: _mean_ms(one.step)),
+    (of.MEAN, lambda one: mean_latency_ms(one.step)),
     (of.MAXIMUM, lambda one: max_latency_ms(one.step)),
     (of.ERRORS, lambda one: error_count(one.step)),
     (of.HOST, lambda one: one.host[0]),
@@ -153,11 +152,6 @@ def _rounds(test: StoredTest, key: str) -> ResultTable:
 
 
 _DRAWN = {"iops": of.IOPS.key, "throughput": of.MB_PER_S.key, "latency": of.MEAN.key}
-
-
-def _mean_ms(step: StepRecord) -> float | None:
-    mean_ns = mean_latency_ns(step)
-    return None if mean_ns is None else milliseconds(mean_ns)
 
 
 def response_table(
