@@ -184,16 +184,16 @@ def test_a_stored_workload_keeps_every_rule(stored: tuple[Path, StoredRun]) -> N
     # A run this short has too few I/Os for percentiles far out: nothing is decided of those, and they do not pass. Nor
     # does it hold a whole burst of each kind that comes once in one to five minutes, so that some fall short of MB/s.
     [
-        ("reads-writes-trims-6-dwpd", 0.16, "5 pass, 1 fail, 2 not decided"),
-        ("reads-writes-trims-9-dwpd", 0.16, "6 pass, 0 fail, 2 not decided"),
-        ("key-value-store-heavy", 0.16, "8 pass, 0 fail, 1 not decided"),
-        ("feed-index", 0.16, "7 pass, 0 fail, 2 not decided"),
-        ("block-cache", 0.16, "6 pass, 0 fail, 2 not decided"),
+        ("reads-writes-trims-6-dwpd", 0.16, "5 met, 1 missed, 2 undecided"),
+        ("reads-writes-trims-9-dwpd", 0.16, "6 met, 0 missed, 2 undecided"),
+        ("key-value-store-heavy", 0.16, "8 met, 0 missed, 1 undecided"),
+        ("feed-index", 0.16, "7 met, 0 missed, 2 undecided"),
+        ("block-cache", 0.16, "6 met, 0 missed, 2 undecided"),
         ("small-writes-and-trims", 0.16, "Report: not written"),
-        ("search", 0.02, "6 pass, 1 fail, 1 not decided"),
-        ("web-server", 0.16, "7 pass, 0 fail, 2 not decided"),
-        ("web-cache", 0.16, "7 pass, 0 fail, 2 not decided"),
-        ("boot-drive", 0.02, "8 pass, 1 fail, 2 not decided"),
+        ("search", 0.02, "6 met, 1 missed, 1 undecided"),
+        ("web-server", 0.16, "7 met, 0 missed, 2 undecided"),
+        ("web-cache", 0.16, "7 met, 0 missed, 2 undecided"),
+        ("boot-drive", 0.02, "8 met, 1 missed, 2 undecided"),
     ],
 )
 def test_a_plan_of_a_data_centre_keeps_its_rates_and_bursts(
@@ -230,7 +230,7 @@ def test_fills_and_corner_tests_beside_a_graphics_processor_are_judged(
     options = ["--scale", "0.005", "--seed", "1", "--no-report", "--out", str(out)]
     # The drive is of another class: it meets one of the four, that of random writes.
     assert assay(["run", drive, str(plan), *options], standalone_mode=False) == EXIT_NOT_MET
-    assert "1 pass, 3 fail, 0 not decided" in capsys.readouterr().out
+    assert "1 met, 3 missed, 0 undecided" in capsys.readouterr().out
     sequences = [one for one in read_run(out).tests[0].sequences if "fill" in one.name]
     filled = [sum(step.write.window_bytes for step in one.steps) / 8e9 for one in sequences]
     assert filled == pytest.approx([1.5, 1.5, 2.0], rel=0.02)

@@ -131,7 +131,7 @@ def test_a_run_without_a_completion_in_a_tracked_cell_ends_at_once_withheld_and_
     done = assay("run", slow_drive(tmp_path), *options, "--out", str(out), cwd=tmp_path)
     assert done.returncode == 5, done.stderr
     said = "no I/O of RND 4KiB 0/100 completed within a step of 0.06 s"
-    assert f"RESULTS WITHHELD: iops: {said}" in done.stdout
+    assert f"WITHHELD: {said}" in done.stdout
     assert re.search(r"iops round 1: .* NO I/O COMPLETED in RND 4KiB 0/100", done.stderr)
     assert "round 2" not in done.stdout
     assert "average 0" not in done.stdout

@@ -54,11 +54,12 @@ def test_no_line_is_wider_than_the_terminal_and_the_time_left_is_always_there(co
     colour = columns != 80
     stream, code = on_terminal(columns, tmp_path / "run", colour=colour)
     # The lines of the outcome, behind the last drawing, are the shell's to fold.
-    drawn = _CONTROL.sub("", stream.partition("Run folder")[0]).replace("\r", "\n").split("\n")
+    before = stream.partition("Simulated client")[0]
+    drawn = _CONTROL.sub("", before).replace("\r", "\n").split("\n")
     assert code == 0, stream
     assert max(map(len, drawn)) <= columns
     # Below 61 columns there is no bar, which alone has colours.
-    assert bool(re.search(r"\x1b\[[0-9;]*3[0-9]", stream)) is (colour and columns > 60)
+    assert bool(re.search(r"\x1b\[[0-9;]*3[0-9]", before)) is (colour and columns > 60)
     text = " ".join(" ".join(drawn).split())
     assert re.search(r"\d+ (s|min)( \d+ s)? left", text)
     assert re.search(r"run:? .*\d+ (s|min)( \d+ s)? left|Run +.*left", text, re.IGNORECASE)

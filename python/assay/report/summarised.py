@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from assay.errors import EXIT_NOT_MET, EXIT_WITHHELD, strongest_first
 from assay.pages.header import model_label
+from assay.report.breaks import break_texts
 from assay.report.conforming import conformity_class, deviations
 from assay.report.level import level_label
 from assay.results import driven_s
 from assay.spec.units import SECOND_NS
 from assay.summary.record import Held, RunSummary, Status, coded
-from assay.summary.verdict import exit_code_of
+from assay.summary.verdict import exit_codes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -62,16 +63,17 @@ def exit_codes(tests: Sequence[TestSummary], held: Held | None) -> tuple[int, ..
 
     Worked: withheld, and a limit missed -> ``(5, 8)``.
     """
-    found = {exit_code_of(one.verdict) for one in tests} or {EXIT_WITHHELD}
+    found = set[int]().union(*(exit_codes_of(one.verdict) for one in tests)) if tests else {EXIT_WITHHELD}
     if held and (held.missed or held.undecided):
         found.add(EXIT_NOT_MET)
-    return strongest_first(found - {0})
+    return strongest_first(found)
 
 
 def _caveats(run: StoredRun, listed: Sequence[str]) -> Iterator[Status]:
     """What a reader must know of the run beside the verdicts, gravest first."""
     if names := not_begun(run):
         yield Status(level="bad", said=coded("not-begun", count=len(names), names=", ".join(names)))
+    yield from (Status(level="warn", said=coded("reason", reason=line)) for line in break_texts(run))
     if run.skipped:
         listing = ", ".join(one.test for one in run.skipped)
         yield Status(level="unknown", said=coded("skipped", count=len(run.skipped), names=listing))

@@ -32,7 +32,7 @@ class Line:
 
 
 def terminal_lines(run: RunSummary, ends: Sequence[str] = ()) -> list[Line]:
-    """What the terminal shows of a run. ends : lines behind all others, as where its report is.
+    """What the terminal shows of a run. ends : lines behind all others, as where its report is, which are never cut.
 
     Worked: eight tests -> two lines of the run, nine of tests, four of tiles, and caveats in what is left of 24.
     """

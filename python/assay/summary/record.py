@@ -114,6 +114,7 @@ class Verdict:
     ended : as stored. unstable_count : cells that moved of which the rule says nothing.
     host : how many measured parts the test system disturbed, and of how many; None where nobody watched.
     void_count : places of which no result comes. short_count : steps with fewer completions than I/Os in flight.
+    missed : steady state was required and not reached, whether or not the results are withheld.
     """
 
     state: State
@@ -125,6 +126,7 @@ class Verdict:
     host: tuple[int, int] | None = None
     void_count: int = 0
     short_count: int = 0
+    missed: bool = False
 
 
 Slot = Literal[

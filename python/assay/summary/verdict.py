@@ -28,7 +28,7 @@ _LEVELS: dict[State, Level] = {
     "no-rule": "good",
     "not-run": "unknown",
 }
-_EXITS: dict[State, int] = {"withheld": EXIT_WITHHELD, "cut-short": EXIT_WITHHELD, "not-steady": EXIT_NOT_STEADY}
+_WITHHELD: frozenset[State] = frozenset({"withheld", "cut-short"})
 NOT_RUN = Verdict(state="not-run", required=False, ended=None)
 
 
@@ -77,6 +77,7 @@ def framed(test: StoredTest, ruled: Ruled, withheld: str | None) -> Verdict:
         host=disturbed_count(test),
         void_count=len(void_places(test)),
         short_count=len(short_windows([*asked_steps(test)])),
+        missed=missed_steady_state(test),
     )
 
 
@@ -100,9 +101,10 @@ def level_of(verdict: Verdict) -> Level:
     return "warn" if level == "good" and any(True for _ in beside(verdict)) else level
 
 
-def exit_code_of(verdict: Verdict) -> int:
-    """The exit code that a test alone gives. Worked: withheld -> 5, a required steady state not reached -> 7."""
-    return _EXITS.get(verdict.state, 0)
+def exit_codes_of(verdict: Verdict) -> set[int]:
+    """The exit codes that a test gives. Worked: withheld, and a required steady state not reached -> 5 and 7."""
+    withheld = {EXIT_WITHHELD} if verdict.state in _WITHHELD else set[int]()
+    return withheld | ({EXIT_NOT_STEADY} if verdict.missed else set())
 
 
 def beside(verdict: Verdict) -> Iterator[Coded]:
