@@ -9,8 +9,6 @@ from assay.summary.columns import UNIT
 from assay.summary.table import Column, Pivot, table_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from assay.compare.comparison import Compared, Comparison, Entry
     from assay.compare.gate import Gated, GateResult
     from assay.compare.subject import Subject
@@ -90,20 +88,15 @@ _GATE: Declared[Gated] = (
 
 
 def comparison_data(found: Comparison) -> tuple[ResultTable, ...]:
-    """All numbers, a row per number and subject; who the subjects are; and the figures of files beside, if any."""
+    """Who the subjects are; all numbers, a row per number and subject; and the figures of files beside, if any."""
     numbers = (_Number(one, entry) for one in found.numbers for entry in one.entries)
     keys = tuple(one.key for one in (_TEST, _LABEL, _NAME, UNIT))
     pivots = tuple(Pivot(keys, _SUBJECT.key, value.key) for value in (_VALUE, _RATIO))
     return (
+        table_of("subjects", "What is compared", _SUBJECTS, found.subjects, section="results"),
         table_of("comparison", "Numbers", _NUMBERS, numbers, pivots=pivots, section="results"),
-        subject_data(found.subjects),
         *_unverified(found),
     )
-
-
-def subject_data(subjects: Sequence[Subject]) -> ResultTable:
-    """The letters with what they stand for."""
-    return table_of("subjects", "What is compared", _SUBJECTS, subjects, section="results")
 
 
 def gate_data(found: GateResult) -> ResultTable:
