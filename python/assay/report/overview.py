@@ -17,8 +17,9 @@ from assay.report.breaks import break_texts
 from assay.report.conforming import conformity_label, deviations
 from assay.report.executive import disturbed_label, verdict
 from assay.report.headline_tables import headline_tables
+from assay.report.insights import insights_of_test, run_sentences, sentences
 from assay.report.level import level_label
-from assay.report.said import run_in_short, unusual
+from assay.report.unusual import unusual
 from assay.results import driven_s, missed_steady_state, stated_limit_count, stored_exit_codes, withheld_reason
 from assay.spec.units import SECOND_NS
 from assay.visible import unicode_name
@@ -152,7 +153,7 @@ def run_overview(
         journal_hash=run.journal.hash if run.journal else "",
         tests=tuple(_test(run, one) for one in tests),
         headlines=tuple(map(_table, headline_tables(run, tests))),
-        in_short=run_in_short(run, tests),
+        in_short=tuple(line for _, line in run_sentences(run, tests)),
         breaks=tuple(break_texts(run)),
         skipped={one.test: paragraph(one.reason) for one in run.skipped},
         report=tuple(map(unicode_name, files)),
@@ -185,7 +186,7 @@ def _test(run: StoredRun, test_report: TestReport) -> ShownTest:
         withheld=withheld and paragraph(withheld),
         extent=test_report.facts.extent,
         disturbed=disturbed_label(test_report),
-        in_short=tuple(test_report.in_short()),
+        in_short=sentences(insights_of_test(test_report)),
         unusual=tuple(unusual(test_report)),
         started_wall_ns=test.started_wall_ns,
         ended_wall_ns=test.ended_wall_ns,

@@ -14,7 +14,7 @@ from assay.report.checks import kept_checks
 from assay.report.claims import baseline_facts, claim_facts
 from assay.report.conforming import conformity_label, deviations
 from assay.report.findings import finding_facts
-from assay.report.said import run_in_short
+from assay.report.insights import insights_of_test, run_sentences, sentences
 from assay.report.sequence_table import sequence_facts
 from assay.results import host_checks
 from assay.results.reference import reference_checks
@@ -57,7 +57,7 @@ def results_json(
         "plan": run.plan,
         "started_wall_ns": run.started_wall_ns,
         "report_date_ns": run.report_date_ns,
-        "in_short": list(run_in_short(run, tests)),
+        "in_short": [line for _, line in run_sentences(run, tests)],
         "claims": claim_facts(run, tests),
         "baseline": baseline_facts(run, tests),
         "tests": [_test(*pair) for pair in zip(tests, spread, strict=True)],
@@ -91,7 +91,7 @@ def _facts_of(test_report: TestReport, spread: Distribution | None) -> dict[str,
         "ended": test.ended,
         "sequences": sequence_facts(test),
         "headlines": headline_results(test_report.headlines()),
-        "in_short": list(test_report.in_short()),
+        "in_short": list(sentences(insights_of_test(test_report))),
         "purge": asdict(test.purge) if test.purge else None,
         **test_report.results(),
         **({"percentiles": percentile_results(spread)} if spread else {}),

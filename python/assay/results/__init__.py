@@ -8,6 +8,7 @@ from assay.results.disturbed import (
     HOST_COLUMNS,
     disturbed_count,
     host_findings,
+    host_late_ns_max,
     round_hosts,
     sequence_host,
     window_disturbed,
@@ -66,7 +67,7 @@ from assay.results.step import (
     window_count,
 )
 from assay.results.stimulus_audit import stimulus_audit
-from assay.results.unwritten import unwritten_sentence
+from assay.results.unwritten import unwritten_reads
 
 __all__ = [
     "BEYOND_MIN",
@@ -100,6 +101,7 @@ __all__ = [
     "holds_queue_depth",
     "host_checks",
     "host_findings",
+    "host_late_ns_max",
     "intended_times",
     "iops",
     "is_reached",
@@ -141,7 +143,7 @@ __all__ = [
     "stored_exit_codes",
     "thread_spread",
     "throughput",
-    "unwritten_sentence",
+    "unwritten_reads",
     "void_places",
     "void_reason",
     "window_count",

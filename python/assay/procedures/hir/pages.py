@@ -27,10 +27,11 @@ from assay.pages.time_axis import MINUTES
 from assay.pages.time_figures import time_figure
 from assay.pages.verdict import minutes_window, verdict_box, verdict_figure
 from assay.procedures.hir.figures import idle_picture
-from assay.procedures.hir.in_short import equal_gains, gained, idle_effects, slow_returns
+from assay.procedures.hir.insights import idle_insights
 from assay.procedures.hir.measures import idle_recovery_measures
 from assay.procedures.hir.result import idle_recovery_result
 from assay.procedures.hir.settings import IdleRecoverySettings
+from assay.procedures.hir.words import equal_gains
 from assay.procedures.saturation.facts import level_text, window_minutes
 from assay.procedures.saturation.figures import iops_figure
 from assay.procedures.saturation.result import verdict_minutes
@@ -41,12 +42,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.engine.records.run import StoredRun, StoredTest
-    from assay.pages.effect import Effect
     from assay.pages.model import Block, Entry, Figure, Page
     from assay.pages.time_figures import Part
     from assay.procedures.hir.result import IdleRecoveryResult, WaitState
     from assay.procedures.saturation.settings import SaturationSettings
     from assay.spec.edition import Edition
+    from assay.summary.insight import Insight
     from assay.summary.record import Measure
 
 _RETURN_COLOUR = 8
@@ -216,18 +217,14 @@ class IdleRecoveryReport(TestReport):
         """What each idle time gives, against the baseline."""
         return idle_picture(f"{self.prefix}-picture", self.settings, self.result)
 
+    def insights(self) -> Iterator[Insight]:
+        """What idle time gains."""
+        return idle_insights(self.test, self.result)
+
     def numbers(self) -> Iterator[Measure]:
         """Baseline, what idle time gives, and response times."""
         yield from idle_recovery_measures(self.settings, self.result)
         yield from TestReport.numbers(self)
-
-    def in_short(self) -> tuple[str, ...]:
-        """What the shortest idle time gains, whether more gives more, and the slowest I/Os without it."""
-        return (*gained(self.result), *equal_gains(self.result.states), *slow_returns(self.result))
-
-    def effects(self) -> Iterator[Effect]:
-        """How much, or how little, the longest idle time brings."""
-        return idle_effects(self.settings, self.result)
 
     def own_settings(self) -> tuple[Entry, ...]:
         """Bursts, idle times and preconditioning."""

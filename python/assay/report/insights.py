@@ -1,0 +1,96 @@
+"""The insights of a run and of its tests, gravest first, as outputs show them: each once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from assay.pages.model import Table
+from assay.report.cross_test import cross_insights
+from assay.results.link import link_mb_per_s
+from assay.summary.ranking import RUN_MAX, TEST_MAX, in_words, lead, ordered, said
+from assay.summary.record import coded, quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.engine.records import StoredRun
+    from assay.pages.test_report import TestReport
+    from assay.summary.insight import Insight
+    from assay.summary.record import Coded, Measure
+
+
+def run_insights(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Insight, ...]:
+    """Those of the run and of all its tests, ordered; at most five."""
+    own = (one for report in tests for one in labelled(report))
+    return ordered((*cross_insights(run, tests), *own))[:RUN_MAX]
+
+
+def insights_of_test(report: TestReport) -> tuple[Insight, ...]:
+    """Those of one test, ordered; at most three."""
+
+    def found() -> tuple[Insight, ...]:
+        return ordered((*cross_insights(report.run, [report]), *labelled(report)))
+
+    return report.once("insights", found)[:TEST_MAX]
+
+
+def run_sentences(run: StoredRun, tests: Sequence[TestReport]) -> tuple[tuple[str, str], ...]:
+    """What a run says, gravest first, each sentence behind the labels of its tests; at most five.
+
+    What leads is what the drive is good for, where nothing is worse than a fact.
+    """
+    found, first = run_insights(run, tests), run_lead(run, tests)
+    lines = [(", ".join(one.tests), in_words(said(one))) for one in found]
+    leads = [("all", in_words(first))] if first else []
+    own = [line for line in lines if [line[1]] == [one[1] for one in leads]]
+    return tuple([*(own or leads), *(line for line in lines if line not in own)][:RUN_MAX])
+
+
+def further_sentences(run: StoredRun, tests: Sequence[TestReport], report: TestReport) -> tuple[str, ...]:
+    """What one of several tests says that the run does not say already."""
+    shown = {(one.kind, label) for one in run_insights(run, tests) for label in one.tests}
+    return sentences([one for one in insights_of_test(report) if (one.kind, report.label) not in shown])
+
+
+def findings_table(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table, ...]:
+    """The sentences of a run as a table; none where it says nothing."""
+    rows = run_sentences(run, tests)
+    columns = ("Test", "What the numbers say")
+    return (Table(caption="Key findings", columns=columns, rows=rows, merged=("Test",)),) if rows else ()
+
+
+def labelled(report: TestReport) -> Iterator[Insight]:
+    """The insights of a test, with its label."""
+    return (replace(one, tests=(report.label,)) for one in report.insights())
+
+
+def run_lead(run: StoredRun, tests: Sequence[TestReport]) -> Coded | None:
+    """What the sentence of a run says: the gravest, or what the drive is good for."""
+    found = run_insights(run, tests)
+    at_link = next((said(one) for one in found if one.values.get("link")), None)
+    return lead(found, at_link or strength(run, tests))
+
+
+def strength(run: StoredRun, tests: Sequence[TestReport]) -> Coded | None:
+    """The most MB/s beside the link, where that is known; else the first number that a data sheet claims, or is quoted.
+
+    Worked: sequential reads of 150 MB/s at a link of 300 -> ``SEQ 128KiB R: 150 MB/s, 50 % of its link``.
+    """
+    known = [one for report in tests for one in report.measures if one.quoted and one.value]
+    moved, link = [one for one in known if one.unit == "MB/s"], link_mb_per_s(run)
+    if moved and link:
+        most = max(moved, key=lambda one: float(one.value or 0))
+        return _good_for(most, float(most.value or 0) / link)
+    claimed = (one for one in known if one.claim)
+    first = next(claimed, next(iter(known), None))
+    return _good_for(first, None) if first else None
+
+
+def _good_for(one: Measure, share: float | None) -> Coded:
+    return coded("good-for", name=one.printed, value=quantity(one.value, one.unit), share=share)
+
+
+def sentences(found: Sequence[Insight]) -> tuple[str, ...]:
+    """Insights as sentences."""
+    return tuple(in_words(said(one)) for one in found)
