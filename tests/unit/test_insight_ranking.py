@@ -19,7 +19,7 @@ NEARS = (0.93, 1.0, 1.06)
 """How far from half and twice a floor a value is taken."""
 WRITES = Subject(order="RND", read_pct=0, size_bytes=4096, depth=8)
 FULL: dict[KindName, dict[str, Any]] = {
-    "withheld": {"test": "IOPS", "reason": "41 I/O errors in the test"},
+    "withheld": {"test": "IOPS", "reason": "41 I/O errors in the test", "share": 1.0},
     "unwritten-reads": {"share": 0.4},
     "host-interference": {"count": 2, "of": 5, "share": 0.4, "worst_ms": 12},
     "held-against-missed": {

@@ -51,7 +51,7 @@ def _of_test(report: TestReport) -> Iterator[Insight]:
     """What stands beside the numbers of any test: results withheld, a busy host, reads of what was never written."""
     label, test = (report.label,), report.test
     if reason := withheld_reason(test):
-        yield Insight(kind="withheld", values={"test": report.label, "reason": reason}, tests=label)
+        yield Insight(kind="withheld", values={"test": report.label, "reason": reason, "share": 1.0}, tests=label)
     if (found := disturbed_count(test)) and found[0]:
         count, of = found
         worst = host_late_ns_max(test) / MILLISECOND_NS or None

@@ -66,10 +66,10 @@ def labelled(report: TestReport) -> Iterator[Insight]:
 
 
 def run_lead(run: StoredRun, tests: Sequence[TestReport]) -> Coded | None:
-    """What the sentence of a run says: the gravest, or what the drive is good for."""
+    """What the sentence of a run says: the gravest, else what bounds it, else what the drive is good for."""
     found = run_insights(run, tests)
-    at_link = next((said(one) for one in found if one.values.get("link")), None)
-    return lead(found, at_link or strength(run, tests))
+    bounded = next((said(one) for one in found if one.values.get("link") or one.kind == "far-below"), None)
+    return lead(found, bounded or strength(run, tests))
 
 
 def strength(run: StoredRun, tests: Sequence[TestReport]) -> Coded | None:

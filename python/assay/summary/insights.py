@@ -50,7 +50,7 @@ _CELLS_SHARE = 0.1
 """Share of all cells above which moved ones are a doubt of the whole test."""
 
 KINDS: dict[KindName, Kind] = {
-    "withheld": Kind(harm=INVALID, words="results of {test} are withheld: {reason}"),
+    "withheld": Kind(harm=INVALID, size="share", words="results of {test} are withheld: {reason}"),
     "unwritten-reads": Kind(
         harm=INVALID, size="share", least={"share": 0.01}, words="{share:share} of the reads met blocks never written"
     ),
@@ -148,10 +148,6 @@ KINDS: dict[KindName, Kind] = {
         least={"apart": 0.25},
         words="{first} and {second} differ by {apart:share} in {subject}[ ({conditions})]",
     ),
-    "unstable-cells": Kind(
-        harm=_unstable,
-        words="{count:untracked cell} varied by more than {limit:share}[, in round {only} only][, most {worst:share}]",
-    ),
     "baseline-change": Kind(
         harm=DOUBT,
         size="worst",
@@ -181,12 +177,16 @@ KINDS: dict[KindName, Kind] = {
         least={"times": 1.5},
         words="{subject} move {times:times} the MB/s of random ones",
     ),
-    "indistinct": Kind(harm=FACT, words="{names:list} cannot be told apart: the drive is saturated"),
     "idle-gain": Kind(
         harm=FACT,
         size="gain",
         least={"gain": 0.02},
         words="{idle_ms:span} idle gains {gain:share}[; up to {same_ms:span} idle gains nothing more]",
+    ),
+    "indistinct": Kind(harm=FACT, words="{names:list} cannot be told apart: the drive is saturated"),
+    "unstable-cells": Kind(
+        harm=_unstable,
+        words="{count:untracked cell} varied by more than {limit:share}[, in round {only} only][, most {worst:share}]",
     ),
 }  # fmt: skip
 """Every kind, by name; of equal rank the first in this order is the graver."""

@@ -15,7 +15,7 @@ from assay.summary.insight import insight
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from assay.engine.records import StepRecord, StepSpec, StoredSequence, StoredTest
+    from assay.engine.records import StepRecord, StoredSequence, StoredTest
     from assay.summary.insight import Insight, Subject
 
 
@@ -39,15 +39,11 @@ def far_below(depths: Sequence[float]) -> Iterator[Insight]:
 def _stage(sequence: StoredSequence) -> Iterator[Insight]:
     times = step_times(sequence)
     for place, step, spec in sequence.result_steps:
-        about = _subject(spec)
+        about = replace(pattern_subject(spec.pattern), stream=spec.label if sequence.result_steps[1:] else None)
         yield from rate_missed(about, step)
         if times and spec.pattern.operation == "transfer":
             yield from tails(about, times[place])
             yield from stalls(about, [waited([step], times[place : place + 1], spec.demand)])
-
-
-def _subject(spec: StepSpec) -> Subject:
-    return replace(pattern_subject(spec.pattern), stream=spec.label)
 
 
 def rate_missed(about: Subject, step: StepRecord) -> Iterator[Insight]:
