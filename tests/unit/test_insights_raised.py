@@ -137,6 +137,7 @@ def report(label: str, *rates: Rate, claim: float | None = None, name: str = "rn
         rates=lambda: rates,
         measures=(measure,) if claim else (),
         headlines=lambda: (headline,) if claim else (),
+        once=lambda _, work: work(),
         facts=SimpleNamespace(independent="none", test_range="100 %"),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import combinations, groupby, product
 from math import inf
 from typing import TYPE_CHECKING
@@ -37,7 +38,7 @@ _ORDERS: dict[str, Order] = {"RND": "RND", "SEQ": "SEQ"}
 def cross_insights(run: StoredRun, tests: Sequence[TestReport]) -> Iterator[Insight]:
     """Everything that no test can say alone, each with the labels of its tests."""
     for one in tests:
-        yield from _of_test(one)
+        yield from one.once("beside", partial(_of_test, one))
     yield from _claims(run, tests)
     yield from _baseline(run, tests)
     judged = [one for one in tests if not missed_steady_state(one.test)]
@@ -47,8 +48,12 @@ def cross_insights(run: StoredRun, tests: Sequence[TestReport]) -> Iterator[Insi
     yield from _disagreeing(judged)
 
 
-def _of_test(report: TestReport) -> Iterator[Insight]:
+def _of_test(report: TestReport) -> tuple[Insight, ...]:
     """What stands beside the numbers of any test: results withheld, a busy host, reads of what was never written."""
+    return tuple(_beside(report))
+
+
+def _beside(report: TestReport) -> Iterator[Insight]:
     label, test = (report.label,), report.test
     if reason := withheld_reason(test):
         yield Insight(kind="withheld", values={"test": report.label, "reason": reason, "share": 1.0}, tests=label)

@@ -12,7 +12,7 @@ from assay.summary.ranking import RUN_MAX, TEST_MAX, in_words, lead, ordered, sa
 from assay.summary.record import coded, quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from assay.engine.records import StoredRun
     from assay.pages.test_report import TestReport
@@ -60,9 +60,9 @@ def findings_table(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table, 
     return (Table(caption="Key findings", columns=columns, rows=rows, merged=("Test",)),) if rows else ()
 
 
-def labelled(report: TestReport) -> Iterator[Insight]:
+def labelled(report: TestReport) -> tuple[Insight, ...]:
     """The insights of a test, with its label."""
-    return (replace(one, tests=(report.label,)) for one in report.insights())
+    return report.once("labelled", lambda: tuple(replace(one, tests=(report.label,)) for one in report.insights()))
 
 
 def run_lead(run: StoredRun, tests: Sequence[TestReport]) -> Coded | None:
