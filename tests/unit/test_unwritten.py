@@ -11,6 +11,7 @@ from assay.cli.options import make_plan
 from assay.dut.dut import Answers
 from assay.errors import UsageError
 from assay.report import reports_of_tests
+from assay.report.insights import insights_of_test, sentences
 from assay.results import run_checks, withheld_reason
 from assay.results.unwritten import unwritten_reads
 from assay.run.run import run_plan
@@ -50,10 +51,10 @@ def test_the_share_of_a_range_that_was_never_written_is_what_the_fills_left(
     assert share(run) == (None if expected is None else pytest.approx(expected, abs=1e-3))
     assert withheld_reason(run.tests[0]) is None
     (report,) = reports_of_tests(run)
-    sentence = (
-        "reads reads blocks that were never written: {:.0%} of the 0.13 GB that it reads. Fill the drive before it."
-    )
-    assert report.in_short()[:1] == ((sentence.format(expected),) if expected else ())
+    sentence = "{:.0f} % of the reads met blocks never written."
+    said = sentences(insights_of_test(report))
+    assert said[:1] == ((sentence.format(expected * 100),) if expected else said[:1])
+    assert expected or not [line for line in said if "never written" in line]
 
 
 def test_a_read_of_what_a_job_before_it_wrote_is_none_of_what_was_never_written(tmp_path: Path) -> None:

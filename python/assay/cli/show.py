@@ -106,8 +106,8 @@ def _print(found: Overview) -> None:
         rows = [row for row in table.rows if row[0] not in withheld or row[_VALUE] != NOT_AVAILABLE]
         if rows:
             _print_table(table, rows, key=_VALUE)
-    together = [("all", line) for line in found.in_short]
-    _print_said("In short", "What the numbers say", _lines(found, lambda test: test.in_short) + together)
+    name = found.tests[0].test.upper() if len(found.tests) == 1 else "all"
+    _print_said("Key findings", "What the numbers say", [(name, line) for line in found.in_short])
     for test in found.tests:
         for table in () if test.withheld else test.tables:
             _print_table(table, table.rows, test.test.upper())

@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from assay.engine.records import StoredRun, StoredTest
     from assay.finding import Finding
     from assay.pages.distribution import Distribution
-    from assay.pages.effect import Effect
     from assay.pages.facts import TestFacts
     from assay.pages.headline import Headline
     from assay.pages.model import Block, Entry
     from assay.pages.rate import Rate
     from assay.pages.select import Selected
     from assay.spec.edition import Edition
+    from assay.summary.insight import Insight
     from assay.summary.record import Measure, Verdict
     from assay.summary.table import ResultTable
     from assay.summary.verdict import Ruled
@@ -187,12 +187,8 @@ class TestReport(ABC):
         """What a reader should know of its numbers that is no warning; none unless a test says so."""
         return ()
 
-    def in_short(self) -> tuple[str, ...]:
-        """What its numbers say of the drive, a sentence each, for the first page; none unless a test says so."""
-        return ()
-
-    def effects(self) -> Iterator[Effect]:
-        """What stands out of its numbers, to be ranked among those of other tests; none unless a test says so."""
+    def insights(self) -> Iterator[Insight]:
+        """What is worth knowing of its numbers, in any order; none unless a test says so."""
         return iter(())
 
     def picture(self) -> Figure | None:

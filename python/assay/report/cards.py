@@ -11,7 +11,8 @@ from assay.pages.printed import NOT_AVAILABLE, paragraph
 from assay.procedures.registry import find_procedure
 from assay.report.claims import claim_verdict
 from assay.report.headline_tables import by_subject, with_mean_time
-from assay.report.said import beside_verdict, run_in_short
+from assay.report.insights import further_sentences, run_sentences
+from assay.report.unusual import beside_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -50,21 +51,26 @@ def cards(
     name and sentence.
     """
     reports = [one.report for one in tests]
-    said = tuple(map(paragraph, run_in_short(run, reports)))
+    several = len(reports) > 1
+    lines = tuple(sentence for _, sentence in run_sentences(run, reports))
+    said = lines if several else ()
     unusual = tuple(line for _, line in of_run)
     skipped = tuple(
         Card(name=one.test.upper(), title=_title(one.procedure), outcome=outcome)
         for one, outcome in zip(run.skipped, outcomes[len(tests) :], strict=True)
     )
-    own = tuple(_card(one, outcome) for one, outcome in zip(tests, outcomes, strict=False))
-    title = "What stands out, and what the tests say together" if said else "All tests"
+    own = tuple(
+        _card(one, outcome, further_sentences(run, reports, one.report) if several else lines)
+        for one, outcome in zip(tests, outcomes, strict=False)
+    )
+    title = "Key findings" if said else "All tests"
     together = (
         (Card(name="all", title=title, said=said, lead=_TOGETHER_LEAD, unusual=unusual),) if said or unusual else ()
     )
     return (*together, *own, *skipped)
 
 
-def _card(placed: Placed, outcome: str) -> Card:
+def _card(placed: Placed, outcome: str, said: tuple[str, ...]) -> Card:
     one = placed.report
     basis, quotes = _shared(tuple(_quotes(one)))
     return Card(
@@ -74,7 +80,7 @@ def _card(placed: Placed, outcome: str) -> Card:
         facts=(_extent(one), f"pages {placed.pages}"),
         quotes=quotes,
         basis=basis,
-        said=tuple(map(paragraph, one.in_short())),
+        said=said,
         unusual=tuple(beside_verdict(one)),
         picture=one.picture(),
         anchor=placed.anchor,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from assay.pages.headline import (
     baseline_of,
@@ -18,12 +17,11 @@ from assay.pages.headline import (
 from assay.pages.model import Bars, Table
 from assay.pages.printed import NOT_AVAILABLE, demand_label, outstanding, paragraph
 from assay.results import missed_steady_state
-from assay.spec.units import count_label
 from assay.summary.columns import UNIT
 from assay.summary.table import Column, Words, table_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from assay.engine.records import StoredRun
     from assay.pages.headline import Headline
@@ -32,7 +30,8 @@ if TYPE_CHECKING:
 
 _COLUMNS = ("Test", "Figure", "Measured", "Unit", "Claimed", "Of the claim", "Claim met")
 _NOT_JUDGED = "not judged"
-_GRAVEST = ("NO", "YES", _NOT_JUDGED)
+_MET = {"YES": True, "NO": False}
+_GRAVEST = (False, True, None)
 
 
 def claims_table(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table, ...]:
@@ -165,50 +164,40 @@ def claim_data(run: StoredRun, tests: Sequence[TestReport]) -> ResultTable:
 _MET = {"YES": True, "NO": False}
 
 
-def claims_text(run: StoredRun, tests: Sequence[TestReport]) -> Iterator[str]:
-    """All claims in a sentence, none without any; one that two tests judge is met where it is in both.
+class HeldClaim(NamedTuple):
+    """A claim and what a test measured. met : None where it is not judged. share : measured over claimed."""
 
-    Worked: YES, NO, NO of three claims -> ``"Data sheet: 1 of 3 claims met, 2 missed."``
-    """
-    verdicts: dict[str | None, list[str]] = {}
+    test: str
+    name: str
+    met: bool | None
+    measured: float | None
+    claimed: float
+    unit: str
+
+
+def held_claims(run: StoredRun, tests: Sequence[TestReport]) -> tuple[HeldClaim, ...]:
+    """Every claim once; one that two tests judge as the one that misses it, where one does."""
+    found: dict[str | None, list[HeldClaim]] = {}
     for one, headline in _claimed(run, tests):
-        verdicts.setdefault(headline.claim, []).append(claim_verdict(run, one, headline))
-    if verdicts:
-        twice = sum(len(found) > 1 for found in verdicts.values())
-        told = f"; {twice} of them judged by two tests" if twice else ""
-        yield f"Data sheet: {_counted([min(found, key=_GRAVEST.index) for found in verdicts.values()])}{told}."
+        met = _MET.get(claim_verdict(run, one, headline))
+        claim = claimed(run, headline) or 0
+        held = HeldClaim(one.label, headline.item, met, headline.value, claim, headline.unit)
+        found.setdefault(headline.claim, []).append(held)
+    return tuple(min(same, key=lambda one: _GRAVEST.index(one.met)) for same in found.values())
 
 
-def baseline_text(run: StoredRun, tests: Sequence[TestReport]) -> Iterator[str]:
-    """How many numbers are better and worse than the baseline, and the farthest of both; none without any.
+class HeldNumber(NamedTuple):
+    """A number and how much worse than in the baseline it is: a share of that, negative where it is better."""
 
-    Worked: 110.6 and 93.1 IOPS where the baseline has 100 of both -> ``"Against the baseline: 1 better, +10.6 % (IOPS
-    RND 4KiB W); 1 worse, -6.9 % (WSAT RND 4KiB 0/100, first sample)."``
-    """
-    sides: dict[str, list[tuple[float, str]]] = {"better": [], "worse": [], "the same": []}
-    for one, headline, was in _with_baseline(run, tests):
-        if (share := share_of(headline, was)) is not None:
-            told = f"{(share - 1) * 100:+.1f} % ({one.label} {headline.item})"
-            sides[_side(share, headline.unit)].append((abs(share - 1), told))
-    parts = [f"{len(found)} {name}{_farthest(found)}" for name, found in sides.items() if found]
-    if parts:
-        yield f"Against the baseline: {'; '.join(parts)}."
+    test: str
+    name: str
+    worse: float
 
 
-def _side(share: float, unit: str) -> str:
-    """Worked: 1.1 times the IOPS is better, 1.1 times the response time is worse."""
-    if share == 1:
-        return "the same"
-    return "better" if (share > 1) != (unit == "ms") else "worse"
-
-
-def _farthest(found: Sequence[tuple[float, str]]) -> str:
-    change, told = max(found)
-    return f", {'most ' if found[1:] else ''}{told}" if change else ""
-
-
-def _counted(verdicts: Sequence[str]) -> str:
-    count = Counter(verdicts)
-    parts = [f"{count['YES']} of {count_label(len(verdicts), 'claim')} met"]
-    parts += [f"{count[word]} {said}" for word, said in (("NO", "missed"), (_NOT_JUDGED, _NOT_JUDGED)) if count[word]]
-    return ", ".join(parts)
+def held_to_baseline(run: StoredRun, tests: Sequence[TestReport]) -> tuple[HeldNumber, ...]:
+    """Every number that the baseline has. Worked: 93.1 IOPS where it has 100 -> 0.069 worse; 1.1 of 1 ms -> 0.1."""
+    return tuple(
+        HeldNumber(one.label, headline.item, share - 1 if headline.unit == "ms" else 1 - share)
+        for one, headline, was in _with_baseline(run, tests)
+        if (share := share_of(headline, was)) is not None
+    )

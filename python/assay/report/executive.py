@@ -18,9 +18,10 @@ from assay.report.cards import SPREAD_SAID, cards
 from assay.report.conforming import conformity_head, deviations
 from assay.report.findings import checks_beyond
 from assay.report.headline_tables import headline_tables
+from assay.report.insights import findings_table
 from assay.report.level import level_label
-from assay.report.said import in_short_tables, unusual_table
 from assay.report.summary import joined_banner, summary_header
+from assay.report.unusual import unusual_table
 from assay.results import disturbed_count, driven_s, withheld_reason
 from assay.spec.units import GB, GIB, SECOND_NS, count_label, duration_label
 
@@ -59,7 +60,7 @@ def executive_page(
     # A run of this host is as far vouched for as every report says that it is.
     level = f" - {level_label(run)}" if run.origin else ""
     verdicts, of_run = _verdicts(run, placed), tuple(_of_run(run, tests))
-    said, unusual = in_short_tables(run, tests), unusual_table(tests, of_run)
+    said, unusual = findings_table(run, tests), unusual_table(tests, of_run)
     outcomes = [row[1] for row in verdicts.rows]
     head = summary_header(run, edition)
     return Page(

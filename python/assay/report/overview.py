@@ -17,9 +17,10 @@ from assay.report.breaks import break_texts
 from assay.report.conforming import conformity_label, deviations
 from assay.report.executive import disturbed_label, verdict
 from assay.report.headline_tables import headline_tables
+from assay.report.insights import insights_of_test, run_sentences, sentences
 from assay.report.level import level_label
-from assay.report.said import run_in_short, unusual
 from assay.report.summarised import exit_codes
+from assay.report.unusual import unusual
 from assay.results import driven_s, missed_steady_state, stated_limit_count, withheld_reason
 from assay.spec.units import SECOND_NS
 from assay.visible import unicode_name
@@ -74,7 +75,7 @@ class ShownTest(Facts):
     withheld: str | None = Field(description="Why its results are in no report; null where they are.")
     extent: str = Field(description="Its rounds, or time and gigabytes, as the first page says.")
     disturbed: str = Field(description="How many of its measured parts the test system disturbed.")
-    in_short: _Texts = Field(description="What its numbers say of the drive, a sentence each.")
+    in_short: _Texts = Field(description="Key findings of the test, the worst first, at most three sentences.")
     unusual: _Texts = Field(description="What else a reader must know.")
     started_wall_ns: int = Field(description="Nanoseconds since the Unix epoch.")
     ended_wall_ns: int | None = Field(description="Likewise; null where it did not end.")
@@ -112,7 +113,7 @@ class Overview(Facts):
     journal_hash: str = Field(description="SHA-256 of the last line of the journal, which holds the whole run.")
     tests: tuple[ShownTest, ...] = Field(description="The tests in the order they ran.")
     headlines: tuple[ShownTable, ...] = Field(description="The numbers of all tests as the first page prints them.")
-    in_short: _Texts = Field(description="What the tests say of the drive together, a sentence each.")
+    in_short: _Texts = Field(description="Key findings of the run, the worst first, at most five sentences.")
     breaks: _Texts = Field(description="Where the run was cut short and resumed, a sentence each.")
     skipped: dict[str, str] = Field(description="Tests of the plan that this drive cannot run, each with the reason.")
     report: _Texts = Field(description="Files of its report that are there, tables included.")
@@ -159,7 +160,7 @@ def run_overview(
         journal_hash=run.journal.hash if run.journal else "",
         tests=tuple(_test(run, one) for one in tests),
         headlines=tuple(map(_table, headline_tables(run, tests))),
-        in_short=run_in_short(run, tests),
+        in_short=tuple(line for _, line in run_sentences(run, tests)),
         breaks=tuple(break_texts(run)),
         skipped={one.test: paragraph(one.reason) for one in run.skipped},
         report=tuple(map(unicode_name, files)),
@@ -192,7 +193,7 @@ def _test(run: StoredRun, test_report: TestReport) -> ShownTest:
         withheld=withheld and paragraph(withheld),
         extent=test_report.facts.extent,
         disturbed=disturbed_label(test_report),
-        in_short=tuple(test_report.in_short()),
+        in_short=sentences(insights_of_test(test_report)),
         unusual=tuple(unusual(test_report)),
         started_wall_ns=test.started_wall_ns,
         ended_wall_ns=test.ended_wall_ns,

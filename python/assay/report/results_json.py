@@ -14,7 +14,7 @@ from assay.report.checks import kept_checks
 from assay.report.claims import baseline_data, claim_data
 from assay.report.conforming import conformity_label, deviations
 from assay.report.findings import finding_data
-from assay.report.said import run_in_short
+from assay.report.insights import insights_of_test, run_sentences, sentences
 from assay.report.sequence_table import sequence_table
 from assay.results import host_checks
 from assay.results.reference import reference_checks
@@ -58,7 +58,7 @@ def results_json(
         "plan": run.plan,
         "started_wall_ns": run.started_wall_ns,
         "report_date_ns": run.report_date_ns,
-        "in_short": list(run_in_short(run, tests)),
+        "in_short": [line for _, line in run_sentences(run, tests)],
         "claims": records(claim_data(run, tests)),
         "baseline": records(baseline_data(run, tests)),
         "tests": [_test(*pair) for pair in zip(tests, spread, strict=True)],
@@ -92,7 +92,7 @@ def _facts_of(test_report: TestReport, spread: Distribution | None) -> dict[str,
         "ended": test.ended,
         "sequences": records(sequence_table(test)),
         "headlines": headline_results(test_report.headlines()),
-        "in_short": list(test_report.in_short()),
+        "in_short": list(sentences(insights_of_test(test_report))),
         "purge": asdict(test.purge) if test.purge else None,
         **test_report.results(),
         **({"percentiles": records(percentile_data(spread))} if spread else {}),

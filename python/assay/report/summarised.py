@@ -8,6 +8,7 @@ from assay.errors import EXIT_NOT_MET, EXIT_WITHHELD, strongest_first
 from assay.pages.header import model_label
 from assay.report.breaks import break_texts
 from assay.report.conforming import conformity_class, deviations
+from assay.report.insights import run_said
 from assay.report.level import level_label
 from assay.results import driven_s
 from assay.spec.units import SECOND_NS
@@ -44,6 +45,7 @@ def summarise_run(run: StoredRun, reports: Sequence[TestReport], held: Held | No
         not_begun=not_begun(run),
         held=held,
         exit_codes=exit_codes(tests, held),
+        said=run_said(run, reports),
         caveats=tuple(_caveats(run, listed)),
     )
 

@@ -36,7 +36,7 @@ from assay.pages.printed import (
 from assay.procedures.registry import find_procedure
 from assay.report.checks import condition_table
 from assay.report.claims import baseline_table, claims_table
-from assay.report.said import found_table
+from assay.report.unusual import found_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

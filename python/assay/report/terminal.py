@@ -6,17 +6,18 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from assay.pages.printed import capacity_label, paragraph, utc
+from assay.pages.printed import NOT_AVAILABLE, capacity_label, paragraph, utc
 from assay.spec.units import SECOND_NS, count_label, duration_label
-from assay.summary.record import SLOTS, coded
-from assay.summary.shown import measure_text, parts
+from assay.summary.digits import si
+from assay.summary.ranking import in_words
+from assay.summary.record import ALL_TESTS, SLOTS, coded, quantity
 from assay.summary.verdict import beside, level_of, stated
 from assay.summary.words import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from assay.summary.record import Level, Measure, RunSummary, TestSummary, Tile
+    from assay.summary.record import Coded, Level, Measure, RunSummary, TestSummary, Tile
 
 LINES_MAX, COLUMNS_MAX = 24, 100
 _TESTS_MAX, _TILES_MAX, _CAVEATS_MAX = 8, 8, 4
@@ -41,7 +42,13 @@ def terminal_lines(run: RunSummary, ends: Sequence[str] = ()) -> list[Line]:
     tiles = [Line(text=one) for one in _tiles(run)]
     last = [*_held(run), *(Line(text=one) for one in ends)]
     left = LINES_MAX - sum(map(len, (head, tests, tiles, last)))
-    return _apart([head, tests, tiles, [*_caveats(run, min(left, _CAVEATS_MAX + 1))], last])
+    said = [Line(text=_cut(paragraph(_finding(*one)))) for one in run.said[: max(left - 1, 1)]]
+    return _apart([head, tests, tiles, said, [*_caveats(run, min(left - len(said), _CAVEATS_MAX + 1))], last])
+
+
+def _finding(tests: str, said: Coded) -> str:
+    """Worked: reads that stall in two tests -> ``"IOPS, LAT: Reads stall: 10 times for up to 400 ms."``."""
+    return in_words(said) if tests == ALL_TESTS else f"{tests}: {in_words(said)}"
 
 
 def _apart(blocks: Sequence[Sequence[Line]]) -> list[Line]:
@@ -108,15 +115,22 @@ def _shown(test: TestSummary, tile: Tile) -> str:
     if first is None or first.value is None:
         return ""
     if tile.then is not None:
-        return f"{measure_text(first)} -> {measure_text(test.measure(tile.then))}"
-    return f"{measure_text(first)}{_range(first)}"
+        return f"{_number(first)} -> {_number(test.measure(tile.then))}"
+    return f"{_number(first)}{_range(first)}"
 
 
 def _range(one: Measure) -> str:
-    if not one.rounds or one.stat != "mean":
+    """Least and greatest round in the digits of the number; none of times, whose unit follows their size."""
+    if not one.rounds or one.stat != "mean" or one.unit == "ms":
         return ""
-    least, most = (parts(value, one.unit)[0] for value in (min(one.rounds), max(one.rounds)))
+    least, most = (si(float(value)) for value in (min(one.rounds), max(one.rounds)))
     return f" ({least}-{most})" if least != most else ""
+
+
+def _number(one: Measure | None) -> str:
+    """A number with its unit; n/a where there is none."""
+    found = quantity(one.value, one.unit) if one else None
+    return text(found) if found else NOT_AVAILABLE
 
 
 def _caveats(run: RunSummary, most: int) -> Iterator[Line]:

@@ -7,6 +7,7 @@ from assay.results.captured import POINT_SHARES, ExactTimes, exact_times, latenc
 from assay.results.disturbed import (
     disturbed_count,
     host_findings,
+    host_late_ns_max,
     round_hosts,
     sequence_host,
     window_disturbed,
@@ -65,7 +66,7 @@ from assay.results.step import (
     window_count,
 )
 from assay.results.stimulus_audit import stimulus_audit
-from assay.results.unwritten import unwritten_sentence
+from assay.results.unwritten import unwritten_reads
 
 __all__ = [
     "BEYOND_MIN",
@@ -98,6 +99,7 @@ __all__ = [
     "holds_queue_depth",
     "host_checks",
     "host_findings",
+    "host_late_ns_max",
     "intended_times",
     "iops",
     "is_reached",
@@ -139,7 +141,7 @@ __all__ = [
     "stored_exit_codes",
     "thread_spread",
     "throughput",
-    "unwritten_sentence",
+    "unwritten_reads",
     "void_places",
     "void_reason",
     "window_count",

@@ -78,6 +78,11 @@ def disturbed_count(test: StoredTest) -> tuple[int, int] | None:
     return sum(one.marked for one in worst), len(worst)
 
 
+def host_late_ns_max(test: StoredTest) -> int:
+    """How late the host let a thread run at most, over what results come from; 0 where nobody watched."""
+    return max((one.host.late_ns_max for one in counted_sequences(test) if one.host), default=0)
+
+
 def window_disturbed(test: StoredTest) -> str:
     """That the host disturbed every round of the window, or every measured part of a test that has none; else empty.
 

@@ -70,14 +70,6 @@ def unwritten_reads(test: StoredTest) -> Iterator[Finding]:
             state.wrote(write)
 
 
-def unwritten_sentence(test: StoredTest) -> tuple[str, ...]:
-    """The worst of it for the first page; empty where it passes."""
-    worst = max(unwritten_reads(test), key=lambda one: one.severity, default=None)
-    if worst is None or not worst.marked:
-        return ()
-    return (f"{worst.where} reads blocks that were never written: {worst.reason}. Fill the drive before it.",)
-
-
 def _finding(group: _Group, active: ActiveRange, share: float) -> Finding:
     size = active.segment_bytes * len(active.segment_starts)
     reason = f"{share:.0%} of the {size / GB:,.2f} GB that it reads" if share else "none"

@@ -46,6 +46,21 @@ def coded(code: str, **values: Any) -> Coded:
     return Coded(code=code, values=values)
 
 
+def quantity(value: Number | None, unit: str) -> Coded | None:
+    """A number with its unit, as part of a statement; None without one. Worked: 2 ms -> ``"2 ms"``."""
+    if value is None:
+        return None
+    code = _CODES.get(unit, "amount")
+    return coded(code, value=value, unit=unit if code == "amount" else None)
+
+
+_CODES = {"ms": "time", "x": "ratio"}
+
+
+ALL_TESTS = "all"
+"""Stands for the labels of tests where a statement is of none alone."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
     """A statement with a level."""
@@ -192,7 +207,8 @@ class RunSummary:
     model : of the drive as printed. label_class : how far it conforms, in one word. level : how far it is vouched for.
     not_begun : tests of the plan behind one that was stopped. held : limits and claims that were met, missed and not
     decided; None where the plan states none. exit_codes : every reason not to exit with 0, strongest first.
-    wall_s : of the run; None where it did not end. caveats : gravest first.
+    wall_s : None where it did not end. said : what it shows, gravest first, each with the labels of its tests
+    or ``all``. caveats : gravest first.
     """
 
     run_id: str
@@ -211,6 +227,7 @@ class RunSummary:
     not_begun: tuple[str, ...]
     held: Held | None
     exit_codes: tuple[int, ...]
+    said: tuple[tuple[str, Coded], ...]
     caveats: tuple[Status, ...]
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from assay.pages.printed import (
     milliseconds_text,
     minutes_label,
+    mix_label,
     one_decimal,
     paragraph,
     percent,
@@ -16,10 +17,12 @@ from assay.pages.printed import (
     size_label,
 )
 from assay.spec.units import GB, count_label, duration_label, kib_label
+from assay.summary import digits
+from assay.summary.insight import Subject
 from assay.summary.record import Coded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 TEMPLATES: dict[str, str] = {
     # What a number comes from.
@@ -100,21 +103,62 @@ TEMPLATES: dict[str, str] = {
     "few-rounds": "n/a: {count:complete round}, a measurement window needs five",
     "few-beyond": "n/a: fewer than ten I/Os beyond",
     "not-applicable": "N/A",
+    # Numbers in a statement.
+    "amount": "{value:si} {unit}",
+    "time": "{value:span}",
+    "ratio": "{value:times}",
+    # What a drive is good for, where nothing speaks against it.
+    "good-for": "{name}: {value}[, {share:share} of its link]",
 }
 """Words by code. A name in braces is a value, behind a colon how it is printed: a name in ``PRINTERS``, a noun that is
 counted, or a format of Python. What stands in brackets is left out where a value in it is missing.
 """
 
+_ORDERS = {"RND": "random ", "SEQ": "sequential ", None: ""}
+_SIDES = {None: "I/Os", 100: "reads", 0: "writes"}
+
+
+def subject_text(found: Subject) -> str:
+    """What an insight is about, in the middle of a sentence.
+
+    Worked: 4 KiB writes at random places at QD 8 -> ``"random 4 KiB writes at QD 8"``; all I/Os -> ``"I/Os"``.
+    """
+    size = f"{digits.block(found.size_bytes)} " if found.size_bytes else ""
+    mix = found.read_pct
+    side = _SIDES.get(mix) or f"{mix_label(mix or 0)} I/Os"
+    depth = f" at QD {found.depth:,}" if found.depth else ""
+    part = f" ({paragraph(found.part)})" if found.part else ""
+    return f"{_ORDERS[found.order]}{size}{side}{depth}{part}"
+
+
+def joined(names: Iterable[str]) -> str:
+    """Worked: three names -> ``"Min, Mid and Max"``."""
+    *first, last = map(paragraph, names)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def sentence(words: str) -> str:
+    """Worked: ``"reads stall"`` -> ``"Reads stall."``."""
+    return f"{words[:1].upper()}{words[1:]}."
+
+
 PRINTERS: dict[str, Callable[[Any], str]] = {
+    "block": digits.block,
     "duration": duration_label,
     "kib": lambda size_bytes: f"{kib_label(size_bytes)} KiB",
     "gb": lambda amount_bytes: f"{amount_bytes / GB:.1f}",
+    "list": joined,
     "minutes": minutes_label,
     "ms": milliseconds_text,
+    "nth": digits.nth,
     "percent": percent,
     "rate": one_decimal,
     "rounds": rounds_label,
+    "share": digits.share,
+    "si": digits.si,
     "size": size_label,
+    "span": digits.span,
+    "times": digits.times,
 }
 _OPTIONAL = re.compile(r"\[([^\[\]]*)\]")
 _NOUN = re.compile(r"[a-z][a-z ]+")
@@ -144,6 +188,8 @@ class _Worded(Formatter):
     def format_field(self, value: Any, format_spec: str) -> str:
         if isinstance(value, Coded):
             return text(value)
+        if isinstance(value, Subject):
+            return subject_text(value)
         if format_spec in PRINTERS:
             return PRINTERS[format_spec](value)
         if _NOUN.fullmatch(format_spec):

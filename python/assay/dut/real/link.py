@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from assay.dut.real.condition import read_link
 from assay.dut.simulated.model import parse_simulated
+from assay.spec import link as spec_link
 
 if TYPE_CHECKING:
     from assay.engine.records import DriveIdentity
 
 FASTEST_BYTES_PER_S = 15.75e9
 """PCIe 5.0 with four lanes, what a drive's link is at most: 32 GT/s x 4 lanes x 128/130 / 8."""
-
-# Bits on the wire per byte of data, with codes of 8 bits in 10 and of 128 in 130.
-_WIRE_BITS_8B10B, _WIRE_BITS_128B130B = 10.0, 8.125
-_PCIE_SLOW_GT_S = 5.0
 
 
 def link_bytes_per_s(drive: DriveIdentity) -> float:
@@ -25,10 +21,7 @@ def link_bytes_per_s(drive: DriveIdentity) -> float:
 
 
 def link_rate(drive: DriveIdentity) -> tuple[float, str]:
-    """The same, and which link that is, for people.
-
-    Source: the line rates and codes of SATA 3, SAS and PCIe 1 to 5.
-    """
+    """The same, and which link that is, for people."""
     if drive.kind == "simulated":
         return float(parse_simulated(drive.path).drive_model["link_bytes_per_s"]), "the link of its drive model"
     link = read_link(drive) if drive.kind == "block" else None
@@ -42,9 +35,4 @@ def line_rate(link: str) -> float:
 
     Worked: ``SATA 6.0 Gbps`` -> 600e6; ``PCIe 8.0 GT/s x4`` -> 3.94e9; an unknown word -> ``FASTEST_BYTES_PER_S``.
     """
-    if found := re.match(r"PCIe ([\d.]+) GT/s x(\d+)", link):
-        speed, lanes = float(found[1]), int(found[2])
-        return speed * 1e9 * lanes / (_WIRE_BITS_8B10B if speed <= _PCIE_SLOW_GT_S else _WIRE_BITS_128B130B)
-    if found := re.match(r"(?:SATA|SAS) ([\d.]+) ?Gb\S*(?: x(\d+))?", link):
-        return float(found[1]) * 1e9 * int(found[2] or 1) / _WIRE_BITS_8B10B
-    return FASTEST_BYTES_PER_S
+    return spec_link.link_bytes_per_s(link) or FASTEST_BYTES_PER_S

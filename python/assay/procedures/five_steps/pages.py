@@ -11,6 +11,7 @@ from assay.pages.model import Box, Text
 from assay.pages.printed import or_null
 from assay.pages.select import NO_RULE, Selected, claim_label
 from assay.pages.time_axis import MINUTES
+from assay.procedures.five_steps.insights import five_steps_insights
 from assay.procedures.five_steps.plan import COMPOSITE, INDEPENDENCE, PRECONDITION, STABILITY, SURFACE
 from assay.procedures.five_steps.result import five_steps_result
 from assay.procedures.five_steps.settings import FiveStepsSettings
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from assay.pages.model import Block, Figure, Page, Table
     from assay.procedures.five_steps.result import FiveSteps, StepVerdict
     from assay.spec.edition import Edition
+    from assay.summary.insight import Insight
     from assay.summary.table import ResultTable
 
 TITLE = "Five Steps - Report Page (no test of the specification)"
@@ -119,6 +121,10 @@ class FiveStepsReport(StudyReport):
         only = replace(self.result, variants=self.result.variants[place : place + 1])
         return study_figure(f"{self.prefix}-{name}", plot, only)
 
+    def insights(self) -> Iterator[Insight]:
+        """The rules that it misses, and what every study says."""
+        return five_steps_insights(self.test, self.found)
+
     def numbers(self) -> Iterator[Measure]:
         """One number per step (last pass, writes of the surface, score, drop), and what every study has."""
         found = self.found
@@ -140,10 +146,6 @@ class FiveStepsReport(StudyReport):
             Selected(item=one.item, unit=one.unit, basis=NO_RULE, value=one.text, claim=claim_label(self.run, None))
             for one in self.headlines()
         )
-
-    def in_short(self) -> tuple[str, ...]:
-        """The verdict of each step with what was found."""
-        return tuple(f"{one.name}: {one.word}; {one.finding.reason}." for one in self.found.verdicts)
 
     def remarks(self) -> tuple[str, ...]:
         """The steps that fail."""

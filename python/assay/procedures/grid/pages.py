@@ -25,7 +25,7 @@ from assay.procedures.grid.facts import (
     pattern_part,
     point_entries,
 )
-from assay.procedures.grid.in_short import demand_effects, demand_in_short
+from assay.procedures.grid.insights import demand_insights
 from assay.procedures.grid.measures import demand_measures
 from assay.procedures.grid.readings import grid_readings
 from assay.procedures.grid.result import demand_label, demand_result
@@ -39,7 +39,6 @@ from assay.results import (
     is_reached,
     latency_count,
     max_latency_ns,
-    missed_steady_state,
     percentiles,
     rate_count,
     response_time,
@@ -53,7 +52,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from assay.engine.records import Demand, MeasurementWindow, StepRecord, StoredRun, StoredTest
-    from assay.pages.effect import Effect
     from assay.pages.facts import TestFacts
     from assay.pages.model import Block, Entry, Figure, Page
     from assay.pages.test_report import PagePart
@@ -61,6 +59,7 @@ if TYPE_CHECKING:
     from assay.procedures.grid.result import DemandResult, PointRun
     from assay.results import ExactTimes
     from assay.spec.edition import Edition
+    from assay.summary.insight import Insight
     from assay.summary.record import Measure
     from assay.summary.table import ResultTable
 
@@ -108,13 +107,9 @@ class DemandReport(TestReport):
         """IOPS over response times, from the fewest outstanding I/Os to the most."""
         return figures.picture_figure(f"{self.prefix}-picture", self.settings, self.result)
 
-    def in_short(self) -> tuple[str, ...]:
-        """How many outstanding I/Os are enough; nothing where steady state was required and not reached."""
-        return () if missed_steady_state(self.test) else tuple(demand_in_short(self.settings, self.result))
-
-    def effects(self) -> Iterator[Effect]:
-        """How few outstanding I/Os are enough; nothing where steady state was required and not reached."""
-        return iter(()) if missed_steady_state(self.test) else demand_effects(self.settings, self.result)
+    def insights(self) -> Iterator[Insight]:
+        """Where the drive saturates, and points that are alike."""
+        return demand_insights(self.test, self.result)
 
     @property
     def ruled(self) -> Ruled:

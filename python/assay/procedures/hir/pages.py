@@ -26,11 +26,12 @@ from assay.pages.time_axis import MINUTES
 from assay.pages.time_figures import time_figure
 from assay.pages.verdict import minutes_window, verdict_box, verdict_figure
 from assay.procedures.hir.figures import idle_picture
-from assay.procedures.hir.in_short import equal_gains, gained, idle_effects, slow_returns
+from assay.procedures.hir.insights import idle_insights
 from assay.procedures.hir.measures import BASELINE, idle_cell, idle_recovery_measures
 from assay.procedures.hir.result import idle_recovery_result
 from assay.procedures.hir.settings import IdleRecoverySettings
 from assay.procedures.hir.tables import idle_recovery_tables
+from assay.procedures.hir.words import equal_gains
 from assay.procedures.saturation.facts import level_text, window_minutes
 from assay.procedures.saturation.figures import iops_figure
 from assay.procedures.saturation.measures import saturation_ruled
@@ -42,12 +43,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.engine.records.run import StoredRun, StoredTest
-    from assay.pages.effect import Effect
     from assay.pages.model import Block, Entry, Figure, Page
     from assay.pages.time_figures import Part
     from assay.procedures.hir.result import IdleRecoveryResult, WaitState
     from assay.procedures.saturation.settings import SaturationSettings
     from assay.spec.edition import Edition
+    from assay.summary.insight import Insight
     from assay.summary.record import Measure
     from assay.summary.table import ResultTable
     from assay.summary.verdict import Ruled
@@ -230,18 +231,14 @@ class IdleRecoveryReport(TestReport):
         title = coded("tile-idle", idle=longest)
         yield Tile(slot="idle", title=title, value=(BASELINE, "iops"), then=(idle_cell(longest), "iops"))
 
+    def insights(self) -> Iterator[Insight]:
+        """What idle time gains."""
+        return idle_insights(self.test, self.result)
+
     def numbers(self) -> Iterator[Measure]:
         """Baseline, what idle time gives, and response times."""
         yield from idle_recovery_measures(self.settings, self.result)
         yield from TestReport.numbers(self)
-
-    def in_short(self) -> tuple[str, ...]:
-        """What the shortest idle time gains, whether more gives more, and the slowest I/Os without it."""
-        return (*gained(self.result), *equal_gains(self.result.states), *slow_returns(self.result))
-
-    def effects(self) -> Iterator[Effect]:
-        """How much, or how little, the longest idle time brings."""
-        return idle_effects(self.settings, self.result)
 
     def own_settings(self) -> tuple[Entry, ...]:
         """Bursts, idle times and preconditioning."""

@@ -13,9 +13,8 @@ from assay.pages.verdict import in_us, is_in_us, time_box, verdict_box
 from assay.procedures.loop import figures as loop_figures
 from assay.procedures.loop.cell_tables import cell_tables
 from assay.procedures.loop.distribution import loop_distribution, loop_picture
-from assay.procedures.loop.effects import loop_effects
 from assay.procedures.loop.facts import loop_facts, loop_outline, loop_preparation, loop_settings, preconditioned_by
-from assay.procedures.loop.in_short import loop_in_short
+from assay.procedures.loop.insights import loop_insights
 from assay.procedures.loop.measures import loop_measures, loop_tiles
 from assay.procedures.loop.rates import loop_rates
 from assay.procedures.loop.readings import convergence_reading, loop_readings
@@ -27,7 +26,8 @@ from assay.procedures.loop.spread import MOVED_SHARE, cell_spreads, moved_places
 from assay.procedures.loop.tables import loop_tables
 from assay.procedures.loop.values import headline_window, no_window_reason
 from assay.procedures.loop.variable import shown
-from assay.results import cell_label, missed_steady_state
+from assay.results import cell_label
+from assay.results.link import link_mb_per_s
 from assay.spec.units import kib_label
 from assay.summary.verdict import Ruled, ruled_by
 
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from assay.engine.records import SteadyVerdict
     from assay.engine.records.run import StoredRun, StoredTest
     from assay.pages.distribution import Distribution
-    from assay.pages.effect import Effect
     from assay.pages.facts import TestFacts
     from assay.pages.model import Entry, Page
     from assay.pages.rate import Rate
@@ -46,6 +45,7 @@ if TYPE_CHECKING:
     from assay.procedures.loop.spread import Spread
     from assay.procedures.loop.values import LoopResult
     from assay.spec.edition import Edition
+    from assay.summary.insight import Insight
     from assay.summary.record import Measure, Tile
     from assay.summary.table import ResultTable
 
@@ -103,13 +103,9 @@ class LoopReport(TestReport):
         """Figures of single cells."""
         return loop_selection(Measured(self.run, self.test, self.result))
 
-    def in_short(self) -> tuple[str, ...]:
-        """Reads beside writes, mixes, sizes, tails; nothing where steady state was required and not reached."""
-        return () if missed_steady_state(self.test) else tuple(loop_in_short(self.test, self.result))
-
-    def effects(self) -> Iterator[Effect]:
-        """Reads against writes, blocks, uneven times; nothing where steady state was required and not reached."""
-        return iter(()) if missed_steady_state(self.test) else loop_effects(self.test, self.result)
+    def insights(self) -> Iterator[Insight]:
+        """Steadiness, tails, stalls, what mixes and sizes cost, and its limit."""
+        return loop_insights(self.test, self.result, link_mb_per_s(self.run))
 
     @property
     def ruled(self) -> Ruled:

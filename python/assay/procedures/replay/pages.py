@@ -9,10 +9,11 @@ from assay.pages.model import Figure, Series, Table, Text
 from assay.pages.printed import NOT_AVAILABLE, milliseconds_or_na
 from assay.procedures.custom import CustomReport, CustomResult, Value
 from assay.procedures.fills import preparation_text, with_fill
+from assay.procedures.replay.insights import replay_insights
 from assay.procedures.replay.result import GRADES, replayed
 from assay.procedures.replay.settings import ReplaySettings
 from assay.procedures.replay.stream_map import intensity, map_table, size_table
-from assay.results import unwritten_sentence, withheld_reason
+from assay.results import withheld_reason
 from assay.spec.units import duration_label
 from assay.summary.columns import IO_COUNT, SECOND, UNIT
 from assay.summary.measures import MEAN
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from assay.pages.model import Block, Entry, Page
     from assay.procedures.replay.result import Replayed, Times
     from assay.spec.edition import Edition
+    from assay.summary.insight import Insight
     from assay.summary.table import Declared, ResultTable
     from assay.traces.stream_map import SizeShare
 
@@ -185,9 +187,9 @@ class ReplayReport(CustomReport):
         slots = f"{done.held:,.3g} of {self.settings.step.demand.queue_depth} slots were taken on the mean"
         return (f"the times of the trace were not kept (fidelity {done.grade}): {late}; {slots}",)
 
-    def in_short(self) -> tuple[str, ...]:
-        """Reads of blocks that were never written."""
-        return unwritten_sentence(self.test)
+    def insights(self) -> Iterator[Insight]:
+        """Whether the drive kept up, waits, and whether it was busy."""
+        return replay_insights(self.test) if self.result.replayed else iter(())
 
     def numbers(self) -> Iterator[Measure]:
         """Every number of the replay; people quote its rate, its throughput and its mean response time."""

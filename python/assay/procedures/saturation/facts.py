@@ -23,9 +23,15 @@ from assay.spec.steady import WINDOW_ROUNDS
 from assay.spec.units import MINUTE_NS, duration_label
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from assay.engine.records import MeasurementWindow, StoredRun, StoredTest
     from assay.pages.model import Entry
     from assay.procedures.saturation.result import Mark, SaturationResult
+
+
+_COARSE_FILLS = 0.25
+"""Samples that write more of the drive each make a curve of too few points."""
 
 
 def saturation_facts(run: StoredRun, test: StoredTest, result: SaturationResult) -> TestFacts:
@@ -184,3 +190,15 @@ def window_minutes(settings: SaturationSettings, window: MeasurementWindow) -> s
     """When the first and the last judged sample were taken. Worked: minutes 1 and 121 -> ``"1 min to 121 min"``."""
     minutes = verdict_minutes(window.verdicts[settings.label], settings)
     return f"{minutes_label(minutes[0])} to {minutes_label(minutes[-1])}"
+
+
+def coarse_samples(settings: SaturationSettings, result: SaturationResult) -> Iterator[str]:
+    """That a sample is so long for the drive that the curve hides what happens within a drive fill.
+
+    Worked: 8 samples of a minute in 4.00 drive fills -> ``"8 samples of 1 min, 0.50 drive fills each: ..."``.
+    """
+    count = len(result.fills)
+    if result.withheld or not count or result.fills[-1] / count <= _COARSE_FILLS:
+        return
+    each = f"{count:,} samples of {duration_label(settings.sample_ns)}, {result.fills[-1] / count:.2f} drive fills each"
+    yield f"{each}: what the drive does within a sample is in no curve"

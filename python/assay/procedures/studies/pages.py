@@ -14,7 +14,7 @@ from assay.pages.test_report import TestReport
 from assay.procedures.studies.data import study_data
 from assay.procedures.studies.distribution import study_distribution
 from assay.procedures.studies.figures import study_figure
-from assay.procedures.studies.in_short import study_effects, study_in_short
+from assay.procedures.studies.insights import study_insights
 from assay.procedures.studies.measures import study_measures
 from assay.procedures.studies.readings import SAME_SHARE
 from assay.procedures.studies.result import study_result
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
     from assay.engine.records.run import StoredRun, StoredTest
     from assay.pages.distribution import Distribution
-    from assay.pages.effect import Effect
     from assay.pages.model import Block, Entry, Page
     from assay.procedures.studies.result import StudyResult
     from assay.procedures.studies.settings import StudyStep
     from assay.spec.edition import Edition
+    from assay.summary.insight import Insight
     from assay.summary.record import Measure
     from assay.summary.table import ResultTable
 
@@ -155,18 +155,14 @@ class StudyReport(TestReport):
             for label, stage in rows
         )
 
+    def insights(self) -> Iterator[Insight]:
+        """How far a setting moves it, and what the reading of the study finds."""
+        return study_insights(self.test, self.result)
+
     def numbers(self) -> Iterator[Measure]:
         """The slowest and the fastest variant, what the reading found, and every stage of every variant."""
         yield from study_measures(self.settings, self.result, self.run.identity.capacity_bytes)
         yield from TestReport.numbers(self)
-
-    def in_short(self) -> tuple[str, ...]:
-        """Which variants differ, and what the reading found."""
-        return tuple(study_in_short(self.settings, self.result))
-
-    def effects(self) -> Iterator[Effect]:
-        """How far its variants lie apart."""
-        return study_effects(self.settings, self.result)
 
     def own_settings(self) -> tuple[Entry, ...]:
         """Variants, and how values are taken from samples."""

@@ -12,19 +12,17 @@ from assay.pages.model import Table, Text
 from assay.pages.printed import (
     NOT_APPLICABLE,
     milliseconds_or_na,
-    milliseconds_text,
-    one_decimal,
-    percent,
     size_label,
 )
 from assay.pages.time_axis import MINUTES
 from assay.pages.time_figures import time_figure
 from assay.procedures.custom import CustomReport, CustomResult, Value
 from assay.procedures.fills import preparation_text, with_fill
+from assay.procedures.workload.insights import workload_insights
 from assay.procedures.workload.iometer_csv import iometer_csv
 from assay.procedures.workload.result import PERCENTILE_FIELDS, iops_over_time, stage_results
 from assay.procedures.workload.settings import WorkloadSettings
-from assay.results import POINT_SHARES, unwritten_sentence, withheld_reason
+from assay.results import POINT_SHARES, withheld_reason
 from assay.spec.units import duration_label
 from assay.summary import columns as of
 from assay.summary.columns import percentile_columns
@@ -42,6 +40,7 @@ if TYPE_CHECKING:
     from assay.procedures.workload.result import StreamResult
     from assay.procedures.workload.settings import WorkloadStage
     from assay.spec.edition import Edition
+    from assay.summary.insight import Insight
     from assay.summary.table import Declared, ResultTable
 
 _PERCENTILES = tuple(map(percentile_key, POINT_SHARES))
@@ -192,10 +191,9 @@ class WorkloadReport(CustomReport):
             "those of a slow one are averaged over about ten I/Os."
         }
 
-    def in_short(self) -> tuple[str, ...]:
-        """Reads of what was never written, how far each stream at a rate kept it, and how long most I/Os took."""
-        kept = (text for stage in self.result.stages for one in stage if (text := _kept(one)))
-        return (*unwritten_sentence(self.test), *kept)
+    def insights(self) -> Iterator[Insight]:
+        """Rates missed, waits, and whether the drive was busy."""
+        return workload_insights(self.test) if self.result.stages else iter(())
 
     def numbers(self) -> Iterator[Measure]:
         """Every number of every stream; people quote rate, throughput and mean response time of each."""
@@ -339,23 +337,6 @@ def ends_after(stage: WorkloadStage) -> str:
     else:
         text = f"{stop.io_count:,} I/Os"
     return text + (f" behind {duration_label(stage.ramp_up_ns)} of ramp-up" if stage.ramp_up_ns else "")
-
-
-def _kept(one: StreamResult) -> str:
-    """How much of a stated rate was kept.
-
-    Worked: 990 of 1,000 due I/Os a second -> ``mixed, writes: 99 % of the 1,000.0 I/Os per second that were due.``
-    """
-    if not one.offered:
-        return ""
-    known = [(share, time) for share, time in zip(POINT_SHARES, _times(one), strict=True) if time is not None]
-    tail = f"; {percent(known[-1][0])} end within {milliseconds_text(known[-1][1])} ms" if known else ""
-    share = f"{one.all_per_s / one.offered * 100:.4g} %"
-    return f"{one.item}: {share} of the {one_decimal(one.offered)} I/Os per second that were due{tail}."
-
-
-def _times(one: StreamResult) -> tuple[float | None, ...]:
-    return tuple(getattr(one, field) for field in PERCENTILE_FIELDS)
 
 
 def _quoted_keys(one: StreamResult, *, is_whole: bool) -> tuple[str, ...]:

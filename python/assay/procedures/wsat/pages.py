@@ -18,6 +18,7 @@ from assay.pages.time_axis import MINUTES
 from assay.pages.verdict import minutes_window
 from assay.procedures.saturation.distribution import saturation_distribution
 from assay.procedures.saturation.facts import (
+    coarse_samples,
     fresh_label,
     is_fresh,
     level_text,
@@ -28,19 +29,13 @@ from assay.procedures.saturation.facts import (
     steady_label,
 )
 from assay.procedures.saturation.figures import FILLS, WRITTEN, iops_figure, marks_said, response_figure
-from assay.procedures.saturation.in_short import (
-    coarse_samples,
-    last_fill_change,
-    saturation_effects,
-    saturation_in_short,
-)
+from assay.procedures.saturation.insights import last_fill_change, saturation_insights
 from assay.procedures.saturation.measures import saturation_measures, saturation_ruled
 from assay.procedures.saturation.readings import saturation_readings
 from assay.procedures.saturation.result import LEVEL_BAND, saturation_result, verdict_minutes
 from assay.procedures.saturation.results import saturation_results
 from assay.procedures.saturation.settings import SaturationSettings
 from assay.procedures.saturation.tables import saturation_tables
-from assay.results import iops, kept_histograms
 from assay.summary.measures import FIRST, LAST, SETTLED
 from assay.summary.record import Tile, coded
 
@@ -50,13 +45,13 @@ if TYPE_CHECKING:
     from assay.engine.records import StoredTest
     from assay.engine.records.run import StoredRun
     from assay.pages.distribution import Distribution
-    from assay.pages.effect import Effect
     from assay.pages.facts import TestFacts
     from assay.pages.model import Block, Entry, Figure, Page, Scale
     from assay.pages.select import Selected
     from assay.pages.test_report import PagePart
     from assay.procedures.saturation.result import Mark, SaturationResult
     from assay.spec.edition import Edition
+    from assay.summary.insight import Insight
     from assay.summary.record import Measure
     from assay.summary.table import ResultTable
     from assay.summary.verdict import Ruled
@@ -113,20 +108,14 @@ class SaturationReport(TestReport):
         title = coded("tile-settled" if settled else "tile-not-settled", label=self.settings.label)
         yield Tile(slot="settled", title=title, value=(FIRST, "iops"), then=(SETTLED if settled else LAST, "iops"))
 
+    def insights(self) -> Iterator[Insight]:
+        """How far writes fall, whether they still do, and how long they wait."""
+        return saturation_insights(self.test, self.result)
+
     def numbers(self) -> Iterator[Measure]:
         """Fresh, settled, their ratio, gigabytes written, and response times."""
         yield from saturation_measures(self.settings, self.result)
         yield from TestReport.numbers(self)
-
-    def in_short(self) -> tuple[str, ...]:
-        """How far writes fall, and when."""
-        steps = [step for one in kept_histograms(self.test) for step in one.steps]
-        behind = float(iops(steps[0])) if steps else None
-        return tuple(saturation_in_short(self.settings.label, self.result, behind))
-
-    def effects(self) -> Iterator[Effect]:
-        """How far sustained writes fall."""
-        return saturation_effects(self.settings.label, self.result)
 
     def remarks(self) -> tuple[str, ...]:
         """That the samples are long for a drive of this size, and that it ended before it could be judged, where so."""

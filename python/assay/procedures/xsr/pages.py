@@ -24,16 +24,12 @@ from assay.pages.results import step_results
 from assay.pages.select import NO_RULE, Selected, claim_label
 from assay.pages.test_report import TestReport
 from assay.pages.time_figures import enlarged, time_figure
-from assay.procedures.xsr.in_short import (
-    cross_stimulus_effects,
-    cross_stimulus_in_short,
-    recovery_label,
-    recovery_name,
-)
+from assay.procedures.xsr.insights import cross_stimulus_insights
 from assay.procedures.xsr.measures import cross_stimulus_measures
 from assay.procedures.xsr.result import cross_stimulus_result, slowest
 from assay.procedures.xsr.settings import CrossStimulusSettings
 from assay.procedures.xsr.tables import cross_stimulus_tables
+from assay.procedures.xsr.words import recovery_label, recovery_name
 from assay.spec.units import duration_label
 from assay.summary.record import Tile, coded
 
@@ -41,11 +37,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from assay.engine.records.run import StoredRun, StoredTest
-    from assay.pages.effect import Effect
     from assay.pages.model import Block, Entry, Page, Scale
     from assay.pages.test_report import PagePart
     from assay.procedures.xsr.result import CrossStimulusResult, GroupResult
     from assay.spec.edition import Edition
+    from assay.summary.insight import Insight
     from assay.summary.record import Measure
     from assay.summary.table import ResultTable
 
@@ -214,13 +210,9 @@ class CrossStimulusReport(TestReport):
             ),
         )
 
-    def effects(self) -> Iterator[Effect]:
-        """How low the last group begins, and how long the slowest I/O took."""
-        return cross_stimulus_effects(self.settings, self.result)
-
-    def in_short(self) -> tuple[str, ...]:
-        """How low the last group begins, when it has recovered, and the slowest I/O."""
-        return tuple(cross_stimulus_in_short(self.settings, self.result, self.run.identity.capacity_bytes))
+    def insights(self) -> Iterator[Insight]:
+        """How low writes restart, and when they are back."""
+        return cross_stimulus_insights(self.test, self.result)
 
     def selected(self) -> tuple[Selected, ...]:
         """Throughput at the end of each group, and the recovery time."""

@@ -1,66 +1,27 @@
-"""What a report says of a test in sentences: what its numbers mean, and what was unusual."""
+"""What was unusual in a test and in its run, in sentences."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 from assay.pages.label import host_text
 from assay.pages.model import Table
 from assay.pages.printed import paragraph
 from assay.report.checks import figure_text
-from assay.report.claims import baseline_text, claims_text
 from assay.report.conformity import short_window_text
 from assay.report.findings import SEE_FINDINGS, checks_beyond
-from assay.report.together import differing, in_numbers, standing_out, together
+from assay.report.insights import insights_of_test, sentences
 from assay.results import void_places, withheld_reason
 from assay.spec.units import count_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from assay.engine.records import StoredRun
     from assay.finding import Checked
     from assay.pages.test_report import TestReport
 
 _NAMED = 3
 _FOUND = "What was found"
-_IN_SHORT = "In short"
-_SAYS = "What the numbers say"
-_TOGETHER_MAX = 6
-"""So many sentences are read at once."""
-
-
-def in_short_tables(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table, ...]:
-    """What the numbers of several tests say of the drive, none where no test says anything.
-
-    Of many sentences what stands out and the first of each test lead, and the others are a folded table. Worked: one
-    test of 4 sentences -> one table; three of 3 sentences each, nothing that stands out -> a table of 3 and one of 6.
-    """
-    own = [(name, line) for name, one in _named(tests) for line in one.in_short()]
-    leads, every = run_leads(run, tests), run_in_short(run, tests)
-    first, behind = _by_all(leads), _by_all(every[len(leads) :])
-    found = [[(name, paragraph(line)) for name, line in lines] for _, lines in groupby(own, key=lambda one: one[0])]
-    found += [behind] if behind else []
-    rows = (*first, *(row for lines in found for row in lines))
-    if len(rows) <= _TOGETHER_MAX:
-        return (_said(_IN_SHORT, _SAYS, rows),) if rows else ()
-    rest = _said(f"{_IN_SHORT}, continued", _SAYS, tuple(row for lines in found for row in lines[1:]))
-    lead = _said(_IN_SHORT, _SAYS, (*first, *(lines[0] for lines in found)))
-    return lead, *((replace(rest, folded=True),) if rest.rows else ())
-
-
-def run_in_short(run: StoredRun, tests: Sequence[TestReport]) -> tuple[str, ...]:
-    """What the tests say together: what ``run_leads`` tells, then what ``together`` finds."""
-    leads = run_leads(run, tests)
-    return (*leads, *(line for line in together(tests) if line not in leads))
-
-
-def run_leads(run: StoredRun, tests: Sequence[TestReport]) -> tuple[str, ...]:
-    """Of these what leads: the numbers in a line, claims, baseline, what stands out, what two tests differ in."""
-    held = (*in_numbers(tests), *claims_text(run, tests), *baseline_text(run, tests))
-    return (*held, *standing_out(tests), *differing(tests))
 
 
 def unusual_table(tests: Sequence[TestReport], others: Iterable[tuple[str, str]]) -> Table:
@@ -72,13 +33,9 @@ def unusual_table(tests: Sequence[TestReport], others: Iterable[tuple[str, str]]
 
 def found_table(test_report: TestReport) -> tuple[Table, ...]:
     """Both of one test, for its summary."""
-    rows = [(_IN_SHORT, paragraph(line)) for line in test_report.in_short()]
+    rows = [("Key findings", line) for line in sentences(insights_of_test(test_report))]
     rows += [("Unusual", line) for line in of_test(test_report)]
     return (Table(caption=_FOUND, columns=(_FOUND, ""), rows=tuple(rows), merged=(_FOUND,)),) if rows else ()
-
-
-def _by_all(lines: Iterable[str]) -> list[tuple[str, str]]:
-    return [("all", line) for line in lines]
 
 
 def _named(tests: Sequence[TestReport]) -> Iterator[tuple[str, TestReport]]:

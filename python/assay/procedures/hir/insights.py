@@ -1,0 +1,60 @@
+"""What host idle recovery says of the drive: what idle time gains, and whether more of it gains more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.procedures.hir.settings import IdleRecoverySettings
+from assay.procedures.steadiness import not_steady
+from assay.procedures.subjects import pattern_subject
+from assay.procedures.waits import stalls, waited
+from assay.results import all_step_times, missed_steady_state, ran_whole
+from assay.summary.insight import insight
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.engine.records import StoredTest
+    from assay.procedures.hir.result import IdleRecoveryResult, WaitState
+    from assay.summary.insight import Insight
+
+EQUAL_SHARE = 0.01
+"""Bursts so near to the highest are the same."""
+_SECOND_MS = 1000
+
+
+def idle_insights(test: StoredTest, result: IdleRecoveryResult) -> Iterator[Insight]:
+    """Everything that its bursts say; none where results are withheld."""
+    if result.withheld:
+        return
+    settings = test.settings_as(IdleRecoverySettings)
+    about = pattern_subject(settings.pattern)
+    if result.window and missed_steady_state(test):
+        count = len(result.preconditioning.iops)
+        yield from not_steady(((about, one) for one in result.window.verdicts.values()), count)
+    yield from idle_gain(result.states)
+    yield from stalls(about, [waited(*_bursts(test), settings.demand)])
+
+
+def idle_gain(states: Sequence[WaitState]) -> Iterator[Insight]:
+    """What the least idle time brings from which on longer ones bring no more than 1 %.
+
+    Worked: bursts that gain 6.2 % after 5 s of idle time and after 50 s -> 6.2 % of 5 s, the same up to 50 s.
+    """
+    found = sorted((one.idle_s, one.over_baseline) for one in states if one.over_baseline)
+    if found:
+        longest, most = found[-1]
+        enough, gain = next(one for one in found if abs(one[1] - most) <= EQUAL_SHARE * most)
+        same = longest * _SECOND_MS if enough < longest else None
+        yield insight("idle-gain", idle_ms=enough * _SECOND_MS, gain=gain - 1, same_ms=same)
+
+
+def _bursts(test: StoredTest) -> tuple[list, list]:  # type: ignore[type-arg]
+    """Every burst that ran whole, with its histogram where that was read."""
+    steps = test.steps("segment")
+    times = all_step_times(test.stage("segment"))
+    known = times if len(times) == len(steps) else []
+    kept = [
+        place for place, step in enumerate(steps) if ran_whole(step) and any(one.latency_io_count for one in step.sides)
+    ]
+    return [steps[place] for place in kept], [known[place] for place in kept if known]

@@ -1,0 +1,100 @@
+"""The insights of a run and of its tests, gravest first, as outputs show them: each once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from assay.pages.model import Table
+from assay.report.cross_test import cross_insights
+from assay.results.link import link_mb_per_s
+from assay.summary.ranking import RUN_MAX, TEST_MAX, in_words, lead, ordered, said
+from assay.summary.record import ALL_TESTS, coded, quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.engine.records import StoredRun
+    from assay.pages.test_report import TestReport
+    from assay.summary.insight import Insight
+    from assay.summary.record import Coded, Measure
+
+
+def run_insights(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Insight, ...]:
+    """Those of the run and of all its tests, ordered; at most five."""
+    own = (one for report in tests for one in labelled(report))
+    return ordered((*cross_insights(run, tests), *own))[:RUN_MAX]
+
+
+def insights_of_test(report: TestReport) -> tuple[Insight, ...]:
+    """Those of one test, ordered; at most three."""
+
+    def found() -> tuple[Insight, ...]:
+        return ordered((*cross_insights(report.run, [report]), *labelled(report)))
+
+    return report.once("insights", found)[:TEST_MAX]
+
+
+def run_said(run: StoredRun, tests: Sequence[TestReport]) -> tuple[tuple[str, Coded], ...]:
+    """What a run says, gravest first, each behind the labels of its tests; at most five.
+
+    What leads is what the drive is good for, where nothing is worse than a fact.
+    """
+    lines = [(", ".join(one.tests), said(one)) for one in run_insights(run, tests)]
+    first = run_lead(run, tests)
+    leads = [line for line in lines if line[1] == first] or ([(ALL_TESTS, first)] if first else [])
+    return tuple([*leads, *(line for line in lines if line not in leads)][:RUN_MAX])
+
+
+def run_sentences(run: StoredRun, tests: Sequence[TestReport]) -> tuple[tuple[str, str], ...]:
+    """The same in words."""
+    return tuple((labels, in_words(one)) for labels, one in run_said(run, tests))
+
+
+def further_sentences(run: StoredRun, tests: Sequence[TestReport], report: TestReport) -> tuple[str, ...]:
+    """What one of several tests says that the run does not say already."""
+    shown = {(one.kind, label) for one in run_insights(run, tests) for label in one.tests}
+    return sentences([one for one in insights_of_test(report) if (one.kind, report.label) not in shown])
+
+
+def findings_table(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table, ...]:
+    """The sentences of a run as a table; none where it says nothing."""
+    rows = run_sentences(run, tests)
+    columns = ("Test", "What the numbers say")
+    return (Table(caption="Key findings", columns=columns, rows=rows, merged=("Test",)),) if rows else ()
+
+
+def labelled(report: TestReport) -> tuple[Insight, ...]:
+    """The insights of a test, with its label."""
+    return report.once("labelled", lambda: tuple(replace(one, tests=(report.label,)) for one in report.insights()))
+
+
+def run_lead(run: StoredRun, tests: Sequence[TestReport]) -> Coded | None:
+    """What the sentence of a run says: the gravest, else what bounds it, else what the drive is good for."""
+    found = run_insights(run, tests)
+    bounded = next((said(one) for one in found if one.values.get("link") or one.kind == "far-below"), None)
+    return lead(found, bounded or strength(run, tests))
+
+
+def strength(run: StoredRun, tests: Sequence[TestReport]) -> Coded | None:
+    """The most MB/s beside the link, where that is known; else the first number that a data sheet claims, or is quoted.
+
+    Worked: sequential reads of 150 MB/s at a link of 300 -> ``SEQ 128KiB R: 150 MB/s, 50 % of its link``.
+    """
+    known = [one for report in tests for one in report.measures if one.quoted and one.value]
+    moved, link = [one for one in known if one.unit == "MB/s"], link_mb_per_s(run)
+    if moved and link:
+        most = max(moved, key=lambda one: float(one.value or 0))
+        return _good_for(most, float(most.value or 0) / link)
+    claimed = (one for one in known if one.claim)
+    first = next(claimed, next(iter(known), None))
+    return _good_for(first, None) if first else None
+
+
+def _good_for(one: Measure, share: float | None) -> Coded:
+    return coded("good-for", name=one.printed, value=quantity(one.value, one.unit), share=share)
+
+
+def sentences(found: Sequence[Insight]) -> tuple[str, ...]:
+    """Insights as sentences."""
+    return tuple(in_words(said(one)) for one in found)

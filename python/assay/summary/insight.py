@@ -1,0 +1,62 @@
+"""What a good analyst would say of a run, as records: a kind, its values, and the accesses that it is about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+KindName = Literal[
+    "withheld", "unwritten-reads", "host-interference", "held-against-missed", "stalls", "not-steady",
+    "still-falling", "settled-fall", "tail", "mixed-penalty", "transfer-penalty", "slow-recovery", "uneven-seconds",
+    "rate-missed", "setting-effect", "tests-disagree", "unstable-cells", "baseline-change", "limit", "far-below",
+    "saturates", "no-gain-by-depth", "sequential-gain", "indistinct", "idle-gain",
+]  # fmt: skip
+Order = Literal["RND", "SEQ"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What an insight is about; a field that says nothing is None.
+
+    order : of the accesses. read_pct : 100 reads, 0 writes, else a mix. size_bytes : of a transfer.
+    depth : I/Os in flight. stream, variant, group : a part of the test by its name, at most one of them.
+    """
+
+    order: Order | None = None
+    read_pct: int | None = None
+    size_bytes: int | None = None
+    depth: int | None = None
+    stream: str | None = None
+    variant: str | None = None
+    group: str | None = None
+
+    @property
+    def part(self) -> str | None:
+        """The part by its name."""
+        return self.stream or self.variant or self.group
+
+
+ALL_IOS = Subject()
+"""All I/Os of a test."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Insight:
+    """One thing worth knowing. tests : labels of those that it comes from. values : unrounded; None where missing.
+
+    also : further subjects of the same kind that are less grave.
+    """
+
+    kind: KindName
+    values: Mapping[str, Any] = field(default_factory=dict)
+    subject: Subject = ALL_IOS
+    tests: tuple[str, ...] = ()
+    also: tuple[Subject, ...] = ()
+
+
+def insight(kind: KindName, subject: Subject = ALL_IOS, **values: Any) -> Insight:
+    """An insight of one test, which adds its label. Worked: ``insight("unwritten-reads", share=0.4)``."""
+    return Insight(kind=kind, subject=subject, values=values)

@@ -1,0 +1,120 @@
+"""Insights by harm: which are raised, in which order, what leads, and in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import groupby
+from math import log10
+from typing import TYPE_CHECKING, Any
+
+from assay.summary.insights import COSTS, DOUBT, FACT, FAILS, INVALID, KINDS, WILL_NOT_STAY
+from assay.summary.record import Coded, coded
+from assay.summary.words import joined, sentence, subject_text, text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from assay.summary.insight import Insight
+    from assay.summary.record import Level
+
+TEST_MAX, RUN_MAX = 3, 5
+"""So many insights of a test, and of a run, are shown."""
+
+_ALSO_MAX = 2
+"""So many further subjects are named."""
+_BELOW_ONE = 0.999
+_LEVELS: dict[int, Level] = {
+    INVALID: "bad", FAILS: "bad", WILL_NOT_STAY: "warn", COSTS: "warn", DOUBT: "unknown", FACT: "good"
+}  # fmt: skip
+_SILENCED = (COSTS, FACT)
+_PLACES = {name: place for place, name in enumerate(KINDS)}
+
+
+def harm(one: Insight) -> int:
+    """Its class, 1 to 6. Worked: host interference in 2 of 5 parts -> 2, in all -> 6."""
+    found = KINDS[one.kind].harm
+    return found if isinstance(found, int) else found(one.values)
+
+
+def magnitude(one: Insight) -> float:
+    """How large it is within its class, in [0, 1). Worked: a stall of 400 ms -> log10(400) / 6 = 0.434."""
+    kind = KINDS[one.kind]
+    size = float(one.values.get(kind.size) or 0.0) if kind.size else 0.0
+    found = log10(max(size, 1.0)) / kind.decades if kind.decades else size
+    return min(max(found, 0.0), _BELOW_ONE)
+
+
+def rank(one: Insight) -> float:
+    """Class plus magnitude: the greater, the graver. Worked: 5 % writes that cost 31 % of the reads -> 3.31."""
+    return harm(one) + magnitude(one)
+
+
+def level(one: Insight) -> Level:
+    """What its colour follows."""
+    return _LEVELS[harm(one)]
+
+
+def is_raised(one: Insight) -> bool:
+    """Whether it reaches every floor of its kind. Worked: 9 % of reads lost to writes -> no; 10 % -> yes."""
+    kind = KINDS[one.kind]
+    least = all(value >= floor for floor, value in _bounded(kind.least, one.values))
+    return least and all(value < floor for floor, value in _bounded(kind.most, one.values))
+
+
+def ordered(found: Iterable[Insight]) -> tuple[Insight, ...]:
+    """Those that are raised and not silenced, one of a kind for the same tests and class, the gravest first.
+
+    A test that did not get steady has no costs and no facts.
+    """
+    raised = [one for one in found if is_raised(one)]
+    restless = {test for one in raised if one.kind == "not-steady" for test in one.tests}
+    heard = [one for one in raised if harm(one) not in _SILENCED or not restless.intersection(one.tests)]
+    return tuple(sorted(_merged(heard), key=_order))
+
+
+def lead(found: Sequence[Insight], strength: Coded | None = None) -> Coded | None:
+    """What the sentence of a run says: the gravest, or what the drive is good for where nothing is worse than a fact.
+
+    found : ordered. strength : what it is good for, None where no number is known.
+    """
+    gravest = said(found[0]) if found else None
+    return strength if strength and (not found or harm(found[0]) < DOUBT) else gravest
+
+
+def said(one: Insight) -> Coded:
+    """An insight as a statement, its words those of its kind."""
+    others = tuple(other for other in one.also if subject_text(other) != subject_text(one.subject))
+    return coded(one.kind, **{"subject": one.subject, **one.values, "also": others or None})
+
+
+def in_words(statement: Coded) -> str:
+    """A statement as a sentence: an insight's words and what else it is about, or the words of another code."""
+    known: dict[str, str] = {name: kind.words for name, kind in KINDS.items()}
+    if statement.code not in known:
+        return sentence(text(statement))
+    others = [subject_text(one) for one in statement.values.get("also") or ()]
+    rest = [f"{len(others) - _ALSO_MAX} more"] if others[_ALSO_MAX:] else []
+    also = f"; also {joined([*others[:_ALSO_MAX], *rest])}" if others else ""
+    return sentence(f"{text(statement, known)}{also}")
+
+
+def _bounded(floors: Mapping[str, float], values: Mapping[str, Any]) -> Iterator[tuple[float, Any]]:
+    return ((floor, values[name]) for name, floor in floors.items() if values.get(name) is not None)
+
+
+def _order(one: Insight) -> tuple[float, int]:
+    return -rank(one), _PLACES[one.kind]
+
+
+def _merged(found: Iterable[Insight]) -> Iterator[Insight]:
+    """The gravest of each kind and class; the others add their subjects and tests to it."""
+    for _, same in groupby(sorted(found, key=_same), key=_same):
+        first, *others = sorted(same, key=_order)
+        tests = dict.fromkeys(test for one in (first, *others) for test in one.tests)
+        also = dict.fromkeys(subject for one in others for subject in (one.subject, *one.also))
+        yield replace(first, tests=tuple(tests), also=(*first.also, *also))
+
+
+def _same(one: Insight) -> tuple[int, int, str]:
+    apart = str(one.values.get("test", "")) if one.kind == "withheld" else ""
+    return _PLACES[one.kind], harm(one), apart
