@@ -124,7 +124,7 @@ def _orders(rates: Sequence[_Tested]) -> Iterator[Insight]:
     random = [one for one in rates if one[1].order == "RND"]
     ordered = [one for one in rates if one[1].order == "SEQ"]
     for (near, slow), (far, fast) in product(random, ordered):
-        if slow.what == fast.what and slow.iops:
+        if _kind(slow)[1:] == _kind(fast)[1:] and slow.iops:
             times = fast.mb_per_s / slow.mb_per_s
             yield _at(insight("sequential-gain", _subject(fast), times=times), (far.label, near.label))
 

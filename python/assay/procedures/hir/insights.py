@@ -14,8 +14,9 @@ from assay.summary.insight import insight
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from assay.engine.records import StoredTest
+    from assay.engine.records import StepRecord, StoredTest
     from assay.procedures.hir.result import IdleRecoveryResult, WaitState
+    from assay.results import ResponseTimes
     from assay.summary.insight import Insight
 
 EQUAL_SHARE = 0.01
@@ -49,7 +50,7 @@ def idle_gain(states: Sequence[WaitState]) -> Iterator[Insight]:
         yield insight("idle-gain", idle_ms=enough * _SECOND_MS, gain=gain - 1, same_ms=same)
 
 
-def _bursts(test: StoredTest) -> tuple[list, list]:  # type: ignore[type-arg]
+def _bursts(test: StoredTest) -> tuple[list[StepRecord], list[ResponseTimes]]:
     """Every burst that ran whole, with its histogram where that was read."""
     steps = test.steps("segment")
     times = all_step_times(test.stage("segment"))
