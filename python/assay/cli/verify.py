@@ -10,6 +10,7 @@ import click
 
 from assay.cli.table import print_heading, print_paragraph, print_table
 from assay.errors import StoreError, VerificationError, strongest
+from assay.spec.units import count_label
 from assay.version import tool_version
 from assay.visible import visible
 
@@ -70,11 +71,15 @@ def _print(one: VerifiedRun) -> None:
         print_paragraph(visible(f"Level: {one.level}."))
     print_paragraph(_basis(one))
     if one.unchecked:
-        count = f"{len(one.unchecked)} other rules rest" if len(one.unchecked) > 1 else "1 other rule rests"
-        print_paragraph(f"{count} on what is broken, and could not be checked.")
+        why = (
+            "they rest on what is broken"
+            if one.broken
+            else "the report is of an older form: assay report writes it anew"
+        )
+        print_paragraph(f"{count_label(len(one.unchecked), 'rule')} not checked: {why}.")
     for test, reason in one.withheld.items():
         print_paragraph(f"The run withholds the results of {test}: {reason}. That stands, whatever was verified.")
-    if not one.unchecked and not one.complete:
+    if not one.broken and not one.complete:
         print_paragraph("The journal ends without the end of the run: it goes on, was interrupted, or was cut.")
 
 

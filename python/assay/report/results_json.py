@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from assay.report.gathered import Found
 
 RESULTS = "results.json"
-SCHEMA = 1
+SCHEMA = 2
+"""Version of this form; 2: ``in_short`` holds the key findings."""
 
 
 def results_json(

@@ -11,6 +11,7 @@ from assay.report.write import foreign
 from assay.results import stored_exit_codes, withheld_reason
 from assay.verify.evidence import Evidence
 from assay.verify.opening import refuse_unreadable
+from assay.verify.report import is_older
 from assay.verify.rule import PARTS, Answer, Broken, Rule
 from assay.verify.rules import RULES
 from assay.version import tool_version
@@ -33,7 +34,8 @@ class Verification:
 
     run_id, tool_version : of the run; empty where ``run.json`` does not tell. edition : its name. checker : version of
     the tool that verified it. rules : IDs of the rules that were checked. unchecked : of those that were not, because
-    they rest on what is broken. answers : one for each place where a rule is broken, in the order of the rules.
+    they rest on what is broken, or the report is of an older form. answers : one for each place where a rule is
+    broken, in the order of the rules.
     journal_hash : SHA-256 of the journal's last line. complete : the journal ends as that of a finished run; one that
     does not was interrupted or cut, which breaks no rule. withheld : what the run itself says against its results, by
     test; it stands whatever was verified.
@@ -73,6 +75,8 @@ def verify_run(folder: Path) -> Verification:
         if stopped and part not in _GATES:
             break
         for rule in (rule for rule in RULES if rule.part == part):
+            if rule.of_form and is_older(evidence):
+                continue
             found = _asked(rule, evidence, broken=stopped)
             if found is not None:
                 answers += found

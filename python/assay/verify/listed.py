@@ -38,7 +38,9 @@ class VerifiedRun(Facts):
     edition: str = Field(description="Name of its edition; empty where that cannot be told.")
     run_id: str = Field(description="The run's own name; empty where that cannot be told.")
     rules: tuple[str, ...] = Field(description="IDs of the rules that were checked.")
-    unchecked: tuple[str, ...] = Field(description="IDs of those that rest on what is broken, and were not.")
+    unchecked: tuple[str, ...] = Field(
+        description="IDs of those that were not: they rest on what is broken, or the report is of an older form."
+    )
     broken: tuple[BrokenRule, ...] = Field(description="Every place where a rule is broken.")
     withheld: dict[str, str] = Field(description="Tests whose results the run itself withholds, each with the reason.")
     complete: bool = Field(

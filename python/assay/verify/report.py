@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from assay.files import exists_inside, read_inside
+from assay.report.results_json import SCHEMA
 from assay.run.reporting import REPORT_FOLDER
 from assay.verify.rule import Broken
 
@@ -18,6 +19,16 @@ _BYTES_MAX = 1 << 31
 _RESULTS = "results.json"
 _NOW = "as it is rendered now"
 _ABSENT = "nothing"
+
+
+def is_older(evidence: Evidence) -> bool:
+    """Whether the stored report is of an older form than this version renders, and says nothing of the run."""
+    stored = _stored(evidence, _RESULTS)
+    try:
+        schema = json.loads(stored)["schema"] if stored is not None else SCHEMA
+    except (ValueError, RecursionError, LookupError, TypeError):
+        return False
+    return isinstance(schema, int) and 0 < schema < SCHEMA
 
 
 def label(evidence: Evidence) -> Iterator[Broken]:

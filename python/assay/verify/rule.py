@@ -30,7 +30,8 @@ class Rule:
     """A rule that every run folder holds to.
 
     id : stable, such as ``W-05``. sentence : what holds, one sentence. source : where that is stated: a document of
-    this project, or the specification. check : every place of a run folder where it does not hold.
+    this project, or the specification. check : every place of a run folder where it does not hold. of_form : it
+    compares what only one version of the form of the report has.
     """
 
     id: str
@@ -38,6 +39,7 @@ class Rule:
     sentence: str
     source: str
     check: Callable[[Evidence], Iterable[Broken]]
+    of_form: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

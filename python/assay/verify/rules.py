@@ -101,11 +101,11 @@ RULES: tuple[Rule, ...] = (
                   "was missed."),
     Rule(id="R-01", part="report", source="docs/guide/trust.md", check=report.label,
          sentence="The label and the deviations in report/results.json are those of what ran."),
-    Rule(id="R-02", part="report", source="docs/guide/results.md", check=report.findings,
+    Rule(id="R-02", part="report", source="docs/guide/results.md", check=report.findings, of_form=True,
          sentence="The findings in report/results.json are those of what ran."),
-    Rule(id="R-03", part="report", source=f"{_FOLDER}, report/", check=report.results,
+    Rule(id="R-03", part="report", source=f"{_FOLDER}, report/", check=report.results, of_form=True,
          sentence="Every value in report/results.json is the one that is worked out now, and so are its bytes."),
-    Rule(id="R-04", part="report", source=_TABLES, check=report.tables,
+    Rule(id="R-04", part="report", source=_TABLES, check=report.tables, of_form=True,
          sentence="The CSV files of the report are those that are rendered now, byte for byte."),
 )  # fmt: skip
 """In the order in which they are checked and printed."""
