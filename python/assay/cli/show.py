@@ -82,8 +82,7 @@ def _ends(run: StoredRun, folder: Path, files: Iterable[Path] | None) -> list[st
     shown = next(iter(documents or [path.parent for path in found]), None)
     state = " (of an earlier state of this run)" if older else ""
     report = f"Report: {shown}{state}" if shown else f"Report: not written; assay report {folder}"
-    limits = [f"Limits: assay limits {folder}"] if run.plan.get("limits") else []
-    return [*limits, f"All numbers: assay show --full {folder}", report]
+    return [f"All numbers: assay show --full {folder}", report]
 
 
 def tell(found: Overview, *, as_json: bool) -> int:

@@ -8,22 +8,42 @@ from typing import TYPE_CHECKING
 from assay.pages.model import Table
 from assay.report.cross_test import cross_insights
 from assay.results.link import link_mb_per_s
+from assay.summary.insight import insight
 from assay.summary.ranking import RUN_MAX, TEST_MAX, in_words, lead, ordered, said
 from assay.summary.record import ALL_TESTS, coded, quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from assay.engine.records import StoredRun
     from assay.pages.test_report import TestReport
     from assay.summary.insight import Insight
-    from assay.summary.record import Coded, Measure
+    from assay.summary.record import Coded, Held, Measure
 
 
-def run_insights(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Insight, ...]:
-    """Those of the run and of all its tests, ordered; at most five."""
+def run_insights(run: StoredRun, tests: Sequence[TestReport], held: Held | None = None) -> tuple[Insight, ...]:
+    """Those of the run and of all its tests, ordered; at most five. held : how the limits of its plan came out."""
     own = (one for report in tests for one in labelled(report))
-    return ordered((*cross_insights(run, tests), *own))[:RUN_MAX]
+    limits, across = tuple(_missed(held)), cross_insights(run, tests)
+    # Claims are among what the limits of a plan count.
+    others = [one for one in across if not limits or one.kind != "held-against-missed"]
+    return ordered((*limits, *others, *own))[:RUN_MAX]
+
+
+def _missed(held: Held | None) -> Iterator[Insight]:
+    if held and held.worst:
+        of, worst = held.met + held.missed + held.undecided, held.worst
+        yield insight(
+            "held-against-missed",
+            failed=held.missed,
+            of=of,
+            share=held.missed / of,
+            held="limits and claims",
+            undecided=held.undecided or None,
+            worst=worst.name,
+            measured=quantity(worst.value, worst.unit),
+            bound=quantity(worst.bound, worst.unit),
+        )
 
 
 def insights_of_test(report: TestReport) -> tuple[Insight, ...]:
@@ -35,13 +55,16 @@ def insights_of_test(report: TestReport) -> tuple[Insight, ...]:
     return report.once("insights", found)[:TEST_MAX]
 
 
-def run_said(run: StoredRun, tests: Sequence[TestReport]) -> tuple[tuple[str, Coded], ...]:
+def run_said(run: StoredRun, tests: Sequence[TestReport], held: Held | None = None) -> tuple[tuple[str, Coded], ...]:
     """What a run says, gravest first, each behind the labels of its tests; at most five.
+
+    held : how the limits of its plan came out.
 
     What leads is what the drive is good for, where nothing is worse than a fact.
     """
-    lines = [(", ".join(one.tests), said(one)) for one in run_insights(run, tests)]
-    first = run_lead(run, tests)
+    found = run_insights(run, tests, held)
+    lines = [(", ".join(one.tests) or ALL_TESTS, said(one)) for one in found]
+    first = _lead(run, tests, found)
     leads = [line for line in lines if line[1] == first] or ([(ALL_TESTS, first)] if first else [])
     return tuple([*leads, *(line for line in lines if line not in leads)][:RUN_MAX])
 
@@ -71,7 +94,10 @@ def labelled(report: TestReport) -> tuple[Insight, ...]:
 
 def run_lead(run: StoredRun, tests: Sequence[TestReport]) -> Coded | None:
     """What the sentence of a run says: the gravest, else what bounds it, else what the drive is good for."""
-    found = run_insights(run, tests)
+    return _lead(run, tests, run_insights(run, tests))
+
+
+def _lead(run: StoredRun, tests: Sequence[TestReport], found: Sequence[Insight]) -> Coded | None:
     bounded = next((said(one) for one in found if one.values.get("link") or one.kind == "far-below"), None)
     return lead(found, bounded or strength(run, tests))
 

@@ -45,7 +45,7 @@ def summarise_run(run: StoredRun, reports: Sequence[TestReport], held: Held | No
         not_begun=not_begun(run),
         held=held,
         exit_codes=exit_codes(tests, held),
-        said=run_said(run, reports),
+        said=run_said(run, reports, held),
         caveats=tuple(_caveats(run, listed)),
     )
 

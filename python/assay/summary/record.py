@@ -233,8 +233,19 @@ class RunSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """How many limits and claims came out how."""
+    """How many limits and claims came out how. worst : the one that is missed farthest; None where none is."""
 
     met: int
     missed: int
     undecided: int
+    worst: Missed | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Missed:
+    """A limit that is missed. name : of the number, as printed. value, bound : in its unit."""
+
+    name: str
+    value: Number
+    bound: Number
+    unit: str

@@ -86,7 +86,7 @@ TEMPLATES: dict[str, str] = {
     "tile-point": "{point} IOPS",
     # What a reader must know of a run.
     "deviations": "{count:deviation}: {listed}",
-    "held": "Limits: {met} met, {missed} missed, {undecided} undecided",
+    "held": "Limits: {met} met, {missed} missed, {undecided} undecided (assay limits RUN)",
     "skipped": "{count:test} not run: {names}",
     "not-begun": "{count:test} not begun: {names}",
     # Why there is none.
