@@ -336,7 +336,7 @@ def test_a_window_with_fewer_completions_than_ios_outstanding_is_short() -> None
     assert short_windows(tuple(asked_steps(test))) == {"sample 1, step 1": 7}
     said = "1 window shorter than the queue"
     assert (short_text(test), short_text(stored())) == (said, "")
-    assert (qualified(test, "YES", 3), qualified(test, "NO", 3)) == (f"YES; 3 other cells moved; {said}", "NO")
+    assert qualified(test, "YES", 3) == f"YES; 3 other cells moved; {said}"
     assert said in (banner(test, ()) or "")
     mixed, writes = (Cell(read_pct=share, transfer_bytes=SIZE) for share in (65, 0))
     assert (short_text(test, mixed), short_text(test, writes)) == (said, "")

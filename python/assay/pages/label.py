@@ -48,11 +48,11 @@ def banner(test: StoredTest, findings: Iterable[Finding]) -> str | None:
 
 
 def qualified(test: StoredTest, verdict: str, moved: int) -> str:
-    """A verdict with what stands beside it. moved : how many cells moved of which it says nothing.
+    """A steady verdict with what stands beside it. moved : how many cells moved of which it says nothing.
 
-    Worked: ``YES`` -> ``"YES; 3 other cells moved; host disturbed 2 of 5"``; ``NO`` stays.
+    Worked: ``YES`` -> ``"YES; 3 other cells moved; host disturbed 2 of 5"``.
     """
-    return "; ".join((verdict, *beside(test, moved))) if verdict.startswith("YES") else verdict
+    return "; ".join((verdict, *beside(test, moved)))
 
 
 def beside(test: StoredTest, moved: int) -> tuple[str, ...]:

@@ -214,9 +214,13 @@ class TestReport(ABC):
         """IOPS that other tests may have at another demand or in another order; none unless told here."""
         return iter(())
 
-    def qualified(self, verdict: str) -> str:
-        """A verdict with what a reader of it must know. Worked: ``YES`` -> ``"YES; 3 other cells moved"``."""
-        return qualified(self.test, verdict, len(self.moved_cells()))
+    def qualified(self, verdict: str, *, steady: bool | None = None) -> str:
+        """A verdict with what a reader of it must know, where it is steady. Worked: ``"YES; 3 other cells moved"``.
+
+        steady : whether it is; None takes that of the test.
+        """
+        reached = self.ruled.reached and not self.withheld if steady is None else steady
+        return qualified(self.test, verdict, len(self.moved_cells())) if reached else verdict
 
     def moved_where(self) -> str:
         """What the cells that moved have in common, such as ``"6 of 7 at 65/35"``; empty unless a test says so."""

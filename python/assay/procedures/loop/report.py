@@ -309,8 +309,9 @@ class LoopReport(TestReport):
             box = time_box(label, verdict, rounds)
         else:
             box = verdict_box(variable.noun, label, verdict, variable.text, rounds)
-        *figures, (name, steady) = box.entries
-        return replace(box, entries=(*figures, (name, self.qualified(steady))))
+        *figures, (name, told) = box.entries
+        steady = verdict is not None and verdict.steady
+        return replace(box, entries=(*figures, (name, self.qualified(told, steady=steady))))
 
     def _cell(self, values: Mapping[Cell, float], read_pct: int, transfer_bytes: int, decimals: int | None) -> str:
         if transfer_bytes in self.settings.not_applicable:
