@@ -7,7 +7,6 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal
 
 from assay.compare.comparison import (
-    NOT_REPEATED,
     differences,
     number_names,
     ratio_of,
@@ -83,6 +82,7 @@ class Gated:
 
     worse : by which share it is worse than the baseline, negative where it is better; None where it has no ratio.
     reach : the share by which that may be off, at the confidence of the gate. reason : of the verdict, in words.
+    unrepeated : how far the number moves from run to run is not known.
     """
 
     name: NumberName
@@ -94,6 +94,7 @@ class Gated:
     reach: float | None
     basis: str
     reason: str
+    unrepeated: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,6 +247,7 @@ def _gated(baseline: Side, side: Side, asked: _Asked) -> Gated:
         reach=reach,
         basis=widest.basis if widest else known.reason,
         reason=reason,
+        unrepeated=verdict == "undecided" and bool(known.spreads) and not known.repeatable,
     )
 
 
@@ -297,7 +299,7 @@ def explained(result: GateResult) -> tuple[str, ...]:
     return (
         f"{count} gated {'number' if count == 1 else 'numbers'}: {counts}.",
         *_EXPLAINED,
-        *((" ".join(_REPEAT.split()),) if any(NOT_REPEATED in one.reason for one in result.gated) else ()),
+        *((" ".join(_REPEAT.split()),) if any(one.unrepeated for one in result.gated) else ()),
         f"Each uncertainty holds with {sure}: at most {alarms} of gates of equal drives fail by chance.",
     )
 
