@@ -40,9 +40,9 @@ def recovery(settings: CrossStimulusSettings, result: CrossStimulusResult) -> It
     Worked: 13 % of the first group's mean in the lowest sample, back after 13 minutes -> 13 % kept, 780,000 ms.
     """
     kept, minutes = result.lowest_share, result.recovery_minutes
-    if kept is None:
+    if kept is None or len(settings.groups) == 1:
         return
-    *_, before, last = settings.groups
+    before, last = settings.groups[-2:]
     span_ms = sample_count(settings, last) * settings.sample_ns / MILLISECOND_NS
     recovered = None if minutes is None else minutes * _MINUTE_MS
     yield insight(
