@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from assay.endings import is_cut_short
+from assay.endings import ending_label, is_cut_short
 from assay.errors import EXIT_NOT_STEADY, EXIT_WITHHELD
 from assay.results import disturbed_count, missed_steady_state, void_places
 from assay.results.stimulus_asked import asked_steps
@@ -72,13 +72,22 @@ def framed(test: StoredTest, ruled: Ruled, withheld: str | None) -> Verdict:
         required=test.settings.requires_steady_state,
         ended=test.ended,
         windows=() if withheld else ruled.windows,
-        reason=coded("reason", reason=withheld) if withheld else ruled.reason if state == "not-judged" else None,
+        reason=_reason(test, ruled, state, withheld),
         unstable_count=ruled.unstable_count,
         host=disturbed_count(test),
         void_count=len(void_places(test)),
         short_count=len(short_windows([*asked_steps(test)])),
         missed=missed_steady_state(test),
     )
+
+
+def _reason(test: StoredTest, ruled: Ruled, state: State, withheld: str | None) -> Coded | None:
+    """Why a test was cut short, is withheld or not judged."""
+    if state == "cut-short":
+        return coded("reason", reason=ending_label(test.ended))
+    if withheld:
+        return coded("reason", reason=withheld)
+    return ruled.reason if state == "not-judged" else None
 
 
 def _state(test: StoredTest, ruled: Ruled, withheld: str | None) -> State:
