@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from assay.pages.printed import outstanding
 from assay.procedures.depths import depth_insights
+from assay.procedures.slow_recovery import restarted
 from assay.procedures.studies.readings import BAND_SHARE
 from assay.procedures.studies.settings import StudySettings
 from assay.procedures.subjects import pattern_subject
@@ -78,17 +79,12 @@ def slow_recovery(planned: StudyVariant, stages: Sequence[StageResult], change: 
     ended, begun = (stages[place].minutes[-1] for place in (change.number - 1, change.number - 2))
     steps = _measured(planned)
     step, before = steps[change.number - 1], steps[change.number - 2]
-    minutes, kept = change.recovery_minutes, 1 - change.drop_share
-    recovered, span_ms = None if minutes is None else minutes * _MINUTE_MS, (ended - begun) * _MINUTE_MS
-    return insight(
-        "slow-recovery",
+    return restarted(
         replace(pattern_subject(step.pattern), variant=planned.label),
-        before=pattern_subject(before.pattern),
-        kept=kept,
-        lost=change.drop_share,
-        lasting_ms=span_ms if recovered is None else recovered,
-        recovered_ms=recovered,
-        within_ms=span_ms if recovered is None else None,
+        pattern_subject(before.pattern),
+        kept=1 - change.drop_share,
+        minutes=change.recovery_minutes,
+        span_ms=(ended - begun) * _MINUTE_MS,
     )
 
 

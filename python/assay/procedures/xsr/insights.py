@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.procedures.slow_recovery import restarted
 from assay.procedures.subjects import pattern_subject
 from assay.procedures.waits import stalls, waited
 from assay.procedures.xsr.result import sample_count
 from assay.procedures.xsr.settings import CrossStimulusSettings
 from assay.results import all_step_times
 from assay.spec.units import MILLISECOND_NS
-from assay.summary.insight import insight
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from assay.engine.records import StoredTest
     from assay.procedures.xsr.result import CrossStimulusResult
     from assay.summary.insight import Insight
-
-_MINUTE_MS = 60_000
 
 
 def cross_stimulus_insights(test: StoredTest, result: CrossStimulusResult) -> Iterator[Insight]:
@@ -44,14 +42,5 @@ def recovery(settings: CrossStimulusSettings, result: CrossStimulusResult) -> It
         return
     before, last = settings.groups[-2:]
     span_ms = sample_count(settings, last) * settings.sample_ns / MILLISECOND_NS
-    recovered = None if minutes is None else minutes * _MINUTE_MS
-    yield insight(
-        "slow-recovery",
-        pattern_subject(last.pattern),
-        before=pattern_subject(before.pattern),
-        kept=kept,
-        lost=1 - kept,
-        lasting_ms=span_ms if recovered is None else recovered,
-        recovered_ms=recovered,
-        within_ms=span_ms if recovered is None else None,
-    )
+    about = pattern_subject(last.pattern), pattern_subject(before.pattern)
+    yield restarted(*about, kept=kept, minutes=minutes, span_ms=span_ms)
