@@ -7,6 +7,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from assay.pages.printed import words
+from assay.summary.digits import nth
 from assay.summary.table import Column
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def field_columns(kind: type[Any]) -> Declared[Any]:
 
 def percentile_columns(shares: Iterable[float], prefix: str = "latency_ms") -> tuple[Column, ...]:
     """A column of response times per share. Worked: 0.999 -> ``latency_ms_p99.9``, titled ``99.9 %``, in ms."""
-    return tuple(Column(f"{prefix}_p{share * 100:g}", f"{share * 100:g} %", "ms") for share in shares)
+    return tuple(Column(f"{prefix}_{nth(share)}", f"{share * 100:g} %", "ms") for share in shares)
 
 
 def _title(key: str) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from assay.pages.distribution import SHARES
 from assay.pages.printed import words
 from assay.results import POINT_SHARES
+from assay.summary.digits import nth
 from assay.summary.record import Measure
 
 if TYPE_CHECKING:
@@ -15,14 +16,13 @@ if TYPE_CHECKING:
     from assay.pages.distribution import Distribution
     from assay.summary.record import Coded, Key, Number, Stat
 
-_PERCENTILE = "latency_ms_p"
 MEAN, MAXIMUM = "latency_ms_mean_of_ios", "latency_ms_max"
 """Of the response times of all I/Os."""
 
 
 def percentile_key(share: float) -> str:
     """The key of a percentile. Worked: 0.999 -> ``"latency_ms_p99.9"``."""
-    return f"{_PERCENTILE}{share * 100:g}"
+    return f"latency_ms_{nth(share)}"
 
 
 _PERCENTILES = tuple(percentile_key(share) for share in sorted({*SHARES, *POINT_SHARES}))

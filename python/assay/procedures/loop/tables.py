@@ -27,6 +27,7 @@ from assay.results.step import max_latency_ms, mean_latency_ms
 from assay.spec.units import kib_value, kibibytes
 from assay.summary import columns as of
 from assay.summary.columns import named, percentile_columns
+from assay.summary.measures import percentile_key
 from assay.summary.record import coded
 from assay.summary.table import Column, Lines, Pivot, table_of
 
@@ -167,8 +168,7 @@ def response_table(
         (of.MAXIMUM, lambda one: one[1].latency_ms_max),
     )
     pivots = tuple(
-        Pivot(_DOWN, _ACROSS, value)
-        for value in (of.MEAN_OF_IOS.key, *(f"latency_ms_p{share * 100:g}" for share in nines[:1]), of.MAXIMUM.key)
+        Pivot(_DOWN, _ACROSS, value) for value in (of.MEAN_OF_IOS.key, *map(percentile_key, nines[:1]), of.MAXIMUM.key)
     )
     return table_of(key, "Response times", columns, found, pivots=pivots, section="results")
 
