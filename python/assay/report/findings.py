@@ -34,21 +34,23 @@ ROWS_MAX = 120
 """Rows of one printed page, which may take several sheets."""
 # What the checks of these names find is listed under a kind of its own, with more.
 _LISTED = {"host", "drive-events", ENDED}
+_TEST, _KIND, _WHERE = (Column(key, key.capitalize(), role="key") for key in ("test", "kind", "where"))
+_WHAT = Column("what", "What was found")
 _COLUMNS: Declared[Found] = (
-    (Column("test", "Test", role="key"), lambda one: one.test),
-    (Column("kind", "Kind", role="key"), lambda one: one.kind),
-    (Column("where", "Where", role="key"), lambda one: one.where),
-    (Column("what", "What was found"), lambda one: one.what),
+    (_TEST, lambda one: one.test),
+    (_KIND, lambda one: one.kind),
+    (_WHERE, lambda one: one.where),
+    (_WHAT, lambda one: one.what),
     (Column("measured", "Measured"), lambda one: one.measured),
     (Column("limit", "Limit"), lambda one: one.limit),
     (UNIT, lambda one: one.unit),
 )
 _GATHERED: Declared[Gathered] = (
-    (Column("test", "Test", role="key"), lambda one: one.test),
-    (Column("kind", "Kind", role="key"), lambda one: one.kind),
-    (Column("where", "Where", role="key"), lambda one: one.where),
+    (_TEST, lambda one: one.test),
+    (_KIND, lambda one: one.kind),
+    (_WHERE, lambda one: one.where),
     (Column("count", "Places"), lambda one: one.count),
-    (Column("what", "What was found"), lambda one: one.what),
+    (_WHAT, lambda one: one.what),
 )
 _PLACES = (
     "{count:,} in all, counted by place; findings.csv and results.json have a row for each. What differs from place to "
@@ -90,9 +92,9 @@ def finding_tables(found: Sequence[Found]) -> list[Table]:
     return [
         Table(
             caption=FINDINGS if start == 0 else f"{FINDINGS} from number {start + 1:,}",
-            columns=("Test", "Kind", "Where", "Places", "What was found"),
+            columns=tuple(column.title for column, _ in _GATHERED),
             rows=rows[start : start + ROWS_MAX],
-            merged=("Test", "Kind"),
+            merged=(_TEST.title, _KIND.title),
             notes=(f"{_PLACES.format(count=len(found))} {_NOTE}",) if start == starts[-1] else (),
         )
         for start in starts

@@ -37,9 +37,12 @@ def _settled(fill: Callable[[StageValues], Raw]) -> Callable[[_Stage], Raw]:
     return lambda one: None if one.stage.settled is None else fill(one.stage.settled)
 
 
-_SAMPLES: Declared[_Sample] = (
+_WHOSE: Declared[_Stage | _Sample] = (
     (of.VARIANT, lambda one: one.variant.label),
     (of.ACCESSES, lambda one: one.stage.label),
+)
+_SAMPLES: Declared[_Sample] = (
+    *_WHOSE,
     (of.MINUTE, lambda one: one.stage.minutes[one.place]),
     (of.IOPS, lambda one: one.stage.iops[one.place]),
     (of.MB_PER_S, lambda one: one.stage.throughput[one.place]),
@@ -47,15 +50,13 @@ _SAMPLES: Declared[_Sample] = (
     (of.MAXIMUM, lambda one: one.stage.largest[one.place]),
 )
 _SECONDS: Declared[_Sample] = (
-    (of.VARIANT, lambda one: one.variant.label),
-    (of.ACCESSES, lambda one: one.stage.label),
+    *_WHOSE,
     (of.SECOND, lambda one: one.stage.seconds[one.place]),
     (of.IOPS, lambda one: one.stage.second_iops[one.place]),
     (of.MAXIMUM, lambda one: one.stage.latency_ms_max_second[one.place]),
 )
 _STAGES: Declared[_Stage] = (
-    (of.VARIANT, lambda one: one.variant.label),
-    (of.ACCESSES, lambda one: one.stage.label),
+    *_WHOSE,
     (of.THREADS, lambda one: one.stage.demand.thread_count),
     (of.DEPTH, lambda one: one.stage.demand.queue_depth),
     (Column("place", "Place"), lambda one: one.variant.place if one.stage.place is None else one.stage.place),
