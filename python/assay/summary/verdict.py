@@ -29,7 +29,6 @@ _LEVELS: dict[State, Level] = {
     "not-run": "unknown",
 }
 _WITHHELD: frozenset[State] = frozenset({"withheld", "cut-short"})
-NOT_RUN = Verdict(state="not-run", required=False, ended=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
