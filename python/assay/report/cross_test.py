@@ -18,7 +18,7 @@ from assay.results import (
 )
 from assay.spec.units import KIB, MILLISECOND_NS
 from assay.summary.insight import Insight, Subject, insight
-from assay.summary.record import quantity
+from assay.summary.record import Missed, quantity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -72,17 +72,25 @@ def _claims(run: StoredRun, tests: Sequence[TestReport]) -> Iterator[Insight]:
     missed = [one for one in held if one.met is False]
     if missed:
         worst = max(missed, key=_short)
-        values = {
-            "failed": len(missed),
-            "of": len(held),
-            "share": len(missed) / len(held),
-            "held": "claims",
-            "undecided": sum(one.met is None for one in held) or None,
-            "worst": worst.name,
-            "measured": quantity(worst.measured, worst.unit),
-            "bound": quantity(worst.claimed, worst.unit),
-        }
-        yield Insight(kind="held-against-missed", values=values, tests=tuple(dict.fromkeys(one.test for one in missed)))
+        undecided = sum(one.met is None for one in held)
+        beyond = Missed(name=worst.name, value=worst.measured or 0.0, bound=worst.claimed, unit=worst.unit)
+        one = missed_insight("claims", len(missed), len(held), undecided, beyond)
+        yield _at(one, tuple(one.test for one in missed))
+
+
+def missed_insight(held: str, failed: int, of: int, undecided: int, worst: Missed) -> Insight:
+    """How many numbers miss what they are held against, and the worst. held : in words what that is."""
+    return insight(
+        "held-against-missed",
+        failed=failed,
+        of=of,
+        share=failed / of,
+        held=held,
+        undecided=undecided or None,
+        worst=worst.name,
+        measured=quantity(worst.value, worst.unit),
+        bound=quantity(worst.bound, worst.unit),
+    )
 
 
 def _short(one: HeldClaim) -> float:

@@ -6,9 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.pages.model import Table
-from assay.report.cross_test import cross_insights
+from assay.report.cross_test import cross_insights, missed_insight
 from assay.results.link import link_mb_per_s
-from assay.summary.insight import insight
 from assay.summary.ranking import RUN_MAX, TEST_MAX, in_words, lead, ordered, said
 from assay.summary.record import ALL_TESTS, coded, quantity
 
@@ -32,18 +31,8 @@ def run_insights(run: StoredRun, tests: Sequence[TestReport], held: Held | None 
 
 def _missed(held: Held | None) -> Iterator[Insight]:
     if held and held.worst:
-        of, worst = held.met + held.missed + held.undecided, held.worst
-        yield insight(
-            "held-against-missed",
-            failed=held.missed,
-            of=of,
-            share=held.missed / of,
-            held="limits and claims",
-            undecided=held.undecided or None,
-            worst=worst.name,
-            measured=quantity(worst.value, worst.unit),
-            bound=quantity(worst.bound, worst.unit),
-        )
+        of = held.met + held.missed + held.undecided
+        yield missed_insight("limits and claims", held.missed, of, held.undecided, held.worst)
 
 
 def insights_of_test(report: TestReport) -> tuple[Insight, ...]:
