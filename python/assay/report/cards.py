@@ -11,7 +11,7 @@ from assay.pages.printed import NOT_AVAILABLE, paragraph
 from assay.procedures.registry import find_procedure
 from assay.report.claims import claim_verdict
 from assay.report.headline_tables import by_subject, with_mean_time
-from assay.report.insights import further_sentences, run_sentences
+from assay.report.insights import further_sentences, run_insights, run_sentences
 from assay.report.unusual import beside_verdict
 
 if TYPE_CHECKING:
@@ -53,14 +53,14 @@ def cards(
     reports = [one.report for one in tests]
     several = len(reports) > 1
     lines = tuple(sentence for _, sentence in run_sentences(run, reports))
-    said = lines if several else ()
+    said, found = (lines, run_insights(run, reports)) if several else ((), ())
     unusual = tuple(line for _, line in of_run)
     skipped = tuple(
         Card(name=one.test.upper(), title=_title(one.procedure), outcome=outcome)
         for one, outcome in zip(run.skipped, outcomes[len(tests) :], strict=True)
     )
     own = tuple(
-        _card(one, outcome, further_sentences(run, reports, one.report) if several else lines)
+        _card(one, outcome, further_sentences(found, one.report) if several else lines)
         for one, outcome in zip(tests, outcomes, strict=False)
     )
     title = "Key findings" if said else "All tests"

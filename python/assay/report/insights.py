@@ -63,9 +63,9 @@ def run_sentences(run: StoredRun, tests: Sequence[TestReport]) -> tuple[tuple[st
     return tuple((labels, in_words(one)) for labels, one in run_said(run, tests))
 
 
-def further_sentences(run: StoredRun, tests: Sequence[TestReport], report: TestReport) -> tuple[str, ...]:
-    """What one of several tests says that the run does not say already."""
-    shown = {(one.kind, label) for one in run_insights(run, tests) for label in one.tests}
+def further_sentences(found: Sequence[Insight], report: TestReport) -> tuple[str, ...]:
+    """What one of several tests says that the run does not say already. found : the insights of the run."""
+    shown = {(one.kind, label) for one in found for label in one.tests}
     return sentences([one for one in insights_of_test(report) if (one.kind, report.label) not in shown])
 
 
@@ -81,12 +81,8 @@ def labelled(report: TestReport) -> tuple[Insight, ...]:
     return report.once("labelled", lambda: tuple(replace(one, tests=(report.label,)) for one in report.insights()))
 
 
-def run_lead(run: StoredRun, tests: Sequence[TestReport]) -> Coded | None:
-    """What the sentence of a run says: the gravest, else what bounds it, else what the drive is good for."""
-    return _lead(run, tests, run_insights(run, tests))
-
-
 def _lead(run: StoredRun, tests: Sequence[TestReport], found: Sequence[Insight]) -> Coded | None:
+    """What the sentence of a run says: the gravest, else what bounds it, else what the drive is good for."""
     bounded = next((said(one) for one in found if one.values.get("link") or one.kind == "far-below"), None)
     return lead(found, bounded or strength(run, tests))
 
