@@ -9,16 +9,12 @@ Python is kept from a first run that is not timed, as every installation keeps i
 from __future__ import annotations
 
 import hashlib
-import sys
 import tempfile
 from pathlib import Path
 
-from assay.dut.dut import Answers
-from assay.run.plan_file import load_plan
-from assay.run.run import run_plan
+from client_run import client_run
 from measured_command import command
 
-FULL, SMOKE = ("32GB", 1.0), ("1GB", 0.01)
 FORMATS = {
     "all formats": (),
     "json": ("--json",),
@@ -31,12 +27,8 @@ FORMATS = {
 
 def main() -> None:
     """Print one line per format; ``--smoke`` takes a small run."""
-    capacity, scale = SMOKE if "--smoke" in sys.argv else FULL
     with tempfile.TemporaryDirectory() as folder:
-        run = Path(folder) / "run"
-        keys = {"suite": "client", "scale": scale, "seed": 1}
-        plan = load_plan(None, {"drive": f"sim:client-2011?capacity={capacity}", **keys})
-        run_plan(plan, out=run, answers=Answers(), show=lambda _: None)
+        run = client_run(Path(folder) / "run")
         command(Path(folder), "report", str(run))
         for name, options in FORMATS.items():
             done = command(Path(folder), "report", str(run), *options)

@@ -9,18 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-import sys
 import tempfile
 import time
 from pathlib import Path
 
-from assay.dut.dut import Answers
-from assay.run.plan_file import load_plan
 from assay.run.reporting import render_run
-from assay.run.run import run_plan
 from chromium import PROGRAM, browser
+from client_run import client_run
 
-FULL, SMOKE = ("32GB", 1.0), ("1GB", 0.01)
 PARTS = {
     "pictures": r'<img src="([^"]*)"',
     "data of figures": r'id="figures">(.*?)</script>',
@@ -33,20 +29,16 @@ LOADED = "performance.getEntriesByType('navigation')[0].loadEventEnd"
 
 def main() -> None:
     """Print one line per part and per time; ``--smoke`` takes a small run."""
-    capacity, scale = SMOKE if "--smoke" in sys.argv else FULL
     with tempfile.TemporaryDirectory() as folder:
-        path = report_of(Path(folder) / "run", capacity, scale)
+        path = report_of(Path(folder) / "run")
         weigh(path.read_text("utf-8"))
         if PROGRAM:
             watch(path)
 
 
-def report_of(run: Path, capacity: str, scale: float) -> Path:
+def report_of(run: Path) -> Path:
     """Run the client suite on a simulated drive and make its HTML report."""
-    keys = {"suite": "client", "scale": scale, "seed": 1}
-    plan = load_plan(None, {"drive": f"sim:client-2011?capacity={capacity}", **keys})
-    run_plan(plan, out=run, answers=Answers(), show=lambda _: None)
-    render_run(run, ["html"])
+    render_run(client_run(run), ["html"])
     return run / "report/report.html"
 
 

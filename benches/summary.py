@@ -7,35 +7,27 @@ start of Python (``start_time.py``). Printed are medians of three, and a hash of
 from __future__ import annotations
 
 import hashlib
-import sys
 import tempfile
 import time
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
-from assay.dut.dut import Answers
 from assay.report.terminal import terminal_lines
-from assay.run.plan_file import load_plan
 from assay.run.reporting import render_run, run_summary, stored_run
-from assay.run.run import run_plan
+from client_run import client_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-FULL, SMOKE = ("32GB", 1.0), ("1GB", 0.01)
 TIMES = 3
 SHARE = 1 / 6
 
 
 def main() -> None:
     """Print seconds of the processor for each part, and the share; ``--smoke`` takes a small run."""
-    capacity, scale = SMOKE if "--smoke" in sys.argv else FULL
     with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(scratch) / "run"
-        keys = {"suite": "client", "scale": scale, "seed": 1}
-        plan = load_plan(None, {"drive": f"sim:client-2011?capacity={capacity}", **keys})
-        run_plan(plan, out=folder, answers=Answers(), show=lambda _: None)
+        folder = client_run(Path(scratch) / "run")
         run = stored_run(folder)
         summary = run_summary(run, folder)
         parts: dict[str, Callable[[], object]] = {
