@@ -82,7 +82,9 @@ def _ends(run: StoredRun, folder: Path, files: Iterable[Path] | None) -> list[st
     shown = next(iter(documents or [path.parent for path in found]), None)
     state = " (of an earlier state of this run)" if older else ""
     report = f"Report: {shown}{state}" if shown else f"Report: not written; assay report {folder}"
-    return [f"All numbers: assay show --full {folder}", report]
+    end = run.journal
+    sealed = [f"Final hash: {end.hash}"] if end and end.complete else []
+    return [f"All numbers: assay show --full {folder}", *sealed, report]
 
 
 def tell(found: Overview, *, as_json: bool) -> int:
