@@ -298,39 +298,11 @@ def test_a_picture_becomes_a_short_address_that_draws_the_same(figure: Figure) -
     assert shapes(short) == shapes(whole)
 
 
-def test_a_heat_map_says_itself_how_it_looks_on_a_dark_page() -> None:
-    heat = Heat(
-        x_edges=(0.0, 1.0, 2.0), y_edges=(0.0, 1.0), rows=((5.0, 500.0),), colour_title="", texts=(("5", "500"),)
-    )
-    picture = figure_svg(lines(kind="heat", series=(), heat=heat))
-    shown, turned = (unquote(picture_address(picture, kept_colours=kept)) for kept in (True, False))
-    assert "@media (prefers-color-scheme: dark)" in shown
-    assert "prefers-color-scheme" not in turned
-    ET.fromstring(shown.split(",", 1)[1])  # noqa: S314 - made above
-    # Texts beside the fields have no colour of their own, which a dark page changes; those in fields have.
-    styles = dict(re.findall(r"<text style='([^']*)'[^>]*>(5|500)</text>", shown.replace("\n", "")))
-    assert [("fill: #ffffff" in style, "fill: #111111" in style) for style in styles] == [(True, False), (False, True)]
-
-
 def test_the_size_of_a_picture_is_that_of_its_view() -> None:
     assert picture_size(b"<svg width='9pt' viewBox='0 0 353.837 182.198'>") == (354, 182)
     assert picture_size(b"<svg>") == (1, 1)
     wide, high = picture_size(figure_svg(lines(aspect=2.0)))
     assert wide / high == pytest.approx(2, rel=0.2)
-
-
-def test_many_markers_are_the_corners_of_one_path() -> None:
-    count = 150
-    series = Series(label="a", x=tuple(map(float, range(count))), y=(1.0,) * count, colour=0, mode="markers")
-    picture = figure_svg(replace(lines(), series=(series,)))
-    found = unquote(picture_address(picture).split(",", 1)[1])
-    (path,) = re.findall(r"<path d='M([^']*)' style='fill: none; stroke: none; marker: url\(#k\d+\)'/>", found)
-    assert len(path.split("L")) == count
-    assert [float(place.split(" ")[0]) for place in path.split("L")] == sorted(
-        float(place.split(" ")[0]) for place in path.split("L")
-    )
-    assert len(found) < len(picture.decode()) / 2
-    ET.fromstring(found)  # noqa: S314 - made above
 
 
 def test_numbers_of_a_live_figure_have_nine_digits() -> None:
@@ -397,7 +369,7 @@ def test_a_line_that_a_later_one_hides_is_wider_and_many_points_are_small() -> N
     assert figure.covered == {0}
     first, second, _ = plotly_figure(figure)["data"]
     assert (first["line"]["width"], second["line"]["width"]) == (4.4, 2)
-    assert b"stroke-width: 3.74" in figure_svg(figure)
+    assert figure_svg(figure).count(b'stroke-width="3.5"') == 1
     many = replace(both[0], x=tuple(map(float, range(101))), y=(1.0,) * 101, mode="markers")
     (points,) = plotly_figure(lines(series=(many,)))["data"]
     assert (many.dense, both[0].dense, points["marker"]["size"]) == (True, False, pytest.approx(4.4))

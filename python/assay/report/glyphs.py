@@ -52,7 +52,10 @@ def _is_known(character: str, *, wide: bool) -> bool:
 @cache
 def _characters(names: str) -> frozenset[int]:
     """What every shipped font of these names has a glyph for."""
-    from matplotlib.ft2font import FT2Font  # noqa: PLC0415 - plotting takes a second to load
+    from fontTools.ttLib import TTFont  # noqa: PLC0415 - only those who draw pay for it
 
-    fonts = [FT2Font(str(path)).get_charmap() for path in sorted(FONTS.glob(names))]
-    return frozenset(fonts[0]).intersection(*fonts[1:])
+    found: list[frozenset[int]] = []
+    for path in sorted(FONTS.glob(names)):
+        with TTFont(path, lazy=True) as font:
+            found.append(frozenset(font.getBestCmap()))
+    return frozenset.intersection(*found)

@@ -1,0 +1,164 @@
+"""Heat maps: fields with texts as rectangles, many fields as one picture of dots."""
+
+from __future__ import annotations
+
+import base64
+import itertools
+import struct
+import zlib
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from assay.pages.log_axis import labelled_ticks
+from assay.report.drawing.letters import text_width
+from assay.report.drawing.scale import Axis, spaced
+from assay.report.drawing.svg import length, text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from assay.pages.model import Heat
+    from assay.report.drawing.frame import Frame
+
+_STOPS = np.array(
+    (
+        (71, 45, 123), (62, 73, 137), (49, 104, 142), (38, 130, 142), (31, 158, 137), (53, 183, 121), (110, 206, 88),
+        (181, 222, 43), (253, 231, 37),
+    ),
+    np.float64,
+)  # fmt: skip
+"""Of the scale from low to high: viridis without its darkest end, which a dark page would hide."""
+_LEAST_SHARE = 0.75
+"""The first colour stands for so much of the largest value at most."""
+_BRIGHTNESS = np.array((0.2126, 0.7152, 0.0722))
+"""Of red, green and blue in what the eye takes for brightness (ITU-R BT.709)."""
+_BRIGHT = 0.5 * 255
+_SCALE_STEPS, _DOTS = 40, (900, 450)
+INK = "#111111"
+
+
+def heat_parts(found: Frame, heat: Heat) -> Iterator[str]:
+    """The fields, and their texts in the colour that shows on each."""
+    values = field_values(heat)
+    colours = coloured(values)
+    if heat.texts:
+        yield from _fields(found, heat, colours)
+        yield text(
+            ((found.x.start + found.x.end) / 2, found.y.end - found.letters * 0.5), heat.colour_title, anchor="middle"
+        )
+    else:
+        yield _raster(found, heat, colours)
+
+
+def field_values(heat: Heat) -> NDArray[np.float64]:
+    """The values of the fields as an array of rows and columns, NaN for an empty one."""
+    return np.array([[np.nan if value is None else value for value in row] for row in heat.rows], np.float64)
+
+
+def scale_ends(values: NDArray[np.float64]) -> tuple[float, float]:
+    """The values of the first and the last colour; NaN is none.
+
+    They are a quarter apart at least, so that a difference of 1 % looks small. Worked: 1 to 500 -> 1 and 500; 96 to 100
+    -> 75 and 100.
+    """
+    lowest, highest = float(np.nanmin(values)), float(np.nanmax(values))
+    return min(lowest, highest * _LEAST_SHARE), highest
+
+
+def coloured(values: NDArray[np.float64]) -> NDArray[np.uint8]:
+    """Red, green, blue and opacity of each value on a logarithmic scale; an empty field is clear."""
+    low, high = scale_ends(values)
+    known = ~np.isnan(values)
+    share = (np.log(np.where(known, values, low)) - np.log(low)) / np.log(high / low)
+    return np.dstack((_at(share), np.where(known, 255, 0))).astype(np.uint8)
+
+
+def _at(share: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Red, green and blue at shares of the scale."""
+    places = np.linspace(0, 1, len(_STOPS))
+    return np.stack([np.interp(share, places, _STOPS[:, part]) for part in range(3)], axis=-1).round()
+
+
+def _sides(box: tuple[float, float, float, float]) -> str:
+    """Left, top, width and height as attributes."""
+    return " ".join(f'{name}="{length(side)}"' for name, side in zip(("x", "y", "width", "height"), box, strict=True))
+
+
+def _hex(colour: Sequence[int]) -> str:
+    return "#" + "".join(f"{int(part):02x}" for part in colour[:3])
+
+
+def _fields(found: Frame, heat: Heat, colours: NDArray[np.uint8]) -> Iterator[str]:
+    across, up = [found.x.at(edge) for edge in heat.x_edges], [found.y.at(edge) for edge in heat.y_edges]
+    letters = _fitting(heat, across, found.letters)
+    for row, texts in enumerate(heat.texts):
+        for column, words in enumerate(texts):
+            left, right, low, high = across[column], across[column + 1], up[row], up[row + 1]
+            colour = colours[row, column]
+            look = f'fill="{_hex(colour)}"' if colour[3] else 'class="e"'
+            yield f"<rect {look} {_sides((left, high, right - left, low - high))}/>"
+            yield _written(words, ((left + right) / 2, (low + high) / 2 + letters * 0.35), colour, letters)
+
+
+def _written(words: str, at: tuple[float, float], colour: NDArray[np.uint8], letters: float) -> str:
+    ink = INK if float(colour[:3] @ _BRIGHTNESS) > _BRIGHT else "#ffffff"
+    shown = f'fill="{ink}"' if colour[3] else 'class="t"'
+    place = f'x="{length(at[0])}" y="{length(at[1])}" text-anchor="middle" font-size="{length(letters)}"'
+    return f"<text {shown} {place}>{words}</text>" if words else ""
+
+
+def _fitting(heat: Heat, across: Sequence[float], letters: float) -> float:
+    """The size of letters at which every text stands in its field: two thirds of the others' at least."""
+    room = min(right - left for left, right in itertools.pairwise(across)) - 2
+    widest = max((text_width(words, letters) for row in heat.texts for words in row), default=0)
+    return max(min(letters, letters * room / widest), letters * 2 / 3) if widest else letters
+
+
+def _raster(found: Frame, heat: Heat, colours: NDArray[np.uint8]) -> str:
+    """All fields as one picture of dots, each of which shows the field that it lies in."""
+    columns, rows = (
+        _nearest(axis, edges, count)
+        for axis, edges, count in ((found.x, heat.x_edges, _DOTS[0]), (found.y, heat.y_edges, _DOTS[1]))
+    )
+    dots = colours[rows[::-1]][:, columns]
+    packed = base64.b64encode(_png(dots)).decode("ascii")
+    sides = (found.x.start, found.y.end, found.x.end - found.x.start, found.y.start - found.y.end)
+    return f'<image {_sides(sides)} preserveAspectRatio="none" href="data:image/png;base64,{packed}"/>'
+
+
+def _nearest(axis: Axis, edges: Sequence[float], count: int) -> NDArray[np.int64]:
+    """Which field each of so many dots along an axis lies in."""
+    places = np.array([axis.at(edge) for edge in edges])
+    middles = np.linspace(axis.start, axis.end, 2 * count + 1)[1::2]
+    turned = 1 if axis.end > axis.start else -1
+    return np.clip(np.searchsorted(places * turned, middles * turned, side="right") - 1, 0, len(edges) - 2)
+
+
+def _png(dots: NDArray[np.uint8]) -> bytes:
+    """A picture of dots with opacity as PNG (W3C, third edition)."""
+    height, width = dots.shape[:2]
+    rows = b"".join(b"\0" + row.tobytes() for row in dots)
+
+    def chunk(name: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+    head = struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows, 9)) + chunk(b"IEND", b"")
+
+
+def scale_parts(heat: Heat, left: float, right: float, top: float, letters: float) -> Iterator[str]:
+    """What the colours mean, as a bar with its labels; its title stands before it."""
+    ends = scale_ends(field_values(heat))
+    begin = left + text_width(heat.colour_title, letters) + letters
+    yield text((left, top + letters * 0.9), heat.colour_title)
+    axis = Axis(low=ends[0], high=ends[1], log=True, start=begin, end=right - letters)
+    step = (axis.end - axis.start) / _SCALE_STEPS
+    for place, colour in enumerate(_at(np.linspace(0, 1, _SCALE_STEPS))):
+        box = (begin + place * step, top, step + 0.4, letters)
+        yield f'<rect fill="{_hex(colour)}" {_sides(box)}/>'
+    ticks = labelled_ticks(*ends, most=max(int((axis.end - axis.start) / (4 * letters)), 3))
+    for tick in spaced(ticks, axis, lambda label: text_width(label, letters), letters * 0.6):
+        yield text((axis.at(tick.at), top + letters * 2.1), tick.label, anchor="middle")

@@ -1,0 +1,90 @@
+"""A figure as one SVG picture."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import quoteattr
+
+from assay.report.drawing.columns import column_parts
+from assay.report.drawing.frame import frame, frame_parts
+from assay.report.drawing.heat import heat_parts, scale_parts
+from assay.report.drawing.legend import legend, legend_parts
+from assay.report.drawing.lines import bar_parts, plane_parts, window
+from assay.report.drawing.svg import length
+from assay.report.drawing.theme import FAMILY, paper_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.pages.model import Figure, Heat
+    from assay.report.drawing.theme import Size
+
+_ROW_LETTERS, _AROUND_LETTERS = 1.4, 8.0
+"""Height of a named row, and of what stands around all of them, in letters."""
+_SCALE_LETTERS = 3.0
+"""Height of the colour scale below a heat map, in letters."""
+
+
+def figure_svg(figure: Figure, size: Size, *, paper: bool, name: str = "") -> str:
+    """Draw a figure. paper : with colours of its own, as a file; else as part of a page that has ``screen_rules``.
+
+    name : unique in a page; of the figure where it is empty. Returns SVG without a date, equal for equal figures.
+    """
+    name = name or figure.name
+    size = _grown(figure, size) if size.grows else size
+    address, parts = _drawn(figure, size, name)
+    box = f'viewBox="0 0 {length(size.width)} {length(size.height)}" font-size="{length(size.letters)}"'
+    if paper:
+        sides = f'width="{length(size.width)}" height="{length(size.height)}" font-family="{FAMILY}"'
+        head = f'<svg xmlns="http://www.w3.org/2000/svg" {sides} {box}><style>{paper_rules()}</style>'
+    else:
+        head = f'<svg class="fig" role="img" aria-label={quoteattr(figure.alt)} {box}{address}>'
+    return f"{head}{''.join(parts)}</svg>"
+
+
+def _grown(figure: Figure, size: Size) -> Size:
+    """The size with a line more for each row of its legend behind the first, and for each named row one of its own."""
+    letters = size.letters
+    rows = max(legend(figure, size).below - 2 * letters, 0) if figure.kind == "lines" else 0
+    named = len(figure.y_ticks) * letters * _ROW_LETTERS + _AROUND_LETTERS * letters if figure.heat else 0
+    return replace(size, height=max(size.height + rows, named))
+
+
+def _drawn(figure: Figure, size: Size, name: str) -> tuple[str, list[str]]:
+    """Where its axes are, and the parts of a figure."""
+    if figure.kind == "columns":
+        return "", list(column_parts(figure, size))
+    if figure.heat:
+        return _heat(figure, figure.heat, size)
+    entries = legend(figure, size)
+    found = frame(figure, size, right=entries.right, below=entries.below)
+    clip = f"{name}-c"
+    drawn = bar_parts(found) if figure.kind == "bars" else plane_parts(found, clip if _is_cut(figure) else "")
+    bounds = _clip(found.x.start, found.y.end, found.x.end, found.y.start, clip) if _is_cut(figure) else ""
+    return found.address, [
+        bounds,
+        window(found),
+        *frame_parts(found),
+        *drawn,
+        *legend_parts(entries, size, found.x.start),
+    ]
+
+
+def _heat(figure: Figure, heat: Heat, size: Size) -> tuple[str, list[str]]:
+    below = 0.0 if heat.texts else _SCALE_LETTERS * size.letters
+    found = frame(figure, size, right=0, below=below)
+    parts: Iterator[str] = heat_parts(found, heat)
+    scale = () if heat.texts else scale_parts(heat, found.x.start, found.x.end, size.height - below, size.letters)
+    return found.address, [*parts, *frame_parts(found, grid=False), *scale]
+
+
+def _is_cut(figure: Figure) -> bool:
+    """Whether points may lie beyond its axes."""
+    return bool(figure.x_range) or figure.y_least is not None
+
+
+def _clip(left: float, top: float, right: float, bottom: float, name: str) -> str:
+    """What cuts the series at the axes, with room for markers at the edge."""
+    box = f"M{length(left - 3)} {length(top - 3)}H{length(right + 3)}V{length(bottom + 3)}H{length(left - 3)}Z"
+    return f'<clipPath id="{name}"><path d="{box}"/></clipPath>'
