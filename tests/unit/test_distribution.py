@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from assay.engine.records import HistogramTable, HostRecord, SeriesTable, StepRe
 from assay.pages.distribution import SHARES, part, percentile_table, screen_blocks
 from assay.pages.heat_figures import COLUMNS_MAX, ROWS_MAX, spread_heat, time_heat
 from assay.pages.model import Text
+from assay.pages.tail import tail_figure
 from assay.procedures.loop.distribution import drawn_cells, loop_distribution
 from assay.procedures.loop.result import loop_result, measurement_window
 from assay.procedures.loop.seconds import thinned
@@ -162,7 +164,7 @@ def test_every_format_has_the_percentiles_and_two_renders_are_equal(tmp_path: Pa
     html = first["report.html"].decode()
     assert "IOPS: response times over rounds 1-5 (ms)" in html
     names = [figure.name for figure in build_report(run).screen_figures]
-    wanted = {f"iops-1-{name}" for name in ("exceedance", "map-iops", "map-mb", "map-mean", "seconds")}
+    wanted = {f"iops-1-{name}" for name in ("tail", "map-iops", "map-mb", "map-mean", "seconds")}
     assert wanted <= set(names)
     assert all(f'data-name="{name}"' in html for name in wanted)
 
@@ -181,7 +183,22 @@ def test_a_withheld_run_shows_none(tmp_path: Path) -> None:
     assert json.loads(files["results.json"])["tests"][0]["percentiles"] == []
     report = build_report(run)
     assert [page for page in report.disclosure if page.title == "Response Times"] == []
-    assert not any("-map-" in figure.name or "-exceed" in figure.name for figure in report.screen_figures)
+    assert not any("-map-" in figure.name or "-tail" in figure.name for figure in report.screen_figures)
+
+
+def test_every_curve_of_a_tail_ends_at_its_maximum_in_one_place() -> None:
+    quiet = replace(counted(np.array([120_000] * 99_999 + [443_000_000])), latency_ms_max=443.0)
+    few = replace(counted(np.array([100_000] * 30 + [2_000_000])), latency_ms_max=2.0)
+    figure = tail_figure("tail", [("quiet", quiet), ("few", few)])
+    assert figure is not None
+    lines = [one for one in figure.series if one.label]
+    # p99.99 is the last percentile with ten I/Os beyond it; the maximum stands one nine behind.
+    assert [(one.x[-1], one.y[-1]) for one in lines] == [(5.0, 443.0), (5.0, 2.0)]
+    assert lines[0].x[-2] == pytest.approx(4.0)
+    assert lines[0].y[-2] == pytest.approx(0.12, rel=0.01)
+    assert [tick.label for tick in figure.ticks] == ["p50", "p90", "p99", "p99.9", "p99.99", "max"]
+    assert lines[1].x[-2] == pytest.approx(-math.log10(10 / 31), abs=1e-6)
+    assert tail_figure("tail", [("nothing", merged([]))]) is None
 
 
 def test_without_histograms_mean_and_maximum_remain() -> None:

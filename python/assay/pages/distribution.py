@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from assay.pages.distribution_figures import exceedance_figure
 from assay.pages.model import Table, Text
 from assay.pages.printed import NOT_AVAILABLE, milliseconds_text
+from assay.pages.tail import tail_figure
 from assay.results import latency_count, mean_and_max_ms, merged, percentiles
 from assay.summary.columns import IO_COUNT, MAXIMUM, MEAN_OF_IOS, named, percentile_columns
 from assay.summary.table import ResultTable
@@ -155,13 +155,13 @@ def printed_map(found: Distribution) -> Figure | None:
 def distribution_figures(found: Distribution) -> tuple[Figure, ...]:
     """The curves of the drawn parts; none without histograms."""
     curves = [(one.label, one.times) for one in found.drawn]
-    figure = exceedance_figure(f"{found.prefix}-exceedance", curves)
+    figure = tail_figure(f"{found.prefix}-tail", curves)
     return (figure,) if figure else ()
 
 
 def _curves(found: Distribution) -> tuple[Block, ...]:
     figures = distribution_figures(found)
-    said = "how many were slower than a response time, down to ten I/Os; the percentile is in brackets."
+    said = "percentiles from the median to where ten I/Os are slower, then the maximum."
     rule = f" {found.rule}" if found.rule and len(found.curves) < len(found.parts) else ""
     return (_said(f"{found.title}: {said}{rule}"), *figures) if figures else ()
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.compare.summary import matrix_numbers
-from assay.pages.distribution_figures import exceedance_figure
 from assay.pages.model import Figure, Series, Table, Tick
 from assay.pages.printed import mix_label
+from assay.pages.tail import tail_figure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -151,8 +151,8 @@ def distribution_figures(found: Comparison) -> Iterator[Titled]:
     for test, shown in found.tests:
         parts = _parts(found, test)
         for number, (label, curves) in enumerate(parts.items(), 1):
-            figure = exceedance_figure(
-                f"compare-{test}-exceedance-{number}", [(one.title, part.times) for one, part in curves[:CURVES_MAX]]
+            figure = tail_figure(
+                f"compare-{test}-tail-{number}", [(one.title, part.times) for one, part in curves[:CURVES_MAX]]
             )
             if figure and len(curves) > 1:
                 yield f"{shown}: response times of {label}", (figure,)

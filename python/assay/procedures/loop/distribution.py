@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.engine.records import Cell
 from assay.pages.distribution import CURVES_MAX, Distribution, part
-from assay.pages.distribution_figures import exceedance_figure
 from assay.pages.heat_figures import spread_heat
 from assay.pages.model import pictured
 from assay.pages.printed import outstanding_label, rounds_label
+from assay.pages.tail import tail_figure
 from assay.procedures.loop.figures import mixes_figure
 from assay.procedures.loop.maps import MOVED_MARK, iops_map, matrix_maps
 from assay.procedures.loop.open_loop import window_sequences
@@ -99,20 +98,16 @@ def _matrix(test: StoredTest, result: LoopResult, prefix: str) -> Figure | None:
 
 
 def _tails(test: StoredTest, result: LoopResult, prefix: str) -> Figure | None:
-    """The share of 4 KiB reads and writes that were slower."""
+    """The tail of 4 KiB reads and writes."""
     settings = test.settings_as(LoopSettings)
     cells = [Cell(read_pct=share, transfer_bytes=_SIZES[0]) for share in _PURE]
     found = [
         (cell_label(cell, settings.access), cell_times(test, result, cell)) for cell in cells if cell in settings.cells
     ]
     curves = [(label, times) for label, times in found if times]
-    figure = exceedance_figure(f"{prefix}-picture", curves)
-    reading = f"How many I/Os, in per cent, took no longer? {outstanding_label(settings.demand)}."
-    if figure is None:
-        return None
-    # A picture has no room for both.
-    ticks = tuple(replace(tick, label=f"{100 - tick.at:.10g}") for tick in figure.y_ticks)
-    return pictured(replace(figure, y_title="Percentile", y_ticks=ticks), figure.name, reading)
+    figure = tail_figure(f"{prefix}-picture", curves)
+    reading = f"How slow are the slowest I/Os? {outstanding_label(settings.demand)}."
+    return pictured(figure, figure.name, reading) if figure else None
 
 
 def _parts(settings: LoopSettings, sequences: list[StoredSequence]) -> dict[Cell, Part]:
