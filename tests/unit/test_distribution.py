@@ -13,6 +13,7 @@ import pytest
 from assay.engine.records import HistogramTable, HostRecord, SeriesTable, StepRecord, StoredTest
 from assay.pages.distribution import SHARES, part, percentile_table, screen_blocks
 from assay.pages.heat_figures import COLUMNS_MAX, ROWS_MAX, spread_heat, time_heat
+from assay.pages.histogram_figures import confidence_figure
 from assay.pages.model import Text
 from assay.pages.tail import tail_figure
 from assay.procedures.loop.distribution import drawn_cells, loop_distribution
@@ -199,6 +200,21 @@ def test_every_curve_of_a_tail_ends_at_its_maximum_in_one_place() -> None:
     assert [tick.label for tick in figure.ticks] == ["p50", "p90", "p99", "p99.9", "p99.99", "max"]
     assert lines[1].x[-2] == pytest.approx(-math.log10(10 / 31), abs=1e-6)
     assert tail_figure("tail", [("nothing", merged([]))]) is None
+
+
+def test_the_average_is_a_point_of_the_curve_of_confidence() -> None:
+    times = counted(np.array([100_000] * 900 + [4_000_000] * 100))
+    mean = (0.1 * 900 + 4 * 100) / 1000
+    figure = confidence_figure("confidence", times, mean)
+    assert figure is not None
+    curve, average = figure.series[:2]
+    assert average.x == (mean,)
+    below = max(place for place, x in enumerate(curve.x) if x <= mean)
+    assert curve.y[below] <= average.y[0] <= curve.y[below + 1]
+    # Where all I/Os take the same time the curve goes straight up, and the average stands on it.
+    alike = confidence_figure("confidence", counted(np.array([100_000] * 1000)), 0.1)
+    assert alike is not None
+    assert alike.series[1].y[0] >= alike.series[0].y[0]
 
 
 def test_without_histograms_mean_and_maximum_remain() -> None:

@@ -6,12 +6,14 @@ import math
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from assay.pages.model import Figure, Series, Tick
 from assay.pages.printed import milliseconds_text, percent
 from assay.results import NINES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from assay.results import ResponseTimes
 
@@ -20,6 +22,7 @@ TIME_MS = "Response Time (ms)"
 BINS_PER_OCTAVE = 8
 # An empty bin stands below one I/O on the logarithmic axis.
 EMPTY = 0.5
+_LEAST_MS = 1e-9
 CONFIDENCE_TICKS = ((0.5, "50"), (0.9, "90"), (0.99, "99"), (0.999, "99.9"), (0.9999, "99.99"), (0.99999, "99.999"))
 MARKED_SHARES = (0.99, NINES[0], NINES[1])
 """Percentiles that are marked in a histogram."""
@@ -92,7 +95,6 @@ def confidence_figure(name: str, times: ResponseTimes, latency_ms_mean: float) -
     shares = [step / 100 for step in range(1, 100)] + [1 - 10**-power for power in _tenths(2, 6)]
     points = [(value, share) for share in shares if (value := times.percentile(round(share, 7))) is not None]
     marks = [(value, share, label) for share, label in _nine_labels() if (value := times.percentile(share)) is not None]
-    average_share = float(sum(times.counts[times.middles_ms <= latency_ms_mean])) / times.io_count
     return Figure(
         name=name,
         kind="lines",
@@ -109,17 +111,28 @@ def confidence_figure(name: str, times: ResponseTimes, latency_ms_mean: float) -
                 colour=0,
                 mode="lines",
             ),
-            _point(_mark("ART", latency_ms_mean), latency_ms_mean, average_share, 1),
+            *_average(points, latency_ms_mean),
             *(
-                _point(_mark(label, value), value, share, 2 + place)
+                _point(_mark(label, value), value, _nines(share), 2 + place)
                 for place, (value, share, label) in enumerate(marks)
             ),
         ),
     )
 
 
-def _point(label: str, value: float, share: float, colour: int) -> Series:
-    return Series(label=label, x=(value,), y=(_nines(share),), colour=colour, mode="markers")
+def _average(points: Sequence[tuple[float, float]], latency_ms_mean: float) -> Iterable[Series]:
+    """The average as a point of the drawn curve; none without a curve.
+
+    Worked: between (1 ms, 0.9) and (4 ms, 0.99) an average of 2 ms stands at 1.5 nines.
+    """
+    if points:
+        times, nines = zip(*((math.log(max(value, _LEAST_MS)), _nines(share)) for value, share in points), strict=True)
+        height = float(np.interp(math.log(max(latency_ms_mean, _LEAST_MS)), times, nines))
+        yield _point(_mark("ART", latency_ms_mean), latency_ms_mean, height, 1)
+
+
+def _point(label: str, value: float, nines: float, colour: int) -> Series:
+    return Series(label=label, x=(value,), y=(nines,), colour=colour, mode="markers")
 
 
 def _nines(share: float) -> float:
