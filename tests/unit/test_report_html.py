@@ -134,7 +134,7 @@ def test_numbers_of_a_column_stand_with_their_points_below_each_other() -> None:
 def test_a_table_keeps_every_text_and_tells_its_name() -> None:
     text = html_of(report_of(page_of(table(("a", "1.5", "YES"), (HOSTILE[0], "2", "NO"), ("c", "", "pass")))))
     assert 'aria-label="Rates"' in text
-    assert '<td class="number" style="--pad:1.5">2</td><td class="bad">NO</td>' in text
+    assert '<td class="number pad-3">2</td><td class="bad">NO</td>' in text
     assert HOSTILE[0] not in text
 
 

@@ -459,8 +459,8 @@ class Report:
 
     @property
     def screen_figures(self) -> tuple[Figure, ...]:
-        """Those of the on-screen form: of the pages and of the appendix."""
-        return (*self.figures, *_figures(self.appendix))
+        """Those of the on-screen form: of the pages of the specification and of the appendix."""
+        return (*_figures(block for page in self.pages for block in page.blocks), *_figures(self.appendix))
 
 
 def pictured(figure: Figure, name: str, reading: str, aspect: float = PICTURE_ASPECT, *, small: bool = True) -> Figure:

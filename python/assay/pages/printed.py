@@ -173,6 +173,11 @@ def outstanding_label(demand: Demand) -> str:
     return f"{outstanding(demand):,} outstanding"
 
 
+def depth_label(demand: Demand) -> str:
+    """The same as people say it. Worked: TC 32, QD 32 -> ``"QD 1,024"``."""
+    return f"QD {outstanding(demand):,}"
+
+
 def data_label(data: DataPattern) -> str:
     """Print the data pattern as headers print it. Worked: kind ``random`` -> ``"RND"``."""
     return {

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from assay.pages.header import header
 from assay.pages.headline import quoted_headlines
 from assay.pages.label import banner, notice, qualified
+from assay.pages.main_figure import MainFigure
 from assay.pages.model import Box, Figure, Page, Table
 from assay.pages.printed import NOT_AVAILABLE, paragraph
 from assay.pages.time_axis import readable_time
@@ -194,6 +195,19 @@ class TestReport(ABC):
     def picture(self) -> Figure | None:
         """The figure that says most of it, small, for the first page; None unless a test says so."""
         return None
+
+    def main_figures(self) -> Iterator[MainFigure]:
+        """The figures that answer its question, the one that says most first; those of its pages unless a test says
+        else. None of them is asked for where its results are withheld.
+        """  # noqa: D205 - one sentence
+        for page in self.report_pages():
+            for one in (block for block in page.blocks if isinstance(block, Figure) and block.kind != "columns"):
+                yield MainFigure(kind="curve", title=page.subtitle, figure=replace(one, name=f"{one.name}-main"))
+
+    @property
+    def sheet(self) -> str:
+        """Tests that share one page of the report have the same; its own name unless a test says else."""
+        return self.name
 
     def overlaid(self) -> tuple[Figure, ...]:
         """Figures whose first series is the drive, to be laid over those of other drives; none unless a test says so.

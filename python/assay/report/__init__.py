@@ -25,6 +25,7 @@ from assay.report.claims import baseline_data, claim_data
 from assay.report.conforming import conformity_label
 from assay.report.executive import executive_page, verdict
 from assay.report.findings import finding_data, finding_tables, run_findings
+from assay.report.front import report_front
 from assay.report.overview import Overview, run_overview
 from assay.report.results_json import RESULTS, results_json
 from assay.report.sequence_table import sequence_table
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from assay.pages.distribution import Distribution
     from assay.pages.model import Block, Figure, Page
     from assay.pages.test_report import TestReport
+    from assay.report.front import Front
     from assay.report.gathered import Found
     from assay.report.pdf import Typesetting
     from assay.report.write import Contents, Maker
@@ -72,11 +74,13 @@ def render(
     formats: Collection[Format],
     below: str = "",
     shown: Callable[[str, int, int], None] = lambda *_: None,
+    held: Callable[[Sequence[TestReport]], Held | None] = lambda _: None,
 ) -> list[Path]:
     """Write the report of a stored run.
 
     folder : where the files go; made if missing. below : a folder in it that they go into.
     formats : any of ``FORMATS``. shown : called as each is begun, with its name, its number from 1, and their count.
+    held : how the limits of its plan came out, of its tests.
     Returns the files written: ``report.pdf``, ``report.html``, ``report.xlsx``, one CSV file per table of numbers
     (``iops_matrix.csv``, ``wsat_samples.csv`` and so on) and ``results.json``, each put in place whole. The same run
     gives the same bytes each time.
@@ -99,7 +103,7 @@ def render(
             *(file for one in tests for file in one.other_files(_suffix(one))),
         ],
         "xlsx": lambda: _workbook(run, list(zip(tests, grouped(), strict=True)), of_run(), found()),
-        "html": lambda: _html(laid_out(), _pictures(laid_out().screen_figures, picture)),
+        "html": lambda: _html(laid_out(), picture, report_front(run, tests, held(tests))),
         "pdf": lambda: _pdf(laid_out(), _pictures(laid_out().printed_figures, picture), begun),
     }
     chosen = {name: maker for name, maker in makers.items() if name in formats}
@@ -117,7 +121,7 @@ def render_pages(report: Report, folder: Path, others: dict[str, bytes]) -> list
     picture = cache(_picture)
     makers: dict[str, Maker] = {
         "others": others.items,
-        "html": lambda: _html(report, _pictures(report.screen_figures, picture)),
+        "html": lambda: _html(report, picture),
         "pdf": lambda: _pdf(report, _pictures(report.printed_figures, picture), None),
     }
     written = write_formats(folder, makers)
@@ -309,10 +313,11 @@ def _pdf(report: Report, pictures: Mapping[str, bytes], begun: Typesetting | Non
     return [("report.pdf", report_pdf(report, pictures, begun))]
 
 
-def _html(report: Report, pictures: Mapping[str, bytes]) -> Contents:
+def _html(report: Report, picture: Callable[[Figure], bytes], front: Front | None = None) -> Contents:
     from assay.report.html import report_html  # noqa: PLC0415
 
-    return [("report.html", report_html(report, pictures))]
+    figures = (*report.screen_figures, *(one.figure for one in (front.figures if front else ())))
+    return [("report.html", report_html(report, _pictures(figures, picture), front))]
 
 
 def _workbook(

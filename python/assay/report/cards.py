@@ -56,7 +56,7 @@ def cards(
     said, found = (lines, run_insights(run, reports)) if several else ((), ())
     unusual = tuple(line for _, line in of_run)
     skipped = tuple(
-        Card(name=one.test.upper(), title=_title(one.procedure), outcome=outcome)
+        Card(name=one.test.upper(), title=short_title(one.procedure), outcome=outcome)
         for one, outcome in zip(run.skipped, outcomes[len(tests) :], strict=True)
     )
     own = tuple(
@@ -75,7 +75,7 @@ def _card(placed: Placed, outcome: str, said: tuple[str, ...]) -> Card:
     basis, quotes = _shared(tuple(_quotes(one)))
     return Card(
         name=one.label,
-        title=_title(one.test.settings.procedure),
+        title=short_title(one.test.settings.procedure),
         outcome=outcome,
         facts=(_extent(one), f"pages {placed.pages}"),
         quotes=quotes,
@@ -93,7 +93,7 @@ def _extent(test_report: TestReport) -> str:
     return facts.window if facts.rounds == facts.extent else paragraph(facts.extent)
 
 
-def _title(procedure: str) -> str:
+def short_title(procedure: str) -> str:
     """The title of a procedure without its short name. Worked: ``Latency (LAT)`` -> ``"Latency"``."""
     return find_procedure(procedure).title.partition(" (")[0]
 

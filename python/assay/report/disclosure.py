@@ -60,8 +60,8 @@ def run_blocks(run: StoredRun) -> tuple[Block, ...]:
     """Lay out what all tests of a run share: deviations, drive, platform and description."""
     found = deviations(run)
     tables = (
-        _facts("Drive", _identity(run)),
-        _facts("Test platform", _platform(run)),
+        _facts("Drive", drive_entries(run)),
+        _facts("Test platform", platform_entries(run)),
         _facts("Host certificate", certificate_entries(run)),
         _facts("Not measured", _NOT_MEASURED),
         _facts("Engine and block layer", ((words(key), paragraph(text)) for key, text in sorted(run.engine.items()))),
@@ -227,7 +227,7 @@ def _test_facts(test_report: TestReport) -> tuple[Table, ...]:
     name = test.settings.test_label
     return (
         _facts(f"{name}: purge", _purge(test)),
-        _facts(f"{name}: settings", _settings(test_report)),
+        _facts(f"{name}: settings", settings_entries(test_report)),
         _sources(f"{name}: {edition.title} edition data and their sources", edition, test_report.table),
     )
 
@@ -236,7 +236,8 @@ def _facts(caption: str, entries: Iterable[Entry]) -> Table:
     return Table(caption=caption, columns=("Item", "Value"), rows=tuple(entries))
 
 
-def _identity(run: StoredRun) -> tuple[Entry, ...]:
+def drive_entries(run: StoredRun) -> tuple[Entry, ...]:
+    """What is known of the drive."""
     identity = run.identity
     return (
         ("Kind", identity.kind),
@@ -281,7 +282,8 @@ def _logged(count: int | None) -> str:
     return UNKNOWN if count is None else f"{count:,}"
 
 
-def _platform(run: StoredRun) -> tuple[Entry, ...]:
+def platform_entries(run: StoredRun) -> tuple[Entry, ...]:
+    """What is known of the test system."""
     platform = run.platform
     build = f", build {platform.build}" if platform.build else ""
     return (
@@ -309,7 +311,7 @@ def _purge(test: StoredTest) -> tuple[Entry, ...]:
     )
 
 
-def _settings(test_report: TestReport) -> tuple[Entry, ...]:
+def settings_entries(test_report: TestReport) -> tuple[Entry, ...]:
     """Everything that a test was set to do."""
     settings = test_report.test.settings
     cache = (

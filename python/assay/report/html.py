@@ -21,7 +21,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from assay.report.anchors import slug, unique
-from assay.report.cells import bar_length, drawn_bars, look, repeats, table_cells
+from assay.report.cells import drawn_bars, look, repeats, table_cells
 from assay.report.findings import FINDINGS, SEE_FINDINGS
 from assay.report.interactive import plotly_figure
 from assay.report.svg_text import inline_picture, picture_address, picture_size
@@ -29,9 +29,12 @@ from assay.report.svg_text import inline_picture, picture_address, picture_size
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from assay.pages.model import Block, Page, Report, Table
+    from assay.pages.model import Block, Figure, Page, Report, Table
+    from assay.report.front import Front
+    from assay.summary.record import Level
 
     _Link = tuple[str, str]
+    _Chapter = tuple[str, str, Level | None]
     _Entry = tuple[str, str, list[_Link]]
     _Head = tuple[str, list[tuple[str, Block]]]
 
@@ -39,18 +42,22 @@ ASSETS = Path(__file__).parent / "assets"
 PLOTTER = "plotly-gl3d.min.js"
 OWN = ("places.js", "heat.js", "report.js", "search.js")
 """In this order one script: what the first names the others use."""
+STYLES = ("report.css", "front.css")
 FACES = ((400, "IBMPlexSans-Regular-Latin1.woff2"), (700, "IBMPlexSans-SemiBold-Latin1.woff2"))
-DISCLOSURE = "disclosure"
+DISCLOSURE, DATA = "disclosure", "Data"
+_TAKEN = (DISCLOSURE, "summary", "method", "pts-report", "report", "figures", "plotter", "findings", "caveats")
+"""Addresses that no page of the specification has."""
 _PLAIN_COLUMNS, _COMPACT_COLUMNS, _COMPACT_LETTERS = 3, 9, 9
 _UNBROKEN = (r"\w{1,4}-\d{1,4}", r"\d[\d,.]* - \d[\d,.]*", r"[-+]?\d[\d,.]* %")
 _DECIMALS = re.compile(r"\d{1,3}(?:,\d{3})+\.\d*[^5\D]")
 _RANGE = re.compile(rf"(?<![\w.&;#-])({'|'.join(_UNBROKEN)})(?![\w-])")
 
 
-def report_html(report: Report, pictures: Mapping[str, bytes]) -> bytes:
+def report_html(report: Report, pictures: Mapping[str, bytes], front: Front | None = None) -> bytes:
     """Lay out a report as one self-contained HTML file, UTF-8, the same bytes each time.
 
     pictures : SVG text by figure name; shown on paper, and on screen where no script runs.
+    front : the pages before those of the specification, which are then an annex; None of a report without tests.
     """
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(ASSETS),
@@ -60,9 +67,9 @@ def report_html(report: Report, pictures: Mapping[str, bytes]) -> bytes:
         lstrip_blocks=True,
     )
     environment.filters.update(look=look, cells=table_cells, repeats=repeats, drawn_bars=drawn_bars, unbroken=_unbroken)
-    environment.filters.update(bar_length=bar_length, compact=_is_compact, large=_large)
+    environment.filters.update(compact=_is_compact, large=_large)
     plotter, own = _asset(PLOTTER), "\n".join(map(_asset, OWN))
-    pages = _with_anchors(report.shown)
+    pages = _with_anchors(report.pages)
     heats = {one.name for one in report.screen_figures if one.kind == "heat"}
     parts, appendix = _parts(pages), _appendix(report.appendix, [page.anchor for page in pages])
     text = environment.get_template("report.html.j2").render(
@@ -70,10 +77,17 @@ def report_html(report: Report, pictures: Mapping[str, bytes]) -> bytes:
         parts=parts,
         outcomes={page.anchor: page.outcome for page in pages if page.outcome and page.part},
         contents=[*(entry for part, own in parts for entry in _entries(part, own)), *_ending(appendix)],
-        # On the first page the numbers come first, and on those of a test what it found: a header is a fold there.
-        open_form=pages[len(report.opening)].anchor,
+        chapters=_chapters(front, has_data=bool(appendix)),
+        front=front,
+        # One test stands on the summary page.
+        alone=front.alone if front else None,
+        anchors=front.anchors if front else {},
+        drawn=_drawn_inline(front, pictures),
+        data_anchor=DISCLOSURE,
+        # On the pages of a test what it found comes first: a header is a fold there.
+        open_form=pages[0].anchor,
         appendix=appendix,
-        style=_asset("report.css"),
+        style="\n".join(map(_asset, STYLES)),
         plotter=_packed(plotter),
         own=own,
         policy=_policy([plotter, own]),
@@ -82,17 +96,34 @@ def report_html(report: Report, pictures: Mapping[str, bytes]) -> bytes:
             name: (Markup(picture_address(picture, kept_colours=name in heats)), *picture_size(picture))  # noqa: S704
             for name, picture in pictures.items()
         },
-        # Drawn by the program of the package; every text in it is escaped there.
-        inline={
-            one.name: Markup(inline_picture(pictures[one.name], one.name))  # noqa: S704
-            for page in report.opening
-            for one in page.pictures
-            if one.name in pictures
-        },
         fonts="".join(map(_font_face, FACES)),
         figures=_drawn(report),
     )
     return text.encode("utf-8")
+
+
+def _chapters(front: Front | None, *, has_data: bool) -> list[_Chapter]:
+    """The parts of a report with the level of each test; none of a report without a front."""
+    if front is None:
+        return []
+    tests = [(one.anchor, ", ".join(one.labels), one.level) for one in front.tests if one is not front.alone]
+    annexes = [("pts-report", "PTS report", None), *([(DISCLOSURE, DATA, None)] if has_data else [])]
+    return [("summary", "Summary", None), *tests, ("method", "Method", None), *annexes]
+
+
+def _drawn_inline(front: Front | None, pictures: Mapping[str, bytes]) -> dict[str, Markup]:
+    """The figures of the front as parts of the page, by name."""
+    figures = [one.figure for one in front.figures] if front else []
+    return {one.name: drawn_inline(one, pictures.get(one.name)) for one in figures}
+
+
+def drawn_inline(figure: Figure, picture: bytes | None) -> Markup:
+    """A figure as a part of the page, whose fonts and colours it takes; its description where there is no picture."""
+    if picture is None:
+        return Markup("<p>{}</p>").format(figure.alt)
+    # Drawn by the program of the package; every text in it is escaped there.
+    shown = Markup(inline_picture(picture, figure.name))  # noqa: S704
+    return Markup('<div class="drawing" role="img" aria-label="{}">{}</div>').format(figure.alt, shown)
 
 
 def _is_compact(table: Table) -> bool:
@@ -125,7 +156,7 @@ def _large(text: str) -> str:
 
 
 def _with_anchors(pages: tuple[Page, ...]) -> list[Page]:
-    anchors = unique([DISCLOSURE, *(page.anchor or slug(page.title) for page in pages)])[1:]
+    anchors = unique([*_TAKEN, *(page.anchor or slug(page.title) for page in pages)])[len(_TAKEN) :]
     return [replace(page, anchor=anchor) for page, anchor in zip(pages, anchors, strict=True)]
 
 
@@ -151,9 +182,9 @@ def _entries(part: str, pages: list[Page]) -> Iterator[_Entry]:
 
 
 def _ending(appendix: list[_Head]) -> list[_Entry]:
-    """The disclosure in the contents."""
+    """The data in the contents."""
     below = [(blocks[0][0], head) for head, blocks in appendix if head]
-    return [(DISCLOSURE, DISCLOSURE.capitalize(), below)] if appendix else []
+    return [(DISCLOSURE, DATA, below)] if appendix else []
 
 
 def _appendix(blocks: tuple[Block, ...], taken: list[str]) -> list[_Head]:
@@ -170,9 +201,8 @@ def _appendix(blocks: tuple[Block, ...], taken: list[str]) -> list[_Head]:
 
 
 def _drawn(report: Report) -> dict[str, Any]:
-    """What is drawn of each figure; one of the first page stays a picture."""
-    still = {figure.name for page in report.shown for figure in page.all_pictures}
-    return {one.name: plotly_figure(one) for one in report.screen_figures if one.name not in still}
+    """What is drawn of each figure."""
+    return {one.name: plotly_figure(one) for one in report.screen_figures}
 
 
 def _font_face(face: tuple[int, str]) -> str:

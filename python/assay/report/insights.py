@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from assay.engine.records import StoredRun
     from assay.pages.test_report import TestReport
     from assay.summary.insight import Insight
-    from assay.summary.record import Coded, Held, Measure
+    from assay.summary.record import Coded, Held, Measure, Spoken
 
 
 def run_insights(run: StoredRun, tests: Sequence[TestReport], held: Held | None = None) -> tuple[Insight, ...]:
@@ -44,29 +44,36 @@ def insights_of_test(report: TestReport) -> tuple[Insight, ...]:
     return report.once("insights", found)[:TEST_MAX]
 
 
-def run_said(run: StoredRun, tests: Sequence[TestReport], held: Held | None = None) -> tuple[tuple[str, Coded], ...]:
-    """What a run says, gravest first, each behind the labels of its tests; at most five.
+def run_said(run: StoredRun, tests: Sequence[TestReport], held: Held | None = None) -> tuple[Spoken, ...]:
+    """What a run says, gravest first, each behind the labels of its tests, none of all; at most five.
 
     held : how the limits of its plan came out.
 
     What leads is what the drive is good for, where nothing is worse than a fact.
     """
     found = run_insights(run, tests, held)
-    lines = [(", ".join(one.tests) or ALL_TESTS, said(one)) for one in found]
+    lines = [(one.tests, said(one)) for one in found]
     first = _lead(run, tests, found)
-    leads = [line for line in lines if line[1] == first] or ([(ALL_TESTS, first)] if first else [])
+    leads = [line for line in lines if line[1] == first] or ([((), first)] if first else [])
     return tuple([*leads, *(line for line in lines if line not in leads)][:RUN_MAX])
 
 
 def run_sentences(run: StoredRun, tests: Sequence[TestReport]) -> tuple[tuple[str, str], ...]:
     """The same in words."""
-    return tuple((labels, in_words(one)) for labels, one in run_said(run, tests))
+    return tuple((", ".join(labels) or ALL_TESTS, in_words(one)) for labels, one in run_said(run, tests))
 
 
 def further_sentences(found: Sequence[Insight], report: TestReport) -> tuple[str, ...]:
     """What one of several tests says that the run does not say already. found : the insights of the run."""
     shown = {(one.kind, label) for one in found for label in one.tests}
     return sentences([one for one in insights_of_test(report) if (one.kind, report.label) not in shown])
+
+
+def further_said(found: Sequence[Insight], report: TestReport) -> tuple[Coded, ...]:
+    """The insights of one of several tests that the run does not say already; at most three. found : of the run."""
+    shown = {(one.kind, label) for one in found for label in one.tests}
+    own = (one for one in insights_of_test(report) if (one.kind, report.label) not in shown)
+    return tuple(map(said, own))
 
 
 def findings_table(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table, ...]:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.errors import EXIT_NOT_MET, EXIT_WITHHELD, strongest_first
-from assay.pages.header import model_label
+from assay.pages.header import interface_label, model_label, nand_label
+from assay.pages.printed import UNKNOWN, printable
+from assay.procedures.registry import find_procedure
 from assay.report.breaks import break_texts
+from assay.report.cards import short_title
 from assay.report.conforming import conformity_class, deviations
-from assay.report.insights import run_said
+from assay.report.insights import further_said, run_insights, run_said
 from assay.report.level import level_label
 from assay.results import driven_s
 from assay.spec.units import SECOND_NS
@@ -20,21 +24,25 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StoredRun
     from assay.pages.test_report import TestReport
+    from assay.summary.insight import Insight
     from assay.summary.record import TestSummary
 
 
 def summarise_run(run: StoredRun, reports: Sequence[TestReport], held: Held | None) -> RunSummary:
     """Gather what is said of a run. held : how its limits and claims came out, None where it states none."""
-    tests = tuple(one.summary for one in reports)
+    found = run_insights(run, reports, held)
+    tests = tuple(_summary_of(one, found) for one in reports)
     edition, listed = reports[0].edition, deviations(run)
     last_ns = run.tests[-1].ended_wall_ns
     return RunSummary(
         run_id=run.run_id,
         model=model_label(run),
         capacity_bytes=run.identity.capacity_bytes,
+        facts=tuple(_facts(run)),
         edition=edition.name,
         edition_title=edition.title,
         label_class=conformity_class(run),
+        label_level="warn" if listed or run.identity.kind == "simulated" else "good",
         deviations=listed,
         level=level_label(run),
         started_wall_ns=run.started_wall_ns,
@@ -47,7 +55,33 @@ def summarise_run(run: StoredRun, reports: Sequence[TestReport], held: Held | No
         exit_codes=exit_codes(tests, held),
         said=run_said(run, reports, held),
         caveats=tuple(_caveats(run, listed)),
+        claims={key: value for key, value in (run.plan.get("claims") or {}).items() if value is not None},
     )
+
+
+def _facts(run: StoredRun) -> Iterator[str]:
+    """Interface, medium and firmware, those that are known."""
+    firmware = run.identity.firmware
+    known = (interface_label(run), nand_label(run), f"firmware {printable(firmware)}" if firmware else UNKNOWN)
+    return (one for one in known if one != UNKNOWN)
+
+
+def _summary_of(report: TestReport, found: Sequence[Insight]) -> TestSummary:
+    """A test as a record, with what the run does not say of it. found : the insights of the run."""
+    name = report.test.settings.procedure
+    return replace(
+        report.summary,
+        title=short_title(name),
+        question=find_procedure(name).question,
+        said=further_said(found, report),
+        caveats=tuple(_remarks(report)),
+    )
+
+
+def _remarks(report: TestReport) -> Iterator[Status]:
+    """What a reader must know of a test that its verdict does not say."""
+    told = (*(one.reason for one in report.result.findings), *report.remarks())
+    yield from (Status(level="unknown", said=coded("reason", reason=one)) for one in told)
 
 
 def not_begun(run: StoredRun) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from assay.pages.printed import NOT_AVAILABLE, capacity_label, paragraph, utc
 from assay.spec.units import SECOND_NS, count_label, duration_label
 from assay.summary.digits import si
 from assay.summary.ranking import in_words
-from assay.summary.record import ALL_TESTS, SLOTS, coded, quantity
+from assay.summary.record import SLOTS, coded, quantity
 from assay.summary.verdict import beside, level_of, stated
 from assay.summary.words import text
 
@@ -46,9 +46,9 @@ def terminal_lines(run: RunSummary, ends: Sequence[str] = ()) -> list[Line]:
     return _apart([head, tests, tiles, said, [*_caveats(run, min(left - len(said), _CAVEATS_MAX + 1))], last])
 
 
-def _finding(tests: str, said: Coded) -> str:
+def _finding(tests: Sequence[str], said: Coded) -> str:
     """Worked: reads that stall in two tests -> ``"IOPS, LAT: Reads stall: 10 times for up to 400 ms."``."""
-    return in_words(said) if tests == ALL_TESTS else f"{tests}: {in_words(said)}"
+    return f"{', '.join(tests)}: {in_words(said)}" if tests else in_words(said)
 
 
 def _apart(blocks: Sequence[Sequence[Line]]) -> list[Line]:

@@ -120,8 +120,8 @@ def render_stored(
     """
     if out is None:
         fix_report_date(folder, run)
-        return render(run, folder, formats=formats, below=REPORT_FOLDER, shown=shown)
-    return render(dated(run, folder, out), out, formats=formats, shown=shown)
+        return render(run, folder, formats=formats, below=REPORT_FOLDER, shown=shown, held=partial(held_of_plan, run))
+    return render(dated(run, folder, out), out, formats=formats, shown=shown, held=partial(held_of_plan, run))
 
 
 def dated(run: StoredRun, folder: Path, out: Path) -> StoredRun:

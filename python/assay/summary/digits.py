@@ -7,6 +7,7 @@ import math
 from assay.spec.units import KIB
 
 _DIGITS = 3
+_WHOLE_FROM = 100
 _PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 _SHORT_MS, _SECOND_MS, _MINUTE_MS, _HOUR_MS = 0.1, 1e3, 60e3, 3600e3
 _UNITS = (
@@ -28,6 +29,12 @@ def three_digits(value: float) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
+def thousands(value: float) -> str:
+    """Three digits without a prefix, as of MB/s. Worked: 6,798 -> ``"6,800"``, 274.96 -> ``"275"``."""
+    rounded = float(three_digits(value))
+    return f"{rounded:,.0f}" if abs(rounded) >= _WHOLE_FROM else three_digits(value)
+
+
 def si(value: float) -> str:
     """A rate with its prefix. Worked: 33,332 -> ``"33.3k"``, 275 -> ``"275"``, 999,900 -> ``"1M"``."""
     rounded = float(three_digits(value))
@@ -37,9 +44,14 @@ def si(value: float) -> str:
 
 def span(time_ms: float) -> str:
     """A time in the unit that suits it. Worked: 0.06 -> ``"60 µs"``, 2,588 -> ``"2.59 s"``, 780,000 -> ``"13 min"``."""
+    return " ".join(span_parts(time_ms))
+
+
+def span_parts(time_ms: float) -> tuple[str, str]:
+    """The same as number and unit. Worked: 0.06 -> ``("60", "µs")``."""
     rounded = float(three_digits(time_ms))
     scale, unit = next(((scale, unit) for least, scale, unit in _UNITS if rounded >= least), (1e-3, "\N{MICRO SIGN}s"))
-    return f"{three_digits(rounded / scale)} {unit}"
+    return three_digits(rounded / scale), unit
 
 
 def share(value: float) -> str:

@@ -157,8 +157,8 @@ KINDS: dict[KindName, Kind] = {
     "limit": Kind(
         harm=FACT,
         least={"share": 0.85},
-        words="{subject}[ run at the link: {rate:si} of {link:si} MB/s][ from {size:block} up]"
-        "[: command-limited to {up_to:block} ({iops:si} IOPS), bandwidth-limited above ({most:si} MB/s)]",
+        words="{subject}[ run at the link: {rate:thousands} of {link:thousands} MB/s][ from {size:block} up]"
+        "[: command-limited to {up_to:block} ({iops:si} IOPS), bandwidth-limited above ({most:thousands} MB/s)]",
     ),
     "far-below": Kind(
         harm=FACT, most={"busy": 0.1}, words="the drive was busy at most {busy:share} of the time"

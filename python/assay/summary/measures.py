@@ -75,6 +75,7 @@ _PARTS = {
     MAXIMUM: "maximum",
     **{percentile_key(share): f"{share * 100:g} %" for share in {*SHARES, *POINT_SHARES}},
 }
+_SHORT = {MEAN: "mean", MAXIMUM: "max", **{percentile_key(one): nth(one) for one in {*SHARES, *POINT_SHARES}}}
 FIRST: Key = (("sample", "first"),)
 SETTLED: Key = (("sample", "settled"),)
 LAST: Key = (("sample", "last"),)
@@ -84,6 +85,11 @@ LAST: Key = (("sample", "last"),)
 def measure_part(key: str) -> str:
     """What of the response times of a cell a number is. Worked: ``latency_ms_max`` -> ``"maximum"``."""
     return _PARTS[key]
+
+
+def short_name(key: str) -> str:
+    """A response time as people name it; empty of another number. Worked: ``latency_ms_p99.9`` -> ``"p99.9"``."""
+    return _SHORT.get(key, "")
 
 
 def stat_of(key: str) -> Stat:

@@ -7,6 +7,7 @@ from itertools import groupby
 from math import log10
 from typing import TYPE_CHECKING, Any
 
+from assay.summary.insight import Insight
 from assay.summary.insights import COSTS, DOUBT, FACT, FAILS, INVALID, KINDS, WILL_NOT_STAY
 from assay.summary.record import Coded, coded
 from assay.summary.words import joined, sentence, subject_text, text
@@ -14,7 +15,6 @@ from assay.summary.words import joined, sentence, subject_text, text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from assay.summary.insight import Insight
     from assay.summary.record import Level
 
 TEST_MAX, RUN_MAX = 3, 5
@@ -52,6 +52,12 @@ def rank(one: Insight) -> float:
 def level(one: Insight) -> Level:
     """What its colour follows."""
     return _LEVELS[harm(one)]
+
+
+def level_of_said(statement: Coded) -> Level:
+    """The same of a statement; good of one that is no insight. Worked: ``stalls`` -> ``bad``, ``good-for`` -> good."""
+    kind = next((name for name in KINDS if name == statement.code), None)
+    return level(Insight(kind=kind, values=statement.values)) if kind else "good"
 
 
 def is_raised(one: Insight) -> bool:

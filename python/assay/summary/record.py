@@ -54,9 +54,11 @@ def quantity(value: Number | None, unit: str) -> Coded | None:
     return coded(code, value=value, unit=unit if code == "amount" else None)
 
 
-_CODES = {"ms": "time", "x": "ratio"}
+_CODES = {"ms": "time", "x": "ratio", "MB/s": "throughput"}
 
 
+Spoken = tuple[tuple[str, ...], Coded]
+"""Labels of tests and what they show; no label where it is of all."""
 ALL_TESTS = "all"
 """Stands for the labels of tests where a statement is of none alone."""
 
@@ -184,6 +186,7 @@ class TestSummary:
     """One test. name : in the run. label : as printed. procedure : its kind.
 
     outstanding : I/Os in flight in the steps that measured, each once, the fewest first. extent : as headers print it.
+    title, question : what it measures. said : what it shows, gravest first. caveats : what to know beside its verdict.
     """
 
     name: str
@@ -194,6 +197,10 @@ class TestSummary:
     verdict: Verdict
     measures: tuple[Measure, ...]
     tiles: tuple[Tile, ...]
+    title: str = ""
+    question: str = ""
+    said: tuple[Coded, ...] = ()
+    caveats: tuple[Status, ...] = ()
 
     def measure(self, identity: tuple[Key, str]) -> Measure | None:
         """The number of an identity; None where the test has none."""
@@ -204,19 +211,23 @@ class TestSummary:
 class RunSummary:
     """One run, for its summary page, terminal and lists.
 
-    model : of the drive as printed. label_class : how far it conforms, in one word. level : how far it is vouched for.
+    model : of the drive as printed. facts : of it besides capacity, such as interface and firmware.
+    label_class : how far it conforms, in one word, and label_level the level of that. level : how far
+    it is vouched for.
     not_begun : tests of the plan behind one that was stopped. held : limits and claims that were met, missed and not
     decided; None where the plan states none. exit_codes : every reason not to exit with 0, strongest first.
-    wall_s : None where it did not end. said : what it shows, gravest first, each with the labels of its tests
-    or ``all``. caveats : gravest first.
+    wall_s : None where it did not end. said : what it shows, gravest first, each with the labels of its tests,
+    none where it is of all. caveats : gravest first. claims : of a data sheet, by their key.
     """
 
     run_id: str
     model: str
     capacity_bytes: int
+    facts: tuple[str, ...]
     edition: str
     edition_title: str
     label_class: str
+    label_level: Level
     deviations: tuple[str, ...]
     level: str
     started_wall_ns: int
@@ -227,18 +238,43 @@ class RunSummary:
     not_begun: tuple[str, ...]
     held: Held | None
     exit_codes: tuple[int, ...]
-    said: tuple[tuple[str, Coded], ...]
+    said: tuple[Spoken, ...]
     caveats: tuple[Status, ...]
+    claims: Mapping[str, float] = field(default_factory=dict)
+
+
+Outcome = Literal["pass", "fail", "not decided"]
+"""How a number came out that is held against a limit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldNumber:
+    """A number held against a limit. name : as printed. apart : how many times beyond its bound it is, 1 at it.
+
+    unit : empty of counts. bound : the one that is missed, or the nearer one; is_least : that it is one from below.
+    """
+
+    name: str
+    outcome: Outcome
+    value: Number | None
+    bound: Number
+    unit: str
+    is_least: bool
+    apart: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """How many limits and claims came out how. worst : the one that is missed farthest; None where none is."""
+    """How many limits and claims came out how. worst : the one that is missed farthest; None where none is.
+
+    numbers : each of them, the worst first.
+    """
 
     met: int
     missed: int
     undecided: int
     worst: Missed | None = None
+    numbers: tuple[HeldNumber, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -85,7 +85,8 @@ class ResultTable:
 
     key : stem of its file and name of its sheet. title : as people read it. rows : a value per column.
     pivots, lines : views of it. section : ``results`` where it stands among the results of its test, by its pivots if
-    it has any; ``data`` where only its sheet has it. words : of its CSV file.
+    it has any; ``data`` where only its sheet has it. brief : keys of the columns that a page of its test has room for;
+    the first ones where it is empty. words : of its CSV file.
     """
 
     key: str
@@ -95,6 +96,7 @@ class ResultTable:
     pivots: tuple[Pivot, ...] = ()
     lines: tuple[Lines, ...] = ()
     section: Literal["results", "data"] = "data"
+    brief: tuple[str, ...] = ()
     words: Words = WORDS
 
     def place(self, key: str) -> int:

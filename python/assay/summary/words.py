@@ -77,6 +77,7 @@ TEMPLATES: dict[str, str] = {
     "unstable": "{count:untracked cell} unstable",
     # Tiles.
     "tile-own": "{name}",
+    "tile-most": "{name}, most IOPS",
     "tile-cell": "{size:kib} {order} {way}",
     "tile-time": "{size:kib} {way} p50, p99.9",
     "tile-settled": "{label} fresh, settled",
@@ -84,6 +85,20 @@ TEMPLATES: dict[str, str] = {
     "tile-idle": "Baseline, after {idle:g} s idle",
     "tile-recovery": "Recovery",
     "tile-point": "{point} IOPS",
+    # The same under a heading of its own, where the demand stands apart.
+    "titled-cell": "{size:block} {order} {way}",
+    "titled-time": "{size:block} {way} latency",
+    "titled-settled": "Writes, fresh to settled",
+    "titled-not-settled": "Writes, fresh to last",
+    "titled-idle": "Writes, after {idle:g} s idle",
+    "titled-recovery": "Recovery after random writes",
+    "titled-point": "{point} point",
+    "rounds": "rounds {least} to {most}",
+    "rounds-equal": "equal in all rounds",
+    "claimed": "claim {bound}: {share:share}",
+    "bound-least": "at least {bound}",
+    "bound-most": "at most {bound}",
+    "count": "{value:,.6g}",
     # What a reader must know of a run.
     "deviations": "{count:deviation}: {listed}",
     "held": "Limits: {met} met, {missed} missed, {undecided} undecided (assay limits RUN)",
@@ -105,6 +120,7 @@ TEMPLATES: dict[str, str] = {
     "not-applicable": "N/A",
     # Numbers in a statement.
     "amount": "{value:si} {unit}",
+    "throughput": "{value:thousands} MB/s",
     "time": "{value:span}",
     "ratio": "{value:times}",
     # What a drive is good for, where nothing speaks against it.
@@ -158,6 +174,7 @@ PRINTERS: dict[str, Callable[[Any], str]] = {
     "si": digits.si,
     "size": size_label,
     "span": digits.span,
+    "thousands": digits.thousands,
     "times": digits.times,
 }
 _OPTIONAL = re.compile(r"\[([^\[\]]*)\]")

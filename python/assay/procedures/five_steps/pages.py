@@ -10,6 +10,7 @@ from assay.pages.facts import steady_word
 from assay.pages.model import Box, Text
 from assay.pages.printed import or_null
 from assay.pages.select import NO_RULE, Selected, claim_label
+from assay.pages.test_report import TestReport
 from assay.pages.time_axis import MINUTES
 from assay.procedures.five_steps.insights import five_steps_insights
 from assay.procedures.five_steps.plan import COMPOSITE, INDEPENDENCE, PRECONDITION, STABILITY, SURFACE
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.engine.records import StoredRun, StoredTest
+    from assay.pages.main_figure import MainFigure
     from assay.pages.model import Block, Figure, Page, Table
     from assay.procedures.five_steps.result import FiveSteps, StepVerdict
     from assay.spec.edition import Edition
@@ -82,6 +84,10 @@ class FiveStepsReport(StudyReport):
             "composite-iops": "What do workloads of whole systems reach? IOPS over the outstanding I/Os.",
             "composite-response": "What do they wait for it? Mean response time over the outstanding I/Os.",
         }
+
+    def main_figures(self) -> Iterator[MainFigure]:
+        """Those of its pages."""
+        return TestReport.main_figures(self)
 
     def report_pages(self) -> tuple[Page, ...]:
         """A page per step, each with its verdict; behind them all verdicts and the numbers of the workloads."""

@@ -26,6 +26,7 @@ from assay.procedures.grid.facts import (
     point_entries,
 )
 from assay.procedures.grid.insights import demand_insights
+from assay.procedures.grid.main_figures import demand_main_figures
 from assay.procedures.grid.measures import demand_measures
 from assay.procedures.grid.readings import grid_readings
 from assay.procedures.grid.result import demand_label, demand_result
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 
     from assay.engine.records import Demand, MeasurementWindow, StepRecord, StoredRun, StoredTest
     from assay.pages.facts import TestFacts
+    from assay.pages.main_figure import MainFigure
     from assay.pages.model import Block, Entry, Figure, Page
     from assay.pages.test_report import PagePart
     from assay.procedures.grid.operating_points import DemandCell
@@ -102,6 +104,10 @@ class DemandReport(TestReport):
         """The operating points, and the grid that they are chosen from."""
         points = _points_box(self)
         return (Table(caption=points.title, columns=("Point", "Value"), rows=points.entries), *_grid_tables(self))
+
+    def main_figures(self) -> Iterator[MainFigure]:
+        """IOPS over response times, the tail of each operating point, and IOPS by threads and queue depth."""
+        return demand_main_figures(self.settings, self.result, self.prefix)
 
     def picture(self) -> Figure | None:
         """IOPS over response times, from the fewest outstanding I/Os to the most."""

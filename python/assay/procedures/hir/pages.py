@@ -10,10 +10,12 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.pages.facts import TestFacts, pattern_stimulus, share_label, steady_word
+from assay.pages.main_figure import MainFigure
 from assay.pages.model import Series, Table, Text
 from assay.pages.printed import (
     NOT_AVAILABLE,
     demand_label,
+    depth_label,
     one_decimal,
     ordinal,
     rate_or_na,
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.engine.records.run import StoredRun, StoredTest
+    from assay.pages.main_figure import FigureKind
     from assay.pages.model import Block, Entry, Figure, Page
     from assay.pages.time_figures import Part
     from assay.procedures.hir.result import IdleRecoveryResult, WaitState
@@ -215,6 +218,19 @@ class IdleRecoveryReport(TestReport):
             )
             for name, value, basis in found
         )
+
+    def main_figures(self) -> Iterator[MainFigure]:
+        """What idle time gives, every burst over time, and the preconditioning before them."""
+        note = f"{self.settings.label}, {depth_label(self.settings.demand)}"
+        drawn: tuple[tuple[FigureKind, str, Figure | None], ...] = (
+            ("recovery", "Bursts by idle time", self.picture()),
+            ("curve", "Bursts over time", self._over_time("iops", "IOPS")),
+            ("curve", "Preconditioning", self._preconditioning()),
+        )
+        for place, (kind, title, figure) in enumerate(drawn):
+            if figure:
+                named = replace(figure, name=f"{self.prefix}-main-{place}", reading="")
+                yield MainFigure(kind=kind, title=title, note=note, figure=named)
 
     def picture(self) -> Figure | None:
         """What each idle time gives, against the baseline."""

@@ -8,6 +8,7 @@ from assay.engine.records import Cell
 from assay.pages.heat_figures import matrix_heat
 from assay.pages.printed import NOT_AVAILABLE, mix_label, percent
 from assay.procedures.loop.spread import MOVED_SHARE, cell_spreads
+from assay.procedures.loop.variable import shown
 from assay.results import throughput
 from assay.spec.units import kib_label
 
@@ -52,6 +53,11 @@ def iops_map(name: str, settings: LoopSettings, result: LoopResult) -> Figure | 
     return _map(name, _IOPS, settings, result.matrix, _moved(settings, result), text=_few_digits)
 
 
+def matrix_map(name: str, settings: LoopSettings, result: LoopResult) -> Figure | None:
+    """The test's own variable in every cell, with a mark at those that moved; None without a measurement window."""
+    return _map(name, shown(settings).axis, settings, result.matrix, _moved(settings, result), text=_few_digits)
+
+
 def _moved(settings: LoopSettings, result: LoopResult) -> frozenset[Cell]:
     return frozenset(cell for cell, one in cell_spreads(result, settings).items() if one.moved)
 
@@ -73,13 +79,13 @@ def _map(
     *,
     text: Callable[[float | None], str] | None = None,
 ) -> Figure | None:
-    shown = text or _text
+    printed = text or _text
     sizes, mixes = sorted(settings.sizes_bytes), sorted(settings.read_pcts)
     rows = [[Cell(read_pct=mix, transfer_bytes=size) for size in sizes] for mix in mixes]
     return matrix_heat(
         name,
         [[values.get(cell) for cell in row] for row in rows],
-        [[shown(values.get(cell)) + ("*" if cell in moved else "") for cell in row] for row in rows],
+        [[printed(values.get(cell)) + ("*" if cell in moved else "") for cell in row] for row in rows],
         columns=[kib_label(size) for size in sizes],
         rows=[mix_label(mix) for mix in mixes],
         titles=("Block Size (KiB)", "R/W Mix", title),

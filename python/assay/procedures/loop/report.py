@@ -15,6 +15,7 @@ from assay.procedures.loop.cell_tables import cell_tables
 from assay.procedures.loop.distribution import loop_distribution, loop_picture
 from assay.procedures.loop.facts import loop_facts, loop_outline, loop_preparation, loop_settings, preconditioned_by
 from assay.procedures.loop.insights import loop_insights
+from assay.procedures.loop.main_figures import loop_main_figures
 from assay.procedures.loop.measures import loop_measures, loop_tiles
 from assay.procedures.loop.rates import loop_rates
 from assay.procedures.loop.readings import convergence_reading, loop_readings
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from assay.engine.records.run import StoredRun, StoredTest
     from assay.pages.distribution import Distribution
     from assay.pages.facts import TestFacts
+    from assay.pages.main_figure import MainFigure
     from assay.pages.model import Entry, Page
     from assay.pages.rate import Rate
     from assay.pages.select import Selected
@@ -94,6 +96,17 @@ class LoopReport(TestReport):
     def picture(self) -> Figure | None:
         """The tail of 4 KiB reads and writes, of a test of response times."""
         return loop_picture(self.test, self.result, self.prefix)
+
+    def main_figures(self) -> Iterator[MainFigure]:
+        """Its matrix, the tail of reads and writes, and its rounds."""
+        return loop_main_figures(self.test, self.result, self.distribution(), self.prefix)
+
+    @property
+    def sheet(self) -> str:
+        """One for the block sizes of a test that runs once for each. Worked: TP 128 and TP 1024 -> ``"tp"``."""
+        if self.settings.variable != "throughput":
+            return self.name
+        return f"{self.settings.procedure}{self.name.removeprefix(self.settings.test)}"
 
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages of its test."""

@@ -9,6 +9,7 @@ from assay.finding import Finding
 from assay.pages.model import Text
 from assay.pages.printed import or_null, paragraph
 from assay.pages.select import NO_RULE, Selected, claim_label
+from assay.pages.test_report import TestReport
 from assay.procedures.oem_guide.checks import guide_checks
 from assay.procedures.oem_guide.plan import ALIGNED, CORNERS, OFF
 from assay.procedures.oem_guide.tables import (
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.engine.records import StoredRun, StoredTest
+    from assay.pages.main_figure import MainFigure
     from assay.pages.model import Block, Page
     from assay.procedures.oem_guide.tables import GuideRow
     from assay.spec.edition import Edition
@@ -61,6 +63,10 @@ class GuideReport(StudyReport):
             "2": f"What does a deeper queue cost? Shown is the mean response time of {how}. Behind saturation it rises "
             "in proportion to the depth.",
         }
+
+    def main_figures(self) -> Iterator[MainFigure]:
+        """Those of its pages."""
+        return TestReport.main_figures(self)
 
     def report_pages(self) -> tuple[Page, ...]:
         """The guide's table, the cycling of queue depths, and the comparison of entropy and alignment."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from assay.pages.main_figure import MainFigure
 from assay.pages.model import Figure, Series, Table, Text
 from assay.pages.printed import NOT_AVAILABLE, milliseconds_or_na
 from assay.procedures.custom import CustomReport, CustomResult, Value
@@ -205,6 +206,14 @@ class ReplayReport(CustomReport):
                 cell=(("item", "replay"),), key=key, label="replay", unit=unit, value=value, stat=stat, name=name,
                 quoted=bool(name), basis=coded("replay"),
             )  # fmt: skip
+
+    def main_figures(self) -> Iterator[MainFigure]:
+        """I/Os as they were due and completed, and the load of the trace."""
+        done = self.result.replayed
+        drawn = [("Load, due and completed", one) for one in self._rate(done)] if done else []
+        for title, one in (*drawn, *(("Load of the trace", one) for one in self._intensity())):
+            if isinstance(one, Figure):
+                yield MainFigure(kind="curve", title=title, figure=replace(one, name=f"{one.name}-main"))
 
     def main_tables(self) -> tuple[Table, ...]:
         """What came of the replay."""

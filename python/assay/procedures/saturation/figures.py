@@ -25,6 +25,8 @@ _SAID = {
     "Peak drop": f"first of two more than {percent(1 - DROP_SHARE)} below it",
     "Level reached": "median of five samples near the steady average",
 }
+MANY_FILLS = 6
+"""From so many on an axis of drive fills is logarithmic, as the fall comes in the first ones."""
 MARK_COLOURS = {"Peak": 1, "Peak drop": 3, "Level reached": 2}
 
 

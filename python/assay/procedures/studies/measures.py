@@ -50,6 +50,15 @@ def stage_cell(variant: VariantResult, number: int, stage: StageResult) -> Key:
     return (("variant", variant.label), ("stage", number), ("accesses", stage.label))
 
 
+def fastest_stages(result: StudyResult) -> Iterator[tuple[str, Key]]:
+    """Label of each variant and the cell of its fastest stage, of those that settled."""
+    for variant in result.variants:
+        known = [(one.settled.iops, number) for number, one in enumerate(variant.stages, 1) if one.settled]
+        if known:
+            number = max(known)[1]
+            yield variant.label, stage_cell(variant, number, variant.stages[number - 1])
+
+
 def _ranked(result: StudyResult) -> list[_Stage]:
     """First stages of the accesses of the first that settled, the slowest first."""
     settled = [(one, one.stages[0]) for one in result.variants if one.stages and one.stages[0].settled]

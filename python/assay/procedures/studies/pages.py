@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.pages.facts import TestFacts, share_label
+from assay.pages.main_figure import MainFigure
 from assay.pages.model import Figure, Table, Text, pictured
 from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, mix_label, one_decimal, paragraph, percent, size_label
 from assay.pages.results import step_results
@@ -15,18 +16,20 @@ from assay.procedures.studies.data import study_data
 from assay.procedures.studies.distribution import study_distribution
 from assay.procedures.studies.figures import study_figure
 from assay.procedures.studies.insights import study_insights
-from assay.procedures.studies.measures import study_measures
+from assay.procedures.studies.measures import fastest_stages, study_measures
 from assay.procedures.studies.readings import SAME_SHARE
 from assay.procedures.studies.result import study_result
 from assay.procedures.studies.settings import StudySettings
 from assay.procedures.studies.tables import study_tables
 from assay.spec.units import duration_label
+from assay.summary.record import OWN_SLOTS, Tile, coded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.engine.records.run import StoredRun, StoredTest
     from assay.pages.distribution import Distribution
+    from assay.pages.main_figure import FigureKind
     from assay.pages.model import Block, Entry, Page
     from assay.procedures.studies.result import StudyResult
     from assay.procedures.studies.settings import StudyStep
@@ -38,6 +41,13 @@ if TYPE_CHECKING:
 ROWS_WITH_CURVES = 4
 """A table of so few rows leaves a page its place for the curves."""
 LOWER = 1.7
+_MAIN_TITLES = {
+    "iops": "IOPS",
+    "throughput": "Throughput",
+    "response": "Mean response time",
+    "largest": "Slowest I/O",
+    "relative": "IOPS against their median",
+}
 TITLE = "Study - Report Page (no test of the specification)"
 
 
@@ -105,6 +115,23 @@ class StudyReport(TestReport):
         question = paragraph(self.settings.question)
         plots = enumerate(self.settings.plots, 1)
         return {str(place): f"{question} {how[plot.kind]}." for place, plot in plots}
+
+    def tiles(self) -> Iterator[Tile]:
+        """The most IOPS of each variant, of several variants; else the first of the numbers that people quote."""
+        found = [*fastest_stages(self.result)]
+        if len(found) < 2:  # noqa: PLR2004 - nothing to compare
+            yield from TestReport.tiles(self)
+        for slot, (variant, cell) in zip(OWN_SLOTS, found, strict=False):
+            yield Tile(slot=slot, title=coded("tile-most", name=variant), value=(cell, "iops"))
+
+    def main_figures(self) -> Iterator[MainFigure]:
+        """What it found over what it varies, then the others."""
+        plots = sorted(self.settings.plots, key=lambda one: one.kind != "places")
+        for place, plot in enumerate(plots, 1):
+            if figure := study_figure(f"{self.prefix}-main-{place}", plot, self.result):
+                kind: FigureKind = "demand" if plot.kind == "places" else "curve"
+                title = f"{_MAIN_TITLES[plot.variable]} over {plot.x_title or 'time'}"
+                yield MainFigure(kind=kind, title=title, figure=figure)
 
     def picture(self) -> Figure | None:
         """What it found over what it varies; else its first figure."""

@@ -8,12 +8,14 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import UsageError
+from assay.pages.main_figure import MainFigure
 from assay.pages.model import Table, Text
 from assay.pages.printed import (
     NOT_APPLICABLE,
     milliseconds_or_na,
     size_label,
 )
+from assay.pages.tail_figures import main_tail
 from assay.pages.time_axis import MINUTES
 from assay.pages.time_figures import time_figure
 from assay.procedures.custom import CustomReport, CustomResult, Value
@@ -22,12 +24,13 @@ from assay.procedures.workload.insights import workload_insights
 from assay.procedures.workload.iometer_csv import iometer_csv
 from assay.procedures.workload.result import PERCENTILE_FIELDS, iops_over_time, stage_results
 from assay.procedures.workload.settings import WorkloadSettings
+from assay.procedures.workload.tails import stream_tails
 from assay.results import POINT_SHARES, withheld_reason
 from assay.spec.units import duration_label
 from assay.summary import columns as of
 from assay.summary.columns import percentile_columns
 from assay.summary.measures import MEAN, percentile_key, stat_of
-from assay.summary.record import Key, Measure, coded
+from assay.summary.record import OWN_SLOTS, Key, Measure, Tile, coded
 from assay.summary.table import Column, table_of
 
 if TYPE_CHECKING:
@@ -201,6 +204,26 @@ class WorkloadReport(CustomReport):
             for one in (stage[-1], *stage[:-1]):
                 yield from stream_measures(one, is_whole=one is stage[-1])
 
+    def tiles(self) -> Iterator[Tile]:
+        """The rate of each stream with its 99 %; of many, of all together first."""
+        streams = [(one, is_whole) for stage in self.result.stages for one, is_whole in _with_whole(stage)]
+        for slot, (one, is_whole) in zip(OWN_SLOTS, streams, strict=False):
+            cell = stream_cell(one)
+            title = coded("tile-own", name="All streams" if is_whole and one.spec is None else one.label)
+            then = (cell, percentile_key(0.99))
+            yield Tile(slot=slot, title=title, value=(cell, "iops" if one.moves else "commands_per_s"), then=then)
+
+    def main_figures(self) -> Iterator[MainFigure]:
+        """The rate of each stream over time and its tail, stage by stage."""
+        several = len(self.result.stages) > 1
+        for place, stage in enumerate(self.result.stages, 1):
+            name = stage[0].stage
+            if figure := self._over_time(name):
+                rates = replace(figure, name=f"{self.prefix}-main-rate-{place}")
+                yield MainFigure(kind="curve", title="I/Os per second", note=name if several else "", figure=rates)
+            tails = stream_tails(stage)
+            yield from main_tail(f"{self.prefix}-main-tail-{place}", tails, name if several else "")
+
     def main_tables(self) -> tuple[Table, ...]:
         """What the streams of each stage did."""
         return tuple(_done_table(stage[0].stage, stage) for stage in self.result.stages)
@@ -218,7 +241,7 @@ class WorkloadReport(CustomReport):
     def tables(self, suffix: str) -> Iterator[ResultTable]:
         """A row for every stream of each measured stage, with what it was asked."""
         streams = (one for stage in self.result.stages for one in stage)
-        yield table_of(f"workload_streams{suffix}", "Streams", _STREAMS, streams, section="results")
+        yield table_of(f"workload_streams{suffix}", "Streams", _STREAMS, streams, section="results", brief=_BRIEF)
 
     def other_files(self, suffix: str) -> Iterator[tuple[str, bytes]]:
         """The results as Iometer writes them, where it has words for the workload."""
@@ -231,6 +254,10 @@ class WorkloadReport(CustomReport):
         return {"withheld": self.result.withheld, "title": self.settings.title, "streams": found}
 
 
+_BRIEF = (
+    "stage", "label", "iops", "mb_per_s", "commands_per_s", "latency_ms_mean", "latency_ms_p99", "latency_ms_p999",
+    "latency_ms_max", "errors",
+)  # fmt: skip
 _STREAMS: Declared[StreamResult] = (
     (Column("stage", "Stage", role="key"), lambda one: one.stage),
     (Column("label", "Stream", role="key"), lambda one: one.label),
@@ -348,9 +375,20 @@ def _quoted_keys(one: StreamResult, *, is_whole: bool) -> tuple[str, ...]:
     return (*(rates or commands)[:1], MEAN) if one.spec else ()
 
 
+def stream_cell(one: StreamResult) -> Key:
+    """The cell of a stream."""
+    return (("stage", one.stage), ("stream", one.label))
+
+
+def _with_whole(stage: tuple[StreamResult, ...]) -> Iterator[tuple[StreamResult, bool]]:
+    """All streams together, then those that are one."""
+    yield stage[-1], True
+    yield from ((one, False) for one in stage[:-1] if one.spec is not None)
+
+
 def stream_measures(one: StreamResult, *, is_whole: bool) -> Iterator[Measure]:
     """Every number of a stream. is_whole : it is the only one of its stage, or all of it together."""
-    cell: Key = (("stage", one.stage), ("stream", one.label))
+    cell = stream_cell(one)
     quoted = _quoted_keys(one, is_whole=is_whole)
     average = f"{one.item}, average" if MEAN in quoted and not is_whole else ""
     for key, unit, value in _numbers(one):

@@ -28,8 +28,9 @@ from assay.procedures.saturation.facts import (
     saturation_settings,
     steady_label,
 )
-from assay.procedures.saturation.figures import FILLS, WRITTEN, iops_figure, marks_said, response_figure
+from assay.procedures.saturation.figures import FILLS, MANY_FILLS, WRITTEN, iops_figure, marks_said, response_figure
 from assay.procedures.saturation.insights import last_fill_change, saturation_insights
+from assay.procedures.saturation.main_figures import saturation_main_figures
 from assay.procedures.saturation.measures import saturation_measures, saturation_ruled
 from assay.procedures.saturation.readings import saturation_readings
 from assay.procedures.saturation.result import LEVEL_BAND, saturation_result, verdict_minutes
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from assay.engine.records.run import StoredRun
     from assay.pages.distribution import Distribution
     from assay.pages.facts import TestFacts
+    from assay.pages.main_figure import MainFigure
     from assay.pages.model import Block, Entry, Figure, Page, Scale
     from assay.pages.select import Selected
     from assay.pages.test_report import PagePart
@@ -57,8 +59,6 @@ if TYPE_CHECKING:
     from assay.summary.verdict import Ruled
 
 _ENDS = {"time": "time limit", "amount": "amount written", "steady": "five-point rule"}
-
-_MANY_FILLS = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,10 +128,14 @@ class SaturationReport(TestReport):
         figure = iops_figure(f"{self.prefix}-picture", self.result, FILLS, "linear", self.settings)
         if figure is None or self.result.withheld:
             return None
-        scale: Scale = "log" if self.result.fills[-1] > _MANY_FILLS else "linear"
+        scale: Scale = "log" if self.result.fills[-1] > MANY_FILLS else "linear"
         shown = replace(figure, x_title="Drive Fills", x_scale=scale)
         asked = f"How far do writes slow down as data is written? {self.settings.label}."
         return pictured(shown, figure.name, f"{asked} {marks_said(figure)}")
+
+    def main_figures(self) -> Iterator[MainFigure]:
+        """Its curve over drive fills, fresh response times against settled ones, and how they develop."""
+        return saturation_main_figures(self.settings, self.result, self.distribution(), self.prefix)
 
     def overlaid(self) -> tuple[Figure, ...]:
         """IOPS over time, data written and drive fills."""

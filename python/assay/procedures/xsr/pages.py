@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.pages.facts import TestFacts, share_label
+from assay.pages.main_figure import MainFigure
 from assay.pages.model import Figure, Series, Table, Text, pictured
 from assay.pages.printed import (
     NOT_APPLICABLE,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from assay.engine.records.run import StoredRun, StoredTest
+    from assay.pages.main_figure import FigureKind
     from assay.pages.model import Block, Entry, Page, Scale
     from assay.pages.test_report import PagePart
     from assay.procedures.xsr.result import CrossStimulusResult, GroupResult
@@ -108,6 +110,20 @@ class CrossStimulusReport(TestReport):
             "latency-ms-mean": f"How long do I/Os take on average before and after each change? {how}.",
             "latency-ms-max": f"How long did the slowest I/O of each point take? {how}.",
         }
+
+    def main_figures(self) -> Iterator[MainFigure]:
+        """Throughput over all groups, near the last change, and the slowest I/Os."""
+        groups, last = self.result.groups, len(self.settings.groups) - 1
+        near = self._both(last)[1] if 0 < last < len(groups) else None
+        drawn: tuple[tuple[FigureKind, str, Block | None], ...] = (
+            ("recovery", "Throughput over the access groups", self._figure("throughput", groups, "all")),
+            ("curve", "Throughput around the last change", near),
+            ("curve", "Slowest I/O of each sample", self._figure("latency_ms_max", groups, "all")),
+        )
+        for place, (kind, title, figure) in enumerate(drawn):
+            if isinstance(figure, Figure):
+                named = replace(figure, name=f"{self.prefix}-main-{place}", reading="")
+                yield MainFigure(kind=kind, title=title, figure=named)
 
     def picture(self) -> Figure | None:
         """Throughput around the last change of the accesses, where the recovery begins."""

@@ -1,38 +1,40 @@
 (() => {
   const root = document.documentElement;
-  // Contents: open beside the pages, closed above them, the place in view marked.
+  // Contents: closed until they are asked for, the place in view marked, of tests only the sections of the one in view.
   const nav = document.querySelector("nav");
   const contents = document.querySelector(".contents");
-  const links = new Map(all("a", contents).map((link) => [decodeURIComponent(link.hash.slice(1)), link]));
-  const wide = matchMedia("(min-width: 1200px)");
-  // Where the contents cover the pages, what is below a test is listed only for the one in view.
   const lists = all(".below", contents);
-  const fitContents = () => {
-    contents.open = wide.matches;
-    for (const list of lists) list.open = wide.matches;
-  };
-  wide.addEventListener("change", fitContents);
-  fitContents();
-  contents.addEventListener("click", (event) => {
-    if (event.target.closest("a") && !wide.matches) contents.open = false;
+  for (const list of lists) list.open = false;
+  document.addEventListener("click", (event) => {
+    if (!event.target.closest(".contents") || event.target.closest("a")) contents.open = false;
   });
-
+  contents.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    contents.open = false;
+    contents.querySelector("summary").focus();
+  });
   function mark(link) {
-    for (const other of links.values()) other.removeAttribute("aria-current");
+    for (const other of all("[aria-current]", link.closest(".contents, .chapters"))) other.removeAttribute("aria-current");
     link.setAttribute("aria-current", "location");
-    if (!wide.matches) {
-      const own = link.closest("li:has(> .below)")?.querySelector(".below");
-      for (const list of lists) list.open = list === own;
-      return;
-    }
-    const [item, frame] = [link.getBoundingClientRect(), contents.getBoundingClientRect()];
-    if (item.top < frame.top) contents.scrollTop -= frame.top - item.top + 40;
-    if (item.bottom > frame.bottom) contents.scrollTop += item.bottom - frame.bottom + 40;
+    const own = link.closest("li:has(> .below)")?.querySelector(".below");
+    if (link.closest(".contents")) for (const list of lists) list.open = list === own;
+    else link.scrollIntoView({ block: "nearest", inline: "nearest", behavior: "instant" });
   }
-  const marker = new IntersectionObserver((entries) => {
-    for (const entry of entries) if (entry.isIntersecting) mark(links.get(entry.target.id));
-  }, { rootMargin: "-20% 0px -79% 0px" });
-  for (const id of links.keys()) if (document.getElementById(id)) marker.observe(document.getElementById(id));
+  for (const within of all(".contents, .chapters")) {
+    const links = new Map(all("a", within).map((link) => [decodeURIComponent(link.hash.slice(1)), link]));
+    const marker = new IntersectionObserver((entries) => {
+      for (const entry of entries) if (entry.isIntersecting) mark(links.get(entry.target.id));
+    }, { rootMargin: "-20% 0px -79% 0px" });
+    for (const id of links.keys()) if (document.getElementById(id)) marker.observe(document.getElementById(id));
+  }
+  // The numbers stay in view once their tiles have left it.
+  const first = document.querySelector(".summary > .tiles");
+  if (first) {
+    const passing = new IntersectionObserver(([entry]) => {
+      root.classList.toggle("passed", !entry.isIntersecting && entry.boundingClientRect.top < 0);
+    });
+    passing.observe(first);
+  }
 
   // Links that copy their address, folds, and what paper shows.
   document.addEventListener("click", (event) => {
@@ -44,16 +46,19 @@
     }, () => {});
   });
   const small = matchMedia("(max-width: 600px)");
-  const folds = all("main details.fold:not(.folded)");
-  const foldAll = button("Fold all", "Close or open all sections", () => {
-    const open = foldAll.textContent === "Unfold all";
-    for (const fold of folds) fold.open = open;
-    foldAll.textContent = open ? "Fold all" : "Unfold all";
+  const folds = all("main details:is(.fold:not(.folded), .annex)");
+  const annexed = folds.some((fold) => fold.matches(".annex"));
+  let folded = annexed;
+  const foldAll = button(annexed ? "Unfold all" : "Fold all", "Close or open all sections", () => {
+    for (const fold of folds) fold.open = folded;
+    folded = !folded;
+    foldAll.textContent = folded ? "Unfold all" : "Fold all";
   });
   // On a small window the standard headers would hide what they head, and one line stands for each section but the first.
   if (small.matches) {
     for (const form of all(".form")) form.open = false;
-    for (const fold of folds.slice(1)) fold.open = false;
+    for (const fold of folds.slice(annexed ? 0 : 1)) fold.open = false;
+    folded = true;
     foldAll.textContent = "Unfold all";
   }
   function unfold() {
@@ -366,6 +371,8 @@
 
   const tools = make("div", { className: "tools" });
   tools.append(theme, foldAll);
-  nav.append(tools);
+  const place = () => (small.matches ? contents.querySelector(".panel") : nav).append(tools);
+  small.addEventListener("change", place);
+  place();
   repaint();
 })();

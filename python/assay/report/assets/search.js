@@ -1,23 +1,23 @@
 // A field that finds rows, figures, settings and sentences by their words, and goes to them.
 (() => {
   const LISTED = 60, SNIPPET = 110;
-  const WHERE = "main :is(h1, h2, h3, h4, h5, tbody tr, figure, .text p, .note, figcaption, .banner, .outcome, .basis, .card li), "
-    + "main :is(:is(.box, .strip) dl, .quotes) > div, "
-    + "main > article:is(:first-of-type, :first-of-type:not(:has(.form)) + article) .form :is(dl > div, .parties > div)";
+  const WHERE = "main :is(h1, h2, h3, h4, h5, tbody tr, figure, .text p, .note, .figure figcaption, .banner, .lead, .label, "
+    + ".question, .state, .findings li, .caveats li, .deviations li), main :is(:is(.box, .strip) dl, .tiles, .facts, .limits dl) > div, "
+    + "main article:is(:first-of-type) .form :is(dl > div, .parties > div)";
   const plain = (text) => text.toLowerCase().replaceAll(/(?<=\d),(?=\d{3})/g, "").replaceAll(/\s+/g, " ").trim();
   function own(place) {
     if (place.tagName === "TR") return [...place.cells].map((cell) => cell.textContent).join(" ");
-    if (place.tagName === "FIGURE") return place.querySelector("[aria-label]").getAttribute("aria-label");
+    if (place.tagName === "FIGURE") return place.querySelector("[aria-label]")?.getAttribute("aria-label") ?? place.textContent;
     return [...place.childNodes].map((child) => child.textContent).join(" ");
   }
-  const heading = (place) => place.closest("article")?.querySelector(".fold > summary :is(h2, h3)")?.textContent ?? "";
+  const heading = (place) => place.closest("article, .sheet")?.querySelector(".fold > summary :is(h2, h3, h4), :scope > h2, header :is(h1, h2)")?.textContent ?? "";
   function entry(place) {
     const text = own(place).replaceAll(/\s+/g, " ").trim();
     const table = place.closest("table");
-    const caption = table?.getAttribute("aria-label") ?? place.closest("section")?.getAttribute("aria-label") ?? "";
+    const caption = table?.getAttribute("aria-label") ?? place.closest("section:not(.sheet)")?.getAttribute("aria-label") ?? "";
     const columns = table ? all("thead th", table).map((head) => head.textContent).join(" ") : "";
     // The test and the part of the disclosure are in the name of the place.
-    const id = place.closest("[id]:is(article, .entry)")?.id.replaceAll("-", " ") ?? "";
+    const id = place.closest("[id]:is(article, .entry, .sheet)")?.id.replaceAll("-", " ") ?? "";
     const around = [caption, heading(place)].filter((one, at, them) => one && one !== text && them.indexOf(one) === at);
     return { place, text, around: around.join(", "), own: plain(text), context: plain(`${text} ${columns} ${around.join(" ")} ${id}`) };
   }
@@ -38,7 +38,7 @@
   const count = make("output", {});
   const list = make("ol", { className: "hits", hidden: true });
   list.setAttribute("aria-label", "Places found");
-  const isSmall = () => matchMedia("(max-width: 1199px)").matches;
+  const isSmall = () => matchMedia("(max-width: 600px)").matches;
 
   function go(place) {
     hits[at]?.place.classList.remove("here");

@@ -1,0 +1,47 @@
+"""The figures of the page of a write saturation: its curve, fresh and settled response times, and how they develop."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from assay.pages.main_figure import MainFigure
+from assay.pages.printed import depth_label
+from assay.pages.tail_figures import main_tail, tail_of_part
+from assay.procedures.saturation.figures import FILLS, MANY_FILLS, iops_figure, response_figure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.pages.distribution import Distribution, Part
+    from assay.pages.model import Figure
+    from assay.procedures.saturation.result import SaturationResult
+    from assay.procedures.saturation.settings import SaturationSettings
+
+_AXIS = "Drive Fills"
+_PHASES = {"first": "first sample", "window": "settled", "last": "last sample"}
+
+
+def saturation_main_figures(
+    settings: SaturationSettings, result: SaturationResult, found: Distribution, prefix: str
+) -> Iterator[MainFigure]:
+    """The curve over drive fills first."""
+    note = f"{settings.label}, {depth_label(settings.demand)}"
+    if curve := iops_figure(f"{prefix}-main-curve", result, FILLS, "linear", settings):
+        yield MainFigure(kind="saturation", title="Writes from fresh", note=note, figure=_by_fills(curve, result))
+    tails = [tail_of_part(_PHASES[str(one.key[0])], one) for one in _drawn(found)]
+    yield from main_tail(f"{prefix}-main-tail", tails, note, "Response times, fresh and after")
+    if times := response_figure(f"{prefix}-main-times", result, FILLS):
+        title = "Response times over data written"
+        yield MainFigure(kind="curve", title=title, note=note, figure=_by_fills(times, result))
+
+
+def _by_fills(figure: Figure, result: SaturationResult) -> Figure:
+    return replace(figure, x_title=_AXIS, x_scale="log" if result.fills[-1] > MANY_FILLS else "linear")
+
+
+def _drawn(found: Distribution) -> list[Part]:
+    """The first sample, and the window or else the last sample."""
+    phases = {str(one.key[0]): one for one in found.parts}
+    last = phases.get("window") or phases.get("last")
+    return [one for one in (phases.get("first"), last) if one]

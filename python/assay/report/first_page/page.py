@@ -1,0 +1,178 @@
+"""The summary page: identity, one sentence, tiles, limits, two figures, findings by harm, caveats."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.pages.main_figure import chosen
+from assay.pages.printed import paragraph, utc
+from assay.report.first_page.limits import limit_strip
+from assay.report.first_page.tiles import run_tiles
+from assay.spec.units import GB, count_label
+from assay.summary.digits import three_digits
+from assay.summary.ranking import in_words, level_of_said
+from assay.summary.record import Status
+from assay.summary.verdict import beside, level_of, stated
+from assay.summary.words import sentence, text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from assay.pages.main_figure import MainFigure
+    from assay.report.first_page.limits import LimitStrip
+    from assay.report.first_page.tiles import TileView
+    from assay.summary.record import Coded, Level, RunSummary, State, TestSummary
+
+CAVEATS_MAX = 4
+"""So many caveats are shown; then how many more there are."""
+DEVIATIONS_NAMED = 2
+
+_GRAVEST: tuple[Level, ...] = ("bad", "warn", "unknown", "good")
+_STATES: dict[State, str] = {
+    "withheld": "withheld",
+    "cut-short": "cut short",
+    "not-steady": "not steady",
+    "not-settled": "not settled",
+    "not-judged": "not judged",
+    "steady": "steady",
+    "no-rule": "measured",
+    "not-run": "not run",
+}
+_NEEDS_NO_REASON = {"steady", "no-rule", "not-run"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """A sentence with its level. tests : labels of those that it comes from."""
+
+    text: str
+    level: Level
+    tests: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummaryPage:
+    """All that the summary page shows, printed.
+
+    name, facts : of the drive and the run. states : label, edition, and how the tests came out. sentence : the gravest
+    insight, or what the drive is good for. findings : those behind it. more_caveats : how many are not shown.
+    """
+
+    name: str
+    facts: tuple[str, ...]
+    states: tuple[Said, ...]
+    sentence: Said
+    tiles: tuple[TileView, ...]
+    limits: LimitStrip | None
+    figures: tuple[MainFigure, ...]
+    findings: tuple[Said, ...]
+    caveats: tuple[Said, ...]
+    more_caveats: int
+
+
+def summary_page(run: RunSummary, figures: Iterable[MainFigure]) -> SummaryPage:
+    """Lay out the summary of a run. figures : of all its tests, in their order.
+
+    Worked: a client suite -> eight tiles, the curve of write saturation and the matrix, at most four findings.
+    """
+    caveats = [*_caveats(run)]
+    return SummaryPage(
+        name=run.model,
+        facts=tuple(_facts(run)),
+        states=tuple(_states(run)),
+        sentence=_sentence(run),
+        tiles=run_tiles(run.tests, [one for _, one in run.said], run.claims),
+        limits=limit_strip(run.held),
+        figures=chosen(figures),
+        findings=tuple(_finding(*one) for one in run.said[1:]),
+        caveats=tuple(caveats[:CAVEATS_MAX]),
+        more_caveats=max(len(caveats) - CAVEATS_MAX, 0),
+    )
+
+
+def verdict_text(test: TestSummary) -> str:
+    """How a test came out. Worked: ``"steady, rounds 1-5"``."""
+    return paragraph(text(stated(test.verdict)))
+
+
+def verdict_line(test: TestSummary) -> str:
+    """The same with what stands beside it. Worked: ``"steady, rounds 1-5; 5 untracked cells unstable"``."""
+    return "; ".join((verdict_text(test), *(paragraph(text(one)) for one in beside(test.verdict))))
+
+
+def _sentence(run: RunSummary) -> Said:
+    """What leads; of a run that shows nothing how its first test came out."""
+    if run.said:
+        return _finding(*run.said[0])
+    first = run.tests[0]
+    return Said(text=sentence(f"{first.label}: {verdict_text(first)}"), level=level_of(first.verdict))
+
+
+def _finding(tests: tuple[str, ...], said: Coded) -> Said:
+    return Said(text=in_words(said), level=level_of_said(said), tests=tests)
+
+
+def _facts(run: RunSummary) -> Iterator[str]:
+    yield f"{three_digits(run.capacity_bytes / GB)} GB"
+    yield from run.facts
+    yield utc(run.started_wall_ns)
+    yield run.level
+
+
+def _states(run: RunSummary) -> Iterator[Said]:
+    """How far the run conforms, its edition, and how its tests came out."""
+    yield Said(text=run.label_class, level=run.label_level)
+    yield Said(text=run.edition_title, level="unknown")
+    if run.deviations:
+        yield Said(text=count_label(len(run.deviations), "deviation"), level="warn")
+    yield from _outcomes(run.tests)
+    if behind := len(run.skipped) + len(run.not_begun):
+        yield Said(text=f"{behind} not run", level="bad" if run.not_begun else "unknown")
+
+
+def _outcomes(tests: Sequence[TestSummary]) -> Iterator[Said]:
+    """Each state once with its tests, the gravest first. Worked: three of four steady -> ``"3 of 4 steady"``."""
+    found: dict[State, list[TestSummary]] = {}
+    for one in tests:
+        found.setdefault(one.verdict.state, []).append(one)
+    for state, same in sorted(found.items(), key=lambda pair: _GRAVEST.index(_worst(pair[1]))):
+        if state == "no-rule":
+            continue
+        few = len(tests) == 1 or state in _NEEDS_NO_REASON
+        named = f"{len(same)} of {len(tests)} {_STATES[state]}" if few else f"{_labels(same)} {_STATES[state]}"
+        yield Said(text=_STATES[state] if len(tests) == 1 else named, level=_worst(same))
+
+
+def worst(levels: Iterable[Level]) -> Level:
+    """The gravest of some levels. Worked: good and warn -> warn."""
+    return min(levels, key=_GRAVEST.index)
+
+
+def _worst(tests: Sequence[TestSummary]) -> Level:
+    return worst(level_of(one.verdict) for one in tests)
+
+
+def _labels(tests: Sequence[TestSummary]) -> str:
+    return ", ".join(one.label for one in tests)
+
+
+def _caveats(run: RunSummary) -> Iterator[Said]:
+    """Why tests have no verdict or a bad one, then what concerns the run, the deviations last."""
+    for one in sorted(run.tests, key=lambda test: _GRAVEST.index(level_of(test.verdict))):
+        if one.verdict.state not in _NEEDS_NO_REASON and one.verdict.reason:
+            yield Said(text=f"{one.label}: {verdict_text(one)}", level=level_of(one.verdict))
+    for caveat in run.caveats:
+        listed = caveat.said.code == "deviations"
+        words = deviations_text(run.deviations) if listed else paragraph(text(caveat.said))
+        yield Said(text=words, level=caveat.level)
+    for one in run.tests:
+        told = (*(Status(level="warn", said=said) for said in beside(one.verdict)), *one.caveats)
+        yield from (Said(text=f"{one.label}: {paragraph(text(line.said))}", level=line.level) for line in told)
+
+
+def deviations_text(listed: Sequence[str]) -> str:
+    """How many there are, and the first of them. Worked: eleven -> ``"11 deviations: a; b; and 9 more"``."""
+    rest = len(listed) - DEVIATIONS_NAMED
+    named = "; ".join((*listed[:DEVIATIONS_NAMED], *([f"and {rest} more"] if rest > 0 else [])))
+    return f"{count_label(len(listed), 'deviation')}: {named}"

@@ -1,0 +1,185 @@
+"""The table of results of a test's page: its matrix with colours where it has one, else its first columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import log
+from typing import TYPE_CHECKING
+
+from assay.pages.printed import NOT_AVAILABLE, milliseconds_text, mix_label, paragraph
+from assay.summary.digits import three_digits
+from assay.summary.measures import MAXIMUM, MEAN
+from assay.summary.record import Coded
+from assay.summary.table import in_tables, pivoted
+from assay.summary.words import text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.summary.table import Column, Pivoted, Raw, ResultTable
+
+COLUMNS_MAX = 9
+"""More columns than this do not fit beside each other."""
+ROWS_MAX = 16
+"""More rows than this are left to the data."""
+SHADES = 9
+"""Steps of colour of a matrix, 1 the lowest value, on a logarithmic scale; 0 is none."""
+
+PIVOTS_MAX = 2
+"""So many matrices stand beside each other."""
+
+_ORDER = {"latency_ms_p99.9": 1, MAXIMUM: 2, MEAN: 3}
+"""Of pivots; before them stands what a test is about."""
+_WHOLE_FROM = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellView:
+    """A printed cell. is_number : it stands to the right. shade : 0 to 9. is_marked : with an asterisk."""
+
+    text: str
+    is_number: bool = False
+    shade: int = 0
+    is_marked: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableView:
+    """A printed table. spanner : over all columns but the first. more_rows : how many are left out. note : below it."""
+
+    caption: str
+    columns: tuple[CellView, ...]
+    rows: tuple[tuple[CellView, ...], ...]
+    spanner: str = ""
+    more_rows: int = 0
+    note: str = ""
+
+    @property
+    def is_matrix(self) -> bool:
+        """Whether values stand under what they depend on."""
+        return bool(self.spanner)
+
+
+def result_tables(tables: Sequence[ResultTable], *, without_first: bool = False) -> tuple[TableView, ...]:
+    """The first table of results, or two of its pivots where it has some; none without one.
+
+    without_first : the summary shows the first pivot.
+    Worked: an IOPS test -> IOPS and 99.9 % of its response times, a row for each block size, a column for each mix.
+    """
+    found = [one for one in tables if one.section == "results" and one.rows]
+    views = [(one, view) for one in found for view in _pivots(one)]
+    if not views:
+        return (_plain(in_tables(found[0])),) if found else ()
+    first, *others = sorted(views, key=lambda pair: _ORDER.get(pair[1].value.key, 0))
+    chosen = others if without_first else [first, *(others or [])]
+    return tuple(_matrix(*pair) for pair in chosen[:PIVOTS_MAX])
+
+
+def merged(tables: Sequence[ResultTable]) -> ResultTable | None:
+    """Tables of the same columns one below the other, as of two block sizes of one test; None where they differ."""
+    first = tables[0]
+    if any(one.columns != first.columns for one in tables):
+        return None
+    return replace(first, rows=tuple(row for one in tables for row in one.rows))
+
+
+def _pivots(table: ResultTable) -> Iterator[Pivoted]:
+    return (view for pivot in table.pivots if (view := pivoted(table, pivot)))
+
+
+def _matrix(table: ResultTable, view: Pivoted) -> TableView:
+    values = [one for _, row in view.rows for cell in row if (one := _positive(cell))]
+    ends = (min(values), max(values)) if values else (1.0, 1.0)
+    shown = view.rows[:ROWS_MAX]
+    value = view.value.heading
+    return TableView(
+        caption=value if table.title in {view.value.title, value} else f"{table.title}: {value}",
+        spanner=view.across.heading if view.across.key != "read_pct" else "Read/write mix (%)",
+        columns=(
+            *(CellView(text=one.heading) for one in view.down),
+            *(CellView(text=_heading(view.across, one), is_number=True) for one in view.headings),
+        ),
+        rows=tuple(
+            (
+                *(CellView(text=_printed(column, one)) for column, one in zip(view.down, line, strict=True)),
+                *(
+                    replace(_cell(view.value, one), shade=_shade(one, ends), is_marked=(place, at) in view.marked)
+                    for at, one in enumerate(row)
+                ),
+            )
+            for place, (line, row) in enumerate(shown)
+        ),
+        more_rows=len(view.rows) - len(shown),
+        note=f"* {view.mark.heading}" if view.mark and view.marked else "",
+    )
+
+
+def _plain(table: ResultTable) -> TableView:
+    kept = _kept(table)
+    shown = table.rows[:ROWS_MAX]
+    columns = [table.columns[place] for place in kept]
+    cells = tuple(tuple(_cell(table.columns[place], row[place]) for place in kept) for row in shown)
+    numbers = [any(row[place].is_number for row in cells) for place in range(len(kept))]
+    heads = (CellView(text=one.heading, is_number=is_number) for one, is_number in zip(columns, numbers, strict=True))
+    return TableView(caption=table.title, columns=tuple(heads), rows=cells, more_rows=len(table.rows) - len(shown))
+
+
+def _kept(table: ResultTable) -> list[int]:
+    """Places of the columns that say something, keys before values; at most nine."""
+    told = [place for place in range(len(table.columns)) if _tells(table, place)]
+    keys = [place for place in told if table.columns[place].role == "key"]
+    values = [place for place in told if place not in keys]
+    return sorted([*keys, *values][:COLUMNS_MAX])
+
+
+def _tells(table: ResultTable, place: int) -> bool:
+    """Whether a column is asked for and has a value anywhere; a key is to tell rows apart."""
+    column, values = table.columns[place], {row[place] for row in table.rows}
+    asked = not table.brief or column.key in table.brief
+    if column.role == "key":
+        return asked and (len(values) > 1 or len(table.rows) == 1)
+    return asked and bool(values - {None, 0})
+
+
+def _heading(column: Column, value: Raw) -> str:
+    """Worked: 65 % reads -> ``"65/35"``."""
+    return mix_label(value) if column.key == "read_pct" and isinstance(value, int) else _printed(column, value)
+
+
+def _cell(column: Column, value: Raw) -> CellView:
+    is_number = value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+    return CellView(text=_printed(column, value), is_number=is_number)
+
+
+def _printed(column: Column, value: Raw) -> str:
+    """Worked: 33,332.4 IOPS -> ``"33,332"``, 0.0299 ms -> ``"0.0299"``, true -> ``"yes"``, None -> n/a."""
+    if value is None:
+        return NOT_AVAILABLE
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Coded):
+        return text(value)
+    if isinstance(value, str):
+        return paragraph(value)
+    return _number(column, value)
+
+
+def _number(column: Column, value: float) -> str:
+    if isinstance(value, int) or column.role == "key":
+        return f"{value:,}" if isinstance(value, int) else three_digits(value)
+    if column.unit == "ms":
+        return milliseconds_text(value)
+    return f"{value:,.0f}" if abs(value) >= _WHOLE_FROM else three_digits(value)
+
+
+def _positive(value: Raw) -> float:
+    """The value of a cell where it is a number above zero, else 0."""
+    return float(value) if isinstance(value, int | float) and value > 0 else 0.0
+
+
+def _shade(value: Raw, ends: tuple[float, float]) -> int:
+    """A step of colour. Worked: 10 between 1 and 100 -> 5."""
+    found = _positive(value)
+    if not found or ends[1] <= ends[0]:
+        return 0
+    return 1 + round(log(found / ends[0]) / log(ends[1] / ends[0]) * (SHADES - 1))
