@@ -191,11 +191,12 @@ def test_the_theme_is_switched_with_its_figures(report: Path, page: Page) -> Non
 
 def test_a_table_is_sorted_by_click_and_keys_and_comes_back(report: Path, page: Page) -> None:
     page.open(report)
+    unfold(page)
     column = (
-        "[...document.querySelector('table.matrix').tBodies[0].rows]"
+        "[...document.querySelector('.page table.matrix').tBodies[0].rows]"
         ".map((row) => parseFloat(row.cells[1].textContent.replaceAll(',', '')))"
     )
-    head = "document.querySelector('table.matrix thead tr:last-child th')"
+    head = "document.querySelector('.page table.matrix thead tr:last-child th')"
     as_it_came = page.value(column)
     assert page.value(f"{head}.getAttribute('aria-sort')") == "none"
     page.value(f"{head}.querySelector('button').click()")

@@ -18,7 +18,8 @@
     link.setAttribute("aria-current", "location");
     const own = link.closest("li:has(> .below)")?.querySelector(".below");
     if (link.closest(".contents")) for (const list of lists) list.open = list === own;
-    else link.scrollIntoView({ block: "nearest", inline: "nearest", behavior: "instant" });
+    // Scrolled by itself: to scroll it into view would end a scroll of the page that is under way.
+    else link.closest("ul").scrollLeft = link.offsetLeft - link.closest("ul").offsetLeft - 40;
   }
   for (const within of all(".contents, .chapters")) {
     const links = new Map(all("a", within).map((link) => [decodeURIComponent(link.hash.slice(1)), link]));

@@ -84,7 +84,9 @@ def merged(tables: Sequence[ResultTable]) -> ResultTable | None:
 
 
 def _pivots(table: ResultTable) -> Iterator[Pivoted]:
-    return (view for pivot in table.pivots if (view := pivoted(table, pivot)))
+    """The views that have a number anywhere."""
+    views = (view for pivot in table.pivots if (view := pivoted(table, pivot)))
+    return (one for one in views if any(_positive(cell) for _, row in one.rows for cell in row))
 
 
 def _matrix(table: ResultTable, view: Pivoted) -> TableView:
