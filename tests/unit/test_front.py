@@ -10,7 +10,6 @@ import pytest
 from assay.limits.held import held_of_plan
 from assay.pages.main_figure import MainFigure, chosen
 from assay.pages.model import Figure, Series
-from assay.pages.tail_figures import Tail, tail_figure
 from assay.report import reports_of_tests
 from assay.report.first_page.limits import LIMITS_MAX, limit_strip
 from assay.report.first_page.page import CAVEATS_MAX, deviations_text, summary_page
@@ -110,14 +109,6 @@ def test_a_summary_takes_what_varies_then_by_kind_and_no_kind_twice() -> None:
     assert chosen([flat, curve, tail]) == (tail, curve)
     assert chosen([flat, tail, main_figure("tail", 1.0, 3.0)]) == (tail, flat)
     assert chosen([flat]) == (flat,)
-
-
-def test_a_tail_reaches_the_slowest_and_leaves_out_percentiles_that_nobody_has() -> None:
-    drawn = tail_figure("t", [Tail("read", {0.5: 1.0, 0.9: 2.0, 0.99: None}, 40.0)])
-    assert drawn is not None
-    assert [tick.label for tick in drawn.ticks] == ["p50", "p90", "max"]
-    assert drawn.series[0].y == (1.0, 2.0, 40.0)
-    assert tail_figure("t", [Tail("none", {}, None)]) is None
 
 
 def test_limits_stand_worst_first_with_a_word_for_each_and_then_how_many_more() -> None:

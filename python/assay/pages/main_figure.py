@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
+from assay.pages.tail import tail_figure
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from assay.pages.model import Figure
+    from assay.results import ResponseTimes
 
 FigureKind = Literal["saturation", "matrix", "tail", "demand", "recovery", "curve"]
 FIGURE_KINDS: tuple[FigureKind, ...] = get_args(FigureKind)
@@ -39,6 +42,14 @@ class MainFigure:
     def _values(self) -> list[float]:
         heat = self.figure.heat
         return [one for row in heat.rows for one in row if one] if heat else self.figure.y_values
+
+
+def main_tail(
+    name: str, curves: Sequence[tuple[str, ResponseTimes]], note: str, title: str = "Response times"
+) -> tuple[MainFigure, ...]:
+    """The tail of response times up to the slowest I/O; none without an I/O. note : what the curves are of."""
+    figure = tail_figure(name, curves)
+    return (MainFigure(kind="tail", title=title, note=note, figure=figure),) if figure else ()
 
 
 def _ratio(values: Iterable[float]) -> float:

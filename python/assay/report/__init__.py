@@ -316,8 +316,7 @@ def _pdf(report: Report, pictures: Mapping[str, bytes], begun: Typesetting | Non
 def _html(report: Report, picture: Callable[[Figure], bytes], front: Front | None = None) -> Contents:
     from assay.report.html import report_html  # noqa: PLC0415
 
-    figures = (*report.screen_figures, *(one.figure for one in (front.figures if front else ())))
-    return [("report.html", report_html(report, _pictures(figures, picture), front))]
+    return [("report.html", report_html(report, _pictures(report.screen_figures, picture), front))]
 
 
 def _workbook(

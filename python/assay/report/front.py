@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from assay.pages.model import PICTURE_ASPECT
 from assay.report.anchors import unique
 from assay.report.first_page.page import summary_page
 from assay.report.method import method_page
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StoredRun
     from assay.pages.main_figure import MainFigure
-    from assay.pages.model import Figure
     from assay.pages.test_report import TestReport
     from assay.report.first_page.page import SummaryPage
     from assay.report.method import MethodPage
@@ -68,14 +66,9 @@ def report_front(run: StoredRun, reports: Sequence[TestReport], held: Held | Non
     )
 
 
-def _fitted(figure: Figure) -> Figure:
-    """A figure in letters that can be read on half of a page."""
-    return replace(figure, small=True, beside=True, narrow=False, low=False, aspect=PICTURE_ASPECT, reading="")
-
-
 def _tested(report: TestReport, summary: TestSummary) -> Tested:
     """A test with its figures and tables; without any where its results are withheld."""
     if report.withheld:
         return Tested(summary=summary, sheet=report.sheet, figures=(), tables=())
-    figures = tuple(replace(one, figure=_fitted(one.figure)) for one in report.main_figures())
+    figures = tuple(replace(one, figure=replace(one.figure, reading="")) for one in report.main_figures())
     return Tested(summary=summary, sheet=report.sheet, figures=figures, tables=tuple(report.tables("")))

@@ -22,9 +22,11 @@ from markupsafe import Markup, escape
 
 from assay.report.anchors import slug, unique
 from assay.report.cells import drawn_bars, look, repeats, table_cells
+from assay.report.drawing import screen_rules
 from assay.report.findings import FINDINGS, SEE_FINDINGS
 from assay.report.interactive import plotly_figure
-from assay.report.svg_text import inline_picture, picture_address, picture_size
+from assay.report.screen_figure import screen_pictures
+from assay.report.svg_text import picture_address, picture_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -42,7 +44,7 @@ ASSETS = Path(__file__).parent / "assets"
 PLOTTER = "plotly-gl3d.min.js"
 OWN = ("places.js", "heat.js", "report.js", "search.js")
 """In this order one script: what the first names the others use."""
-STYLES = ("report.css", "front.css")
+STYLES = ("report.css", "front.css", "figures.css")
 FACES = ((400, "IBMPlexSans-Regular-Latin1.woff2"), (700, "IBMPlexSans-SemiBold-Latin1.woff2"))
 DISCLOSURE, DATA = "disclosure", "Data"
 _TAKEN = (DISCLOSURE, "summary", "method", "pts-report", "report", "figures", "plotter", "findings", "caveats")
@@ -82,12 +84,12 @@ def report_html(report: Report, pictures: Mapping[str, bytes], front: Front | No
         # One test stands on the summary page.
         alone=front.alone if front else None,
         anchors=front.anchors if front else {},
-        drawn=_drawn_inline(front, pictures),
+        drawn=_drawn_inline(front),
         data_anchor=DISCLOSURE,
         # On the pages of a test what it found comes first: a header is a fold there.
         open_form=pages[0].anchor,
         appendix=appendix,
-        style="\n".join(map(_asset, STYLES)),
+        style="\n".join((*map(_asset, STYLES), screen_rules())),
         plotter=_packed(plotter),
         own=own,
         policy=_policy([plotter, own]),
@@ -111,19 +113,15 @@ def _chapters(front: Front | None, *, has_data: bool) -> list[_Chapter]:
     return [("summary", "Summary", None), *tests, ("method", "Method", None), *annexes]
 
 
-def _drawn_inline(front: Front | None, pictures: Mapping[str, bytes]) -> dict[str, Markup]:
+def _drawn_inline(front: Front | None) -> dict[str, Markup]:
     """The figures of the front as parts of the page, by name."""
-    figures = [one.figure for one in front.figures] if front else []
-    return {one.name: drawn_inline(one, pictures.get(one.name)) for one in figures}
+    return {one.figure.name: drawn_inline(one.figure) for one in (front.figures if front else ())}
 
 
-def drawn_inline(figure: Figure, picture: bytes | None) -> Markup:
-    """A figure as a part of the page, whose fonts and colours it takes; its description where there is no picture."""
-    if picture is None:
-        return Markup("<p>{}</p>").format(figure.alt)
+def drawn_inline(figure: Figure) -> Markup:
+    """A figure as a part of the page, drawn for half of a desk and for a phone."""
     # Drawn by the program of the package; every text in it is escaped there.
-    shown = Markup(inline_picture(picture, figure.name))  # noqa: S704
-    return Markup('<div class="drawing" role="img" aria-label="{}">{}</div>').format(figure.alt, shown)
+    return Markup(screen_pictures(figure, half=True))  # noqa: S704
 
 
 def _is_compact(table: Table) -> bool:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from assay.pages.main_figure import MainFigure
-from assay.pages.tail_figures import Tail, main_tail, tail_of
+from assay.pages.main_figure import MainFigure, main_tail
+from assay.pages.printed import depth_label
 from assay.procedures.grid.figures import demand_maps, picture_figure
-from assay.results import max_latency_ns
-from assay.spec.units import MILLISECOND_NS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,14 +21,12 @@ def demand_main_figures(settings: DemandSettings, result: DemandResult, prefix: 
     if figure := picture_figure(f"{prefix}-main-demand", settings, result):
         named = replace(figure, reading="")
         yield MainFigure(kind="demand", title="IOPS over response time", note=settings.label, figure=named)
-    tails = [_tail(run) for run in result.points]
+    tails = [(_label(run), run.times) for run in result.points if run.times]
     yield from main_tail(f"{prefix}-main-tail", tails, settings.label, "Response times at the operating points")
     for one in demand_maps(f"{prefix}-main-map", result.cells)[:1]:
         yield MainFigure(kind="matrix", title="IOPS by threads and queue depth", note=settings.label, figure=one)
 
 
-def _tail(run: PointRun) -> Tail:
-    slowest = max_latency_ns(run.step) if run.step else None
-    demand = run.point.demand
-    label = f"{run.point.name}, QD {demand.thread_count * demand.queue_depth:,}"
-    return tail_of(label, run.times, None if slowest is None else slowest / MILLISECOND_NS)
+def _label(run: PointRun) -> str:
+    """Worked: the Max point at two threads of 16 -> ``"Max, QD 32"``."""
+    return f"{run.point.name}, {depth_label(run.point.demand)}"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.pages.main_figure import MainFigure
+from assay.pages.main_figure import MainFigure, main_tail
 from assay.pages.printed import depth_label
-from assay.pages.tail_figures import main_tail, tail_of_part
 from assay.procedures.loop.figures import mixes_figure, tracking_figure
 from assay.procedures.loop.maps import matrix_map
 from assay.procedures.loop.settings import LoopSettings
@@ -52,7 +51,7 @@ def _tail(settings: LoopSettings, found: Distribution, prefix: str) -> tuple[Mai
     size = _QUOTED if _QUOTED in settings.sizes_bytes else min(settings.sizes_bytes)
     parts = {one.key: one for one in found.parts}
     known = [(way, parts.get((kib_value(size), mix))) for mix, way in _WAYS.items()]
-    tails = [tail_of_part(f"{way} {block(size)}", part) for way, part in known if part]
+    tails = [(f"{way} {block(size)}", part.times) for way, part in known if part]
     title = f"Response times, {block(size)}"
     return main_tail(f"{prefix}-main-tail", tails, depth_label(settings.demand), title)
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from assay.pages.main_figure import MainFigure
+from assay.pages.main_figure import MainFigure, main_tail
 from assay.pages.printed import depth_label
-from assay.pages.tail_figures import main_tail, tail_of_part
 from assay.procedures.saturation.figures import FILLS, MANY_FILLS, iops_figure, response_figure
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ def saturation_main_figures(
     note = f"{settings.label}, {depth_label(settings.demand)}"
     if curve := iops_figure(f"{prefix}-main-curve", result, FILLS, "linear", settings):
         yield MainFigure(kind="saturation", title="Writes from fresh", note=note, figure=_by_fills(curve, result))
-    tails = [tail_of_part(_PHASES[str(one.key[0])], one) for one in _drawn(found)]
+    tails = [(_PHASES[str(one.key[0])], one.times) for one in _drawn(found)]
     yield from main_tail(f"{prefix}-main-tail", tails, note, "Response times, fresh and after")
     if times := response_figure(f"{prefix}-main-times", result, FILLS):
         title = "Response times over data written"

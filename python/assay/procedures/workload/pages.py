@@ -8,14 +8,13 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import UsageError
-from assay.pages.main_figure import MainFigure
+from assay.pages.main_figure import MainFigure, main_tail
 from assay.pages.model import Table, Text
 from assay.pages.printed import (
     NOT_APPLICABLE,
     milliseconds_or_na,
     size_label,
 )
-from assay.pages.tail_figures import main_tail
 from assay.pages.time_axis import MINUTES
 from assay.pages.time_figures import time_figure
 from assay.procedures.custom import CustomReport, CustomResult, Value
@@ -221,7 +220,7 @@ class WorkloadReport(CustomReport):
             if figure := self._over_time(name):
                 rates = replace(figure, name=f"{self.prefix}-main-rate-{place}")
                 yield MainFigure(kind="curve", title="I/Os per second", note=name if several else "", figure=rates)
-            tails = stream_tails(stage)
+            tails = stream_tails(self.test, place - 1)
             yield from main_tail(f"{self.prefix}-main-tail-{place}", tails, name if several else "")
 
     def main_tables(self) -> tuple[Table, ...]:

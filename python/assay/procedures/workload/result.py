@@ -73,11 +73,6 @@ class StreamResult:
     due_ms_max: float | None = None
 
     @property
-    def times(self) -> dict[float, float | None]:
-        """Its percentiles by share."""
-        return {share: getattr(self, field) for share, field in zip(POINT_SHARES, PERCENTILE_FIELDS, strict=True)}
-
-    @property
     def moves(self) -> bool:
         """Whether it reads or writes."""
         return "transfer" in self.operations

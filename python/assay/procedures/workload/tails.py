@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.pages.tail_figures import Tail
+from assay.results import step_times
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from assay.procedures.workload.result import StreamResult
+    from assay.engine.records import StoredTest
+    from assay.results import ResponseTimes
 
 TAILS_MAX = 8
 """More curves than this cannot be told apart."""
 
 
-def stream_tails(stage: Sequence[StreamResult]) -> list[Tail]:
-    """A curve for each stream of a stage, none for several together; the first eight."""
-    return [Tail(one.label, one.times, one.latency_ms_max) for one in stage if one.spec is not None][:TAILS_MAX]
+def stream_tails(test: StoredTest, stage: int) -> list[tuple[str, ResponseTimes]]:
+    """The response times of each stream of a stage, the first eight; none where they were not read.
+
+    stage : its place among those that measured, from 0.
+    """
+    sequence = [one for one in test.sequences if one.role == "measure"][stage]
+    times = step_times(sequence)
+    return [(spec.label, times[place]) for place, _, spec in sequence.result_steps if times][:TAILS_MAX]
