@@ -139,7 +139,7 @@ class Tick:
 class Series:
     """One series of a figure; ``x`` and ``y`` have equal length.
 
-    colour : index into ``assay.pages.palette``, which also gives the marker.
+    colour : index of its colour and its marker in ``assay.report.drawing``.
     label : the legend text; empty keeps it out of the legend.
     filled : the area between the line and the x axis is filled. mark : a large point in a colour that no series has.
     """

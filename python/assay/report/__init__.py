@@ -103,7 +103,7 @@ def render(
             *(file for one in tests for file in one.other_files(_suffix(one))),
         ],
         "xlsx": lambda: _workbook(run, list(zip(tests, grouped(), strict=True)), of_run(), found()),
-        "html": lambda: _html(laid_out(), picture, report_front(run, tests, held(tests))),
+        "html": lambda: _html(laid_out(), report_front(run, tests, held(tests))),
         "pdf": lambda: _pdf(laid_out(), _pictures(laid_out().printed_figures, picture), begun),
     }
     chosen = {name: maker for name, maker in makers.items() if name in formats}
@@ -121,7 +121,7 @@ def render_pages(report: Report, folder: Path, others: dict[str, bytes]) -> list
     picture = cache(_picture)
     makers: dict[str, Maker] = {
         "others": others.items,
-        "html": lambda: _html(report, picture),
+        "html": lambda: _html(report),
         "pdf": lambda: _pdf(report, _pictures(report.printed_figures, picture), None),
     }
     written = write_formats(folder, makers)
@@ -313,10 +313,10 @@ def _pdf(report: Report, pictures: Mapping[str, bytes], begun: Typesetting | Non
     return [("report.pdf", report_pdf(report, pictures, begun))]
 
 
-def _html(report: Report, picture: Callable[[Figure], bytes], front: Front | None = None) -> Contents:
+def _html(report: Report, front: Front | None = None) -> Contents:
     from assay.report.html import report_html  # noqa: PLC0415
 
-    return [("report.html", report_html(report, _pictures(report.screen_figures, picture), front))]
+    return [("report.html", report_html(report, front))]
 
 
 def _workbook(

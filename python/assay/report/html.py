@@ -1,38 +1,32 @@
 """The screen report: one file that needs nothing else and asks the network for nothing.
 
-Every text is escaped by the template engine; the two scripts are named by their hashes in the content
-security policy, so no other script can run even where a text slipped through. The larger one, which draws
-figures, is kept packed until the first of them comes into view.
+Every text is escaped by the template engine; style and script are named by their hashes in the content security policy,
+so that no other can run even where a text slipped through.
 """
 
 from __future__ import annotations
 
-import base64
-import gzip
-import hashlib
 import re
 from dataclasses import replace
 from decimal import Decimal
 from itertools import groupby
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import jinja2
 from markupsafe import Markup, escape
 
 from assay.report.anchors import slug, unique
 from assay.report.cells import drawn_bars, look, repeats, table_cells
-from assay.report.drawing import screen_rules
 from assay.report.findings import FINDINGS, SEE_FINDINGS
-from assay.report.interactive import plotly_figure
-from assay.report.screen_figure import screen_pictures
-from assay.report.svg_text import picture_address, picture_size
+from assay.report.page_assets import ASSETS, inlined
+from assay.report.screen_figure import figure_data, screen_pictures
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
-    from assay.pages.model import Block, Figure, Page, Report, Table
+    from assay.pages.model import Block, Page, Report, Table
     from assay.report.front import Front
+    from assay.report.page_assets import PageAssets
     from assay.summary.record import Level
 
     _Link = tuple[str, str]
@@ -40,14 +34,8 @@ if TYPE_CHECKING:
     _Entry = tuple[str, str, list[_Link]]
     _Head = tuple[str, list[tuple[str, Block]]]
 
-ASSETS = Path(__file__).parent / "assets"
-PLOTTER = "plotly-gl3d.min.js"
-OWN = ("places.js", "heat.js", "report.js", "search.js")
-"""In this order one script: what the first names the others use."""
-STYLES = ("report.css", "front.css", "figures.css")
-FACES = ((400, "IBMPlexSans-Regular-Latin1.woff2"), (700, "IBMPlexSans-SemiBold-Latin1.woff2"))
 DISCLOSURE, DATA = "disclosure", "Data"
-_TAKEN = (DISCLOSURE, "summary", "method", "pts-report", "report", "figures", "plotter", "findings", "caveats")
+_TAKEN = (DISCLOSURE, "summary", "method", "pts-report", "report", "figures", "findings", "caveats")
 """Addresses that no page of the specification has."""
 _PLAIN_COLUMNS, _COMPACT_COLUMNS, _COMPACT_LETTERS = 3, 9, 9
 _UNBROKEN = (r"\w{1,4}-\d{1,4}", r"\d[\d,.]* - \d[\d,.]*", r"[-+]?\d[\d,.]* %")
@@ -55,11 +43,11 @@ _DECIMALS = re.compile(r"\d{1,3}(?:,\d{3})+\.\d*[^5\D]")
 _RANGE = re.compile(rf"(?<![\w.&;#-])({'|'.join(_UNBROKEN)})(?![\w-])")
 
 
-def report_html(report: Report, pictures: Mapping[str, bytes], front: Front | None = None) -> bytes:
-    """Lay out a report as one self-contained HTML file, UTF-8, the same bytes each time.
+def report_html(report: Report, front: Front | None = None, assets: PageAssets | None = None) -> bytes:
+    """Lay out a report as HTML, UTF-8, the same bytes each time.
 
-    pictures : SVG text by figure name; shown on paper, and on screen where no script runs.
     front : the pages before those of the specification, which are then an annex; None of a report without tests.
+    assets : style and script; inside the file where they are not given.
     """
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(ASSETS),
@@ -70,9 +58,8 @@ def report_html(report: Report, pictures: Mapping[str, bytes], front: Front | No
     )
     environment.filters.update(look=look, cells=table_cells, repeats=repeats, drawn_bars=drawn_bars, unbroken=_unbroken)
     environment.filters.update(compact=_is_compact, large=_large)
-    plotter, own = _asset(PLOTTER), "\n".join(map(_asset, OWN))
     pages = _with_anchors(report.pages)
-    heats = {one.name for one in report.screen_figures if one.kind == "heat"}
+    halves = [one.figure for one in front.figures] if front else []
     parts, appendix = _parts(pages), _appendix(report.appendix, [page.anchor for page in pages])
     text = environment.get_template("report.html.j2").render(
         report=report,
@@ -84,22 +71,17 @@ def report_html(report: Report, pictures: Mapping[str, bytes], front: Front | No
         # One test stands on the summary page.
         alone=front.alone if front else None,
         anchors=front.anchors if front else {},
-        drawn=_drawn_inline(front),
+        # Drawn by the program of the package; every text in it is escaped there.
+        drawn={
+            **{one.name: Markup(screen_pictures(one)) for one in report.screen_figures},  # noqa: S704
+            **{one.name: Markup(screen_pictures(one, half=True)) for one in halves},  # noqa: S704
+        },
         data_anchor=DISCLOSURE,
         # On the pages of a test what it found comes first: a header is a fold there.
         open_form=pages[0].anchor,
         appendix=appendix,
-        style="\n".join((*map(_asset, STYLES), screen_rules())),
-        plotter=_packed(plotter),
-        own=own,
-        policy=_policy([plotter, own]),
-        # Nothing in an address needs to be escaped, and the engine would make each quotation mark five times as long.
-        pictures={
-            name: (Markup(picture_address(picture, kept_colours=name in heats)), *picture_size(picture))  # noqa: S704
-            for name, picture in pictures.items()
-        },
-        fonts="".join(map(_font_face, FACES)),
-        figures=_drawn(report),
+        assets=assets or inlined(),
+        figures={one.name: figure_data(one) for one in (*report.screen_figures, *halves)},
     )
     return text.encode("utf-8")
 
@@ -111,17 +93,6 @@ def _chapters(front: Front | None, *, has_data: bool) -> list[_Chapter]:
     tests = [(one.anchor, ", ".join(one.labels), one.level) for one in front.tests if one is not front.alone]
     annexes = [("pts-report", "PTS report", None), *([(DISCLOSURE, DATA, None)] if has_data else [])]
     return [("summary", "Summary", None), *tests, ("method", "Method", None), *annexes]
-
-
-def _drawn_inline(front: Front | None) -> dict[str, Markup]:
-    """The figures of the front as parts of the page, by name."""
-    return {one.figure.name: drawn_inline(one.figure) for one in (front.figures if front else ())}
-
-
-def drawn_inline(figure: Figure) -> Markup:
-    """A figure as a part of the page, drawn for half of a desk and for a phone."""
-    # Drawn by the program of the package; every text in it is escaped there.
-    return Markup(screen_pictures(figure, half=True))  # noqa: S704
 
 
 def _is_compact(table: Table) -> bool:
@@ -196,36 +167,3 @@ def _appendix(blocks: tuple[Block, ...], taken: list[str]) -> list[_Head]:
         heads[place] = before if not caption or before.startswith(f"{heads[place]}-") else heads[place]
     listed = zip(heads, names, blocks, strict=True)
     return [(head, [one[1:] for one in group]) for head, group in groupby(listed, key=lambda one: one[0])]
-
-
-def _drawn(report: Report) -> dict[str, Any]:
-    """What is drawn of each figure."""
-    return {one.name: plotly_figure(one) for one in report.screen_figures}
-
-
-def _font_face(face: tuple[int, str]) -> str:
-    """A font of the page as a rule of its style sheet, the file in it."""
-    weight, name = face
-    packed = base64.b64encode((ASSETS / "fonts" / name).read_bytes()).decode("ascii")
-    address = f'url("data:font/woff2;base64,{packed}")'
-    return f'@font-face{{font-family:"IBM Plex Sans";font-weight:{weight};src:{address} format("woff2")}}'
-
-
-def _asset(name: str) -> str:
-    return (ASSETS / name).read_text("utf-8").strip()
-
-
-def _packed(script: str) -> str:
-    return base64.b64encode(gzip.compress(script.encode("utf-8"), 9, mtime=0)).decode("ascii")
-
-
-def _policy(scripts: list[str]) -> str:
-    allowed = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
-    return (
-        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:; font-src data:; "
-        "base-uri 'none'; form-action 'none'"
-    )
-
-
-def _digest(script: str) -> str:
-    return base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")

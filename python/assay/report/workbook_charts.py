@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from assay.pages.palette import colour
+from assay.report.drawing.theme import colour
 from assay.report.workbook_cells import cell_value
 
 if TYPE_CHECKING:

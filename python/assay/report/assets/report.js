@@ -88,14 +88,14 @@
   const darkness = matchMedia("(prefers-color-scheme: dark)");
   const store = (act) => { try { return act(); } catch { return null; } };
   const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : darkness.matches);
+  const named = () => { theme.textContent = isDark() ? "Light" : "Dark"; };
   const kept = store(() => localStorage.getItem("assay-theme"));
   if (kept === "dark" || kept === "light") root.dataset.theme = kept;
   const theme = button("", "Dark or light", () => {
     root.dataset.theme = isDark() ? "light" : "dark";
+    named();
     store(() => localStorage.setItem("assay-theme", root.dataset.theme));
-    repaint();
   });
-  darkness.addEventListener("change", () => repaint());
 
   // Tables sorted by a column: up, down, and as they came.
   const number = (text) => (/^[-+]?\d/.test(text) ? parseFloat(text.replaceAll(",", "")) : NaN);
@@ -200,180 +200,11 @@
   });
   for (const box of all(".scroll")) boxes.observe(box);
 
-  // Figures: the program that draws them is unpacked when the first comes near, and each is drawn when it does.
-  const figures = JSON.parse(document.getElementById("figures").textContent);
-  const drawn = new Set();
-  let program;
-  const plotter = () => (program ??= unpack());
-  async function unpack() {
-    const packed = atob(document.getElementById("plotter").textContent);
-    const bytes = Uint8Array.from(packed, (one) => one.charCodeAt(0));
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-    document.head.append(make("script", { textContent: await new Response(stream).text() }));
-    return window.Plotly;
-  }
-  let webglFound;
-  function webgl() {
-    const canvas = document.createElement("canvas");
-    return (webglFound ??= Boolean(canvas.getContext("webgl2") || canvas.getContext("webgl")));
-  }
-
-  const probe = make("span", { hidden: true });
-  document.body.append(probe);
-  function shown(name) {
-    probe.style.color = `var(${name})`;
-    return getComputedStyle(probe).color;
-  }
-  const ON_DARK = { "#0072b2": "#2f86d1", "#56b4e9": "#9adcff", "#5e3c99": "#a98ee6", "#8c510a": "#cf9450", "#222222": "#e4e8ec", "#d55e00": "#f07f2e" };
-  const FONT = { family: "IBM Plex Sans, system-ui, -apple-system, Segoe UI, Roboto, Arial, DejaVu Sans, sans-serif" };
-  function painted(trace) {
-    const paint = (colour) => (isDark() ? ON_DARK[colour] ?? colour : colour);
-    const copy = { ...trace };
-    for (const part of ["color", "fillcolor"]) if (copy[part]) copy[part] = paint(copy[part]);
-    for (const part of ["line", "marker"]) if (copy[part]?.color) copy[part] = { ...copy[part], color: paint(copy[part].color) };
-    return copy;
-  }
-  const isNarrow = (width) => width < 620;
-  // In a narrow window a scene is as high as wide, seen from farther away, with few labels on its height.
-  function higher(scene) {
-    const { eye } = scene.camera;
-    return {
-      camera: { eye: { x: eye.x * 1.4, y: eye.y * 1.4, z: eye.z * 1.5 }, center: { x: -0.12, y: 0, z: -0.1 } },
-      aspectratio: { x: 1.75, y: 1.5, z: 1.5 },
-      zaxis: { ...scene.zaxis, nticks: 7, tickfont: { size: 10 } },
-    };
-  }
-  function laidOut(layout, width) {
-    const [ink, rule, grid, paper] = ["--ink", "--rule", "--grid", "--paper"].map(shown);
-    const narrow = isNarrow(width);
-    // A narrow window has no room for a long title in one line.
-    const broken = (text) => (text.includes(", ") ? text.replace(", ", ",<br>") : text.replace(" (", "<br>("));
-    const fitted = (text) => text.split("<br>").map((one) => (one.length > 24 ? broken(one) : one)).join("<br>");
-    const wrapped = (title) => (narrow && title?.text ? { ...title, text: fitted(title.text) } : title);
-    const axis = (one) => ({ ...one, title: wrapped(one.title), gridcolor: grid, linecolor: ink, zerolinecolor: rule, tickcolor: ink });
-    const copy = {
-      ...layout, paper_bgcolor: paper, plot_bgcolor: paper,
-      font: { ...FONT, size: narrow ? 11 : 13, color: ink },
-      hoverlabel: { bgcolor: shown("--shade"), bordercolor: rule, font: { ...FONT, size: 13, color: ink } },
-    };
-    for (const key of Object.keys(layout)) if (/^[xy]axis/.test(key)) copy[key] = axis(layout[key]);
-    if (layout.scene) {
-      const floor = { showbackground: false, showspikes: false };
-      copy.scene = { ...layout.scene };
-      for (const key of ["xaxis", "yaxis", "zaxis"]) copy.scene[key] = { ...axis(layout.scene[key]), ...floor };
-      if (narrow) Object.assign(copy.scene, higher(copy.scene));
-    }
-    if (narrow) {
-      copy.legend = { ...layout.legend, orientation: "h", x: 0, y: layout.scene ? 0 : -0.3, yanchor: "top" };
-      if (!layout.scene) copy.margin = { l: 10, r: 10, t: 10, b: 10, ...layout.narrow };
-    }
-    return copy;
-  }
-  async function draw(place) {
-    if (drawn.has(place) || !place.near) return;
-    const figure = figures[place.dataset.name];
-    // Without WebGL the vector picture of the columns stays in view.
-    if (figure.layout.scene && !webgl()) return;
-    const plotly = await plotter();
-    drawn.add(place);
-    place.classList.add("live");
-    const plot = place.querySelector(".plot");
-    const narrow = isNarrow(place.clientWidth);
-    try {
-      const { data, layout } = figure.heat ? heatDrawn(figure, { dark: isDark(), narrow }) : figure;
-      const sized = laidOut(layout, place.clientWidth);
-      // Each of many named rows needs a line of its own.
-      const named = layout.yaxis?.ticktext?.length ?? 0;
-      if (narrow && named > 14) plot.style.height = `${named * 20 + 220}px`;
-      await plotly.react(plot, data.map(painted), sized, { displayModeBar: false, responsive: true });
-    } catch {
-      erase(place);
-    }
-  }
-  function erase(place) {
-    drawn.delete(place);
-    place.classList.remove("live");
-    window.Plotly?.purge(place.querySelector(".plot"));
-  }
-  function repaint() {
-    theme.textContent = isDark() ? "Light" : "Dark";
-    const places = [...drawn];
-    drawn.clear();
-    for (const place of places) { place.near = true; queueUp(place); }
-  }
-  // One after the other, so that the page can be moved and read between two.
-  let queue = Promise.resolve();
-  function queueUp(place) {
-    queue = queue.then(() => draw(place)).then(() => new Promise((go) => setTimeout(go)), () => {});
-    return queue;
-  }
-  const near = new IntersectionObserver((entries) => {
-    for (const { target, isIntersecting } of entries) {
-      target.near = isIntersecting;
-      if (isIntersecting) queueUp(target);
-      // A browser has few WebGL contexts, so a figure that needs one gives it back.
-      else if (drawn.has(target) && figures[target.dataset.name].layout.scene) erase(target);
-    }
-  }, { rootMargin: "300px 0px" });
-
-  // What a reader can take away of a figure.
-  function save(name, content) {
-    const link = make("a", { href: URL.createObjectURL(content), download: name });
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-  }
-  const inert = (cell) => (typeof cell === "string" && /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell);
-  const quoted = (cell) => (/[",\r\n]/.test(cell) ? `"${String(cell).replaceAll('"', '""')}"` : cell);
-  const line = (cells) => `${cells.map((cell) => quoted(inert(cell ?? ""))).join(",")}\r\n`;
-  const title = (axis, other) => axis?.title?.text?.replaceAll(/<br>.*/g, "") || other;
-  function rows({ name, x, y, meta }) {
-    const [across, up] = [meta?.x ?? x ?? [], meta?.y ?? y ?? []];
-    return across.map((value, at) => [name, value, up[at]]);
-  }
-  // A field without an I/O has no line.
-  function fields({ z, columns, rows: names }) {
-    const found = z.flatMap((row, line) => row.map((value, place) => [columns[place], names[line], value]));
-    return found.filter(([, , value]) => value !== null);
-  }
-  function csv({ data, layout, heat }) {
-    const [x, y] = layout.scene ? [layout.scene.xaxis, layout.scene.zaxis] : [layout.xaxis, layout.yaxis];
-    const [across, up] = [title(x, "x"), title(y, "y")];
-    const lines = heat ? [[across, up, heat.title], ...fields(heat)] : [["series", across, up], ...data.flatMap(rows)];
-    return lines.map(line).join("");
-  }
-  function saveStill(place) {
-    const text = decodeURIComponent(place.querySelector("img").src.replace(/^[^,]*,/, ""));
-    save(`${place.dataset.name}.svg`, new Blob([text], { type: "image/svg+xml" }));
-  }
-  async function picture(place, format) {
-    place.near = true;
-    await queueUp(place);
-    const plot = place.querySelector(".plot");
-    const size = { width: 1200, height: layoutHeight(place), scale: format === "png" ? 2 : 1 };
-    if (!drawn.has(place)) return saveStill(place);
-    await window.Plotly.downloadImage(plot, { format, filename: place.dataset.name, ...size });
-  }
-  const layoutHeight = (place) => (figures[place.dataset.name].layout.scene ? 760 : 600);
-  function barOf(place) {
-    const { name } = place.dataset;
-    const bar = make("div", { className: "bar" });
-    bar.append(
-      button("Reset", "Show the whole figure again", () => { erase(place); place.near = true; queueUp(place); }),
-      button("PNG", "Save as a picture", () => picture(place, "png")),
-      button("SVG", "Save as a vector picture", () => picture(place, "svg")),
-    );
-    near.observe(place);
-    bar.append(button("CSV", "Save the figure's data", () => {
-      save(`${name}.csv`, new Blob([csv(figures[name])], { type: "text/csv" }));
-    }));
-    place.prepend(bar);
-  }
-  for (const place of all(".figure")) if (figures[place.dataset.name]) barOf(place);
-
   const tools = make("div", { className: "tools" });
+  named();
+  darkness.addEventListener("change", named);
   tools.append(theme, foldAll);
   const place = () => (small.matches ? contents.querySelector(".panel") : nav).append(tools);
   small.addEventListener("change", place);
   place();
-  repaint();
 })();

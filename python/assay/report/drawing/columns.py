@@ -124,18 +124,13 @@ def _column(space: _Space, x: float, depth: float, value: float) -> Iterator[str
     """The three faces that are seen: the front, the side at the nearer end, which is dark, and the lit top."""
     low, high, front, back = x - _HALF, x + _HALF, depth - _HALF, depth + _HALF
     near = high if space.falls else low
-    face = polygon(
-        [space.seen(*at) for at in ((low, front, 0), (high, front, 0), (high, front, value), (low, front, value))]
-    )
-    side = polygon(
-        [space.seen(*at) for at in ((near, front, 0), (near, back, 0), (near, back, value), (near, front, value))]
-    )
-    top = polygon(
-        [space.seen(*at) for at in ((low, front, value), (high, front, value), (high, back, value), (low, back, value))]
-    )
-    yield path(face + side + top, "b")
-    yield path(side, "lo")
-    yield path(top, "hi")
+    side = [space.seen(*at) for at in ((near, front, 0), (near, back, 0), (near, back, value), (near, front, value))]
+    top = [
+        space.seen(*at) for at in ((low, front, value), (high, front, value), (high, back, value), (low, back, value))
+    ]
+    face = [space.seen(*at) for at in ((low, front, 0), (high, front, 0), (high, front, value), (low, front, value))]
+    faces = [polygon(corners) for corners in (face, side, top)]
+    yield path("".join(faces), "b") + path(faces[1], "lo") + path(faces[2], "hi")
 
 
 def _labels(figure: Figure, rows: Sequence[Series], space: _Space, letters: float) -> Iterator[str]:

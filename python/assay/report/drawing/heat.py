@@ -7,6 +7,7 @@ import itertools
 import struct
 import zlib
 from typing import TYPE_CHECKING
+from xml.sax.saxutils import escape
 
 import numpy as np
 
@@ -36,7 +37,9 @@ _LEAST_SHARE = 0.75
 _BRIGHTNESS = np.array((0.2126, 0.7152, 0.0722))
 """Of red, green and blue in what the eye takes for brightness (ITU-R BT.709)."""
 _BRIGHT = 0.5 * 255
-_SCALE_STEPS, _DOTS = 40, (900, 450)
+_SCALE_STEPS, _DOTS = 40, (600, 300)
+_ALIKE = 1e-3
+"""Fields whose widths differ by less than this share are alike."""
 INK = "#111111"
 
 
@@ -87,27 +90,37 @@ def _sides(box: tuple[float, float, float, float]) -> str:
     return " ".join(f'{name}="{length(side)}"' for name, side in zip(("x", "y", "width", "height"), box, strict=True))
 
 
-def _hex(colour: Sequence[int]) -> str:
+def _hex(colour: Sequence[int] | NDArray[np.uint8]) -> str:
     return "#" + "".join(f"{int(part):02x}" for part in colour[:3])
 
 
 def _fields(found: Frame, heat: Heat, colours: NDArray[np.uint8]) -> Iterator[str]:
+    """Rectangles, then the texts on dark, bright and empty ones."""
     across, up = [found.x.at(edge) for edge in heat.x_edges], [found.y.at(edge) for edge in heat.y_edges]
     letters = _fitting(heat, across, found.letters)
-    for row, texts in enumerate(heat.texts):
-        for column, words in enumerate(texts):
+    texts: dict[str, list[str]] = {'class="t"': [], f'fill="{INK}"': [], 'fill="#ffffff"': []}
+    for row, words in enumerate(heat.texts):
+        for column, one in enumerate(words):
             left, right, low, high = across[column], across[column + 1], up[row], up[row + 1]
-            colour = colours[row, column]
-            look = f'fill="{_hex(colour)}"' if colour[3] else 'class="e"'
-            yield f"<rect {look} {_sides((left, high, right - left, low - high))}/>"
-            yield _written(words, ((left + right) / 2, (low + high) / 2 + letters * 0.35), colour, letters)
+            yield _field((left, high, right, low), colours[row, column])
+            place = f'x="{length((left + right) / 2)}" y="{length((low + high) / 2 + letters * 0.35)}"'
+            if one:
+                texts[_ink(colours[row, column])].append(f"<text {place}>{escape(one)}</text>")
+    for look, written in texts.items():
+        yield f'<g {look} text-anchor="middle" font-size="{length(letters)}">{"".join(written)}</g>' if written else ""
 
 
-def _written(words: str, at: tuple[float, float], colour: NDArray[np.uint8], letters: float) -> str:
-    ink = INK if float(colour[:3] @ _BRIGHTNESS) > _BRIGHT else "#ffffff"
-    shown = f'fill="{ink}"' if colour[3] else 'class="t"'
-    place = f'x="{length(at[0])}" y="{length(at[1])}" text-anchor="middle" font-size="{length(letters)}"'
-    return f"<text {shown} {place}>{words}</text>" if words else ""
+def _field(box: tuple[float, float, float, float], colour: NDArray[np.uint8]) -> str:
+    left, top, right, bottom = map(length, box)
+    look = f'fill="{_hex(colour)}"' if colour[3] else 'class="e"'
+    return f'<path {look} d="M{left} {top}H{right}V{bottom}H{left}Z"/>'
+
+
+def _ink(colour: NDArray[np.uint8]) -> str:
+    """How a text shows on a field."""
+    if not colour[3]:
+        return 'class="t"'
+    return f'fill="{INK}"' if float(colour[:3] @ _BRIGHTNESS) > _BRIGHT else 'fill="#ffffff"'
 
 
 def _fitting(heat: Heat, across: Sequence[float], letters: float) -> float:
@@ -120,18 +133,22 @@ def _fitting(heat: Heat, across: Sequence[float], letters: float) -> float:
 def _raster(found: Frame, heat: Heat, colours: NDArray[np.uint8]) -> str:
     """All fields as one picture of dots, each of which shows the field that it lies in."""
     columns, rows = (
-        _nearest(axis, edges, count)
-        for axis, edges, count in ((found.x, heat.x_edges, _DOTS[0]), (found.y, heat.y_edges, _DOTS[1]))
+        _nearest(found.x, heat.x_edges, _DOTS[0]),
+        _nearest(found.y, heat.y_edges, _DOTS[1]),
     )
     dots = colours[rows[::-1]][:, columns]
     packed = base64.b64encode(_png(dots)).decode("ascii")
     sides = (found.x.start, found.y.end, found.x.end - found.x.start, found.y.start - found.y.end)
-    return f'<image {_sides(sides)} preserveAspectRatio="none" href="data:image/png;base64,{packed}"/>'
+    look = 'preserveAspectRatio="none" image-rendering="pixelated"'
+    return f'<image {_sides(sides)} {look} href="data:image/png;base64,{packed}"/>'
 
 
 def _nearest(axis: Axis, edges: Sequence[float], count: int) -> NDArray[np.int64]:
-    """Which field each of so many dots along an axis lies in."""
+    """Which field each of so many dots along an axis lies in; one dot for each where all are alike."""
     places = np.array([axis.at(edge) for edge in edges])
+    apart = np.abs(np.diff(places))
+    if float(apart.max() - apart.min()) < _ALIKE * float(apart.mean()):
+        return np.arange(len(edges) - 1)
     middles = np.linspace(axis.start, axis.end, 2 * count + 1)[1::2]
     turned = 1 if axis.end > axis.start else -1
     return np.clip(np.searchsorted(places * turned, middles * turned, side="right") - 1, 0, len(edges) - 2)

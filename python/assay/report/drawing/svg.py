@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 from xml.sax.saxutils import escape
 
@@ -47,8 +48,11 @@ def polyline(points: Iterable[Point]) -> str:
 
 
 def polygon(points: Sequence[Point]) -> str:
-    """The data of a closed path."""
-    return f"{polyline(points)}Z"
+    """The data of a closed path, each corner from the one before. Worked: a square of 2 -> ``"M1 1l2 0 0 2-2 0Z"``."""
+    tenths = [(round(x * 10), round(y * 10)) for x, y in points]
+    steps = [(after - before) / 10 for pair in pairwise(tenths) for before, after in zip(*pair, strict=True)]
+    data = "".join(part if part[0] == "-" else f" {part}" for part in map(length, steps))
+    return f"M{length(points[0][0])} {length(points[0][1])}l{data}Z"
 
 
 def group(parts: Iterable[str], kind: str, *, clip: str = "") -> str:

@@ -80,6 +80,11 @@ def _rules(before: str, pick: Callable[[str, str], str]) -> str:
     return "".join((*parts, *series))
 
 
+def colour(index: int) -> str:
+    """The colour of a series on paper. Worked: ``colour(9)`` is ``colour(0)``."""
+    return LIGHT[index % len(LIGHT)]
+
+
 def series_class(index: int) -> str:
     """The class of a series' colour. Worked: ``series_class(9)`` is ``"s0"``."""
     return f"s{index % len(LIGHT)}"
