@@ -156,7 +156,7 @@ def _drive(drive: ShownDrive) -> str:
 
 def _print_verdicts(found: Overview) -> None:
     from assay.pages.model import Table  # noqa: PLC0415
-    from assay.report.executive import VERDICT_COLUMNS, time_text, without_host  # noqa: PLC0415
+    from assay.report.outcome import VERDICT_COLUMNS, time_text, without_host  # noqa: PLC0415
 
     rows = [(test.test.upper(), test.verdict, test.extent, test.disturbed, test.demand) for test in found.tests]
     rows += [(name.upper(), f"N/A: {reason}", "", "", "") for name, reason in found.skipped.items()]

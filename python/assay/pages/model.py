@@ -331,48 +331,6 @@ Block = Table | Box | Figure | Text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Quote:
-    """A number on a card, as printed.
-
-    of : what it is of. lines : its spread, percentiles, or what it comes from, below it.
-    claim : what the data sheet claims of it, empty without a claim. met : whether it is that. share : of the claim, 1.0
-    is the whole; None for no bar.
-    """
-
-    of: str
-    value: str
-    unit: str
-    lines: tuple[str, ...] = ()
-    claim: str = ""
-    met: str = ""
-    share: float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Card:
-    """What the first page says of one test, or of all together.
-
-    name, title : such as ``LAT`` and ``Latency``. outcome : how it came out; empty of all together. facts : how far it
-    went, where its pages are. basis : what all its numbers come from, where it is the same.
-    said : what the numbers say, most important first, of which the first ``lead`` are on every form of it.
-    unusual : what a reader must know beside them.
-    anchor : of its first page in the report on the screen.
-    """
-
-    name: str
-    title: str
-    outcome: str = ""
-    facts: tuple[str, ...] = ()
-    quotes: tuple[Quote, ...] = ()
-    basis: str = ""
-    said: tuple[str, ...] = ()
-    lead: int = 1
-    unusual: tuple[str, ...] = ()
-    picture: Figure | None = None
-    anchor: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
     """One printed page.
 
@@ -380,9 +338,6 @@ class Page:
     each sheet of paper has a number of its own.
     banner : what a reader must know before any number on the page, or None. notice : likewise, of some of the numbers.
     columns : blocks side by side in columns of equal width, below ``blocks``.
-    cards : what the columns say, a card for each test: paper and screen show these in their place.
-    facts : of the drive, below its name above the cards. notes : sentences below them.
-    others : small figures, drawn where a sheet behind the cards has room for them.
     chapter : where a test or another part of the report begins, the name that tables of all tests have for it.
     part : the test that the page belongs to, as contents print it; empty for pages of the whole run.
     outcome : how that test came out, on the first of its pages.
@@ -395,10 +350,6 @@ class Page:
     banner: str | None
     blocks: tuple[Block, ...]
     columns: tuple[tuple[Block, ...], ...] = ()
-    cards: tuple[Card, ...] = ()
-    facts: tuple[Entry, ...] = ()
-    notes: tuple[str, ...] = ()
-    others: tuple[Figure, ...] = ()
     notice: str = ""
     place: str = ""
     chapter: str = ""
@@ -411,23 +362,12 @@ class Page:
         """Those across the page, then those of each column."""
         return (*self.blocks, *(block for column in self.columns for block in column))
 
-    @property
-    def pictures(self) -> tuple[Figure, ...]:
-        """Those of its cards."""
-        return tuple(card.picture for card in self.cards if card.picture)
-
-    @property
-    def all_pictures(self) -> tuple[Figure, ...]:
-        """Those of its cards, then the others."""
-        return (*self.pictures, *self.others)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """A whole report.
 
     label : how far the run conforms, printed on each page. colophon : tool and run, printed beside it.
-    opening : the pages before those of the specification, outside of its numbering.
     date : year, month, day, hour, minute, second of the report in UTC, fixed at the first rendering.
     pages : the printed pages. disclosure : what stands behind the numbers, as further printed pages.
     appendix : the same as blocks for the on-screen form, with more detail.
@@ -438,19 +378,13 @@ class Report:
     colophon: str
     date: tuple[int, int, int, int, int, int]
     pages: tuple[Page, ...]
-    opening: tuple[Page, ...] = ()
     disclosure: tuple[Page, ...] = ()
     appendix: tuple[Block, ...] = ()
 
     @property
-    def shown(self) -> tuple[Page, ...]:
-        """The pages that paper and screen show alike, in order."""
-        return (*self.opening, *self.pages)
-
-    @property
     def figures(self) -> tuple[Figure, ...]:
         """All figures of the pages in their order."""
-        return _figures(block for page in self.shown for block in (*page.blocks, *page.all_pictures))
+        return _figures(block for page in self.pages for block in page.blocks)
 
     @property
     def printed_figures(self) -> tuple[Figure, ...]:

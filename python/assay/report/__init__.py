@@ -9,7 +9,7 @@ import gc
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import cache
-from itertools import accumulate, chain, pairwise
+from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
 from assay.errors import StoreError
@@ -20,12 +20,11 @@ from assay.procedures.editions import stored_edition
 from assay.procedures.registry import find_procedure
 from assay.report import disclosure, distribution
 from assay.report.anchors import test_pages
-from assay.report.cards import Placed
 from assay.report.claims import baseline_data, claim_data
 from assay.report.conforming import conformity_label
-from assay.report.executive import executive_page, verdict
 from assay.report.findings import finding_data, finding_tables, run_findings
-from assay.report.front import report_front
+from assay.report.front import Paper, report_front
+from assay.report.outcome import verdict
 from assay.report.overview import Overview, run_overview
 from assay.report.results_json import RESULTS, results_json
 from assay.report.sequence_table import sequence_table
@@ -34,7 +33,7 @@ from assay.report.table_csv import table_csv
 from assay.report.write import foreign, write_formats
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from assay.engine.records import StoredRun, StoredTest
@@ -92,10 +91,11 @@ def render(
     spread = cache(lambda: [one.distribution() for one in tests])
     found = cache(lambda: run_findings(run, tests))
     laid_out = cache(lambda: _laid_out(run, tests, spread(), found()))
+    front = cache(lambda: report_front(run, tests, held(tests)))
     picture = cache(_picture)
     grouped = cache(lambda: _tables_of_tests(tests, spread()))
     of_run = cache(lambda: list(_run_tables(run, tests, found())))
-    begun = _begun(laid_out, picture) if "pdf" in formats else None
+    begun = _begun(lambda: Paper(report=laid_out(), front=front()), picture) if "pdf" in formats else None
     makers: dict[Format, Maker] = {
         "json": lambda: [(RESULTS, results_json(run, tests, spread(), found()))],
         "csv": lambda: [
@@ -103,8 +103,8 @@ def render(
             *(file for one in tests for file in one.other_files(_suffix(one))),
         ],
         "xlsx": lambda: _workbook(run, list(zip(tests, grouped(), strict=True)), of_run(), found()),
-        "html": lambda: _html(laid_out(), report_front(run, tests, held(tests))),
-        "pdf": lambda: _pdf(laid_out(), _pictures(laid_out().printed_figures, picture), begun),
+        "html": lambda: _html(laid_out(), front()),
+        "pdf": lambda: _pdf(Paper(report=laid_out(), front=front()), picture, begun),
     }
     chosen = {name: maker for name, maker in makers.items() if name in formats}
     with begun or nullcontext():
@@ -122,7 +122,7 @@ def render_pages(report: Report, folder: Path, others: dict[str, bytes]) -> list
     makers: dict[str, Maker] = {
         "others": others.items,
         "html": lambda: _html(report),
-        "pdf": lambda: _pdf(report, _pictures(report.printed_figures, picture), None),
+        "pdf": lambda: _pdf(Paper(report=report), picture, None),
     }
     written = write_formats(folder, makers)
     return [path for name in ("others", "pdf", "html") for path in written[name]]
@@ -173,12 +173,6 @@ def _laid_out(
     edition = tests[0].edition
     of_tests = [list(test_pages(one.prefix, verdict(one), (test_page(one), *one.report_pages()))) for one in tests]
     pages = _numbered([all_tests_page(run, edition, tests), *chain.from_iterable(of_tests)])
-    placed = [
-        Placed(report=one, pages=numbers, anchor=own[0].anchor, spread=times)
-        for one, numbers, own, times in zip(
-            tests, _places(pages, list(map(len, of_tests))), of_tests, spread, strict=True
-        )
-    ]
     times, listed = distribution.pages(run, edition, tests, spread), finding_tables(found)
     behind = _numbered_behind(
         [selected_page(run, edition, tests), *disclosure.pages(run, edition, tests, listed), *times]
@@ -189,7 +183,6 @@ def _laid_out(
         label=conformity_label(run),
         colophon=f"{tool} - run {printable(run.run_id)}",
         date=utc_datetime(run.report_date_ns).timetuple()[:6],
-        opening=(executive_page(run, edition, placed),),
         pages=(*pages, behind[0]),
         disclosure=behind[1:],
         appendix=(*listed, *disclosure.run_blocks(run), disclosure.integrity(tests), *_behind_tests(tests, spread)),
@@ -200,13 +193,6 @@ def _named(run: StoredRun) -> str:
     """Model and identity of the drive; of a simulated one, whose identity is how it was made, the model alone."""
     model = printable(run.identity.model_number or run.identity.path)
     return model if run.identity.kind == "simulated" else f"{model} {printable(run.identity.id)}"
-
-
-def _places(pages: Sequence[Page], counts: Sequence[int]) -> list[str]:
-    """The numbers of the pages of each test, behind the first of all. Worked: 7 pages and 6 -> ``["2-8", "9-14"]``."""
-    ends = list(accumulate(counts, initial=1))
-    numbers = [page.place.partition(" ")[0] for page in pages]
-    return [f"{numbers[first]}-{numbers[last - 1]}" for first, last in pairwise(ends)]
 
 
 def _behind_tests(tests: Sequence[TestReport], spread: Sequence[Distribution | None]) -> Iterator[Block]:
@@ -294,23 +280,23 @@ def _picture(figure: Figure) -> bytes:
     return figure_svg(figure)
 
 
-def _begun(laid_out: Callable[[], Report], picture: Callable[[Figure], bytes]) -> Typesetting | None:
+def _begun(paper: Callable[[], Paper], picture: Callable[[Figure], bytes]) -> Typesetting | None:
     """The PDF of a report, set while its other formats are made; None where that fails, which it will once more."""
     from assay.report.pdf import begin  # noqa: PLC0415
 
     # Whatever fails here is raised where the format is made.
     with suppress(Exception):
-        begun = begin(laid_out())
+        begun = begin(paper())
         with suppress(Exception):
-            begun.supply(_pictures(laid_out().printed_figures, picture))
+            begun.supply(_pictures(paper().figures, picture))
         return begun
     return None
 
 
-def _pdf(report: Report, pictures: Mapping[str, bytes], begun: Typesetting | None) -> Contents:
+def _pdf(paper: Paper, picture: Callable[[Figure], bytes], begun: Typesetting | None) -> Contents:
     from assay.report.pdf import report_pdf  # noqa: PLC0415
 
-    return [("report.pdf", report_pdf(report, pictures, begun))]
+    return [("report.pdf", report_pdf(paper, _pictures(paper.figures, picture), begun))]
 
 
 def _html(report: Report, front: Front | None = None) -> Contents:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from assay.pages.model import Figure
 
 _HEIGHT_PT = {"lines": 374, "bars": 374, "columns": 430, "heat": 374}
-_LOW_PT, _SMALL_WIDTH_PT = 180, 190
-"""A small picture is as wide as the room for it on a card, so that its letters are as large there."""
+_LOW_PT, _SMALL_WIDTH_PT = 180, 385
+"""A small picture is as wide as half of a sheet, so that its letters are as large there."""
 _LETTERS, _SMALL_LETTERS = 10.5, 8.0
 
 

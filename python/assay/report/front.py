@@ -16,11 +16,15 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StoredRun
     from assay.pages.main_figure import MainFigure
+    from assay.pages.model import Figure, Report
     from assay.pages.test_report import TestReport
     from assay.report.first_page.page import SummaryPage
     from assay.report.method import MethodPage
     from assay.report.test_page.page import TestPage
     from assay.summary.record import Held, TestSummary
+
+_ASPECT = 1.6
+"""Width over height of a figure on paper."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +52,20 @@ class Front:
         return {label: one.anchor for one in pages for label in one.labels}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paper:
+    """What stands on paper. front : the sheets before those of the specification; None of a report without tests."""
+
+    report: Report
+    front: Front | None = None
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        """All figures, those of the front first."""
+        front = self.front.figures if self.front else ()
+        return (*(_fitted(one.figure) for one in front), *self.report.printed_figures)
+
+
 def report_front(run: StoredRun, reports: Sequence[TestReport], held: Held | None) -> Front:
     """Lay out the front of a run's report. held : how its limits came out, None where it states none.
 
@@ -64,6 +82,11 @@ def report_front(run: StoredRun, reports: Sequence[TestReport], held: Held | Non
         tests=tuple(replace(one, anchor=anchor) for one, anchor in zip(pages, anchors, strict=True)),
         method=method_page(run, reports),
     )
+
+
+def _fitted(figure: Figure) -> Figure:
+    """A figure in letters that can be read on half of a page."""
+    return replace(figure, small=True, beside=True, narrow=False, low=False, aspect=_ASPECT, reading="")
 
 
 def _tested(report: TestReport, summary: TestSummary) -> Tested:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from assay.pages.model import Table
 from assay.report.cross_test import cross_insights, missed_insight
 from assay.results.link import link_mb_per_s
 from assay.summary.ranking import RUN_MAX, TEST_MAX, in_words, lead, ordered, said
@@ -74,13 +73,6 @@ def further_said(found: Sequence[Insight], report: TestReport) -> tuple[Coded, .
     shown = {(one.kind, label) for one in found for label in one.tests}
     own = (one for one in insights_of_test(report) if (one.kind, report.label) not in shown)
     return tuple(map(said, own))
-
-
-def findings_table(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table, ...]:
-    """The sentences of a run as a table; none where it says nothing."""
-    rows = run_sentences(run, tests)
-    columns = ("Test", "What the numbers say")
-    return (Table(caption="Key findings", columns=columns, rows=rows, merged=("Test",)),) if rows else ()
 
 
 def labelled(report: TestReport) -> tuple[Insight, ...]:

@@ -15,10 +15,10 @@ from assay.pages.headline import claimed
 from assay.pages.printed import paragraph, utc
 from assay.report.breaks import break_texts
 from assay.report.conforming import conformity_label, deviations
-from assay.report.executive import disturbed_label, verdict
 from assay.report.headline_tables import headline_tables
 from assay.report.insights import insights_of_test, run_sentences, sentences
 from assay.report.level import level_label
+from assay.report.outcome import disturbed_label, verdict
 from assay.report.summarised import exit_codes
 from assay.report.unusual import unusual
 from assay.results import driven_s, missed_steady_state, stated_limit_count, withheld_reason

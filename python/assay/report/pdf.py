@@ -17,21 +17,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from assay.errors import StoreError
-from assay.pages.model import Box, Card, Figure, Group, Quote, Table
+from assay.pages.model import Box, Figure, Group, Table
 from assay.report import typeset
-from assay.report.cells import bar_length, drawn_bars, repeats, status, table_cells
+from assay.report.cells import drawn_bars, repeats, status, table_cells
 from assay.report.glyphs import FONTS, REPLACEMENT, spelled_out
+from assay.report.method import Parameter
+from assay.report.test_page.page import TestPage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from assay.pages.model import Report
     from assay.report.cells import Cell
+    from assay.report.front import Paper
 
 ASSETS = Path(__file__).parent / "assets"
 
 
-def report_pdf(report: Report, pictures: Mapping[str, bytes], begun: Typesetting | None = None) -> bytes:
+def report_pdf(paper: Paper, pictures: Mapping[str, bytes], begun: Typesetting | None = None) -> bytes:
     r"""Set a report as landscape A4 PDF/A-2b, the same bytes each time.
 
     pictures : SVG text by figure name. begun : of the same report, where it was begun before. Returns the PDF.
@@ -40,9 +42,9 @@ def report_pdf(report: Report, pictures: Mapping[str, bytes], begun: Typesetting
     Raises StoreError where the sheets of paper are not as many as the report's pages, or the typesetter fails.
     """
     try:
-        return _finished(begun or begin(report), pictures)
+        return _finished(begun or begin(paper), pictures)
     except StoreError:
-        forms = _plainer_forms(report)
+        forms = _plainer_forms(paper)
         if not forms:
             raise
     for form in forms[:-1]:
@@ -51,16 +53,16 @@ def report_pdf(report: Report, pictures: Mapping[str, bytes], begun: Typesetting
     return _finished(Typesetting(forms[-1]), pictures)
 
 
-def begin(report: Report) -> Typesetting:
+def begin(paper: Paper) -> Typesetting:
     """Begin to set a report; to be closed."""
-    return Typesetting(spelled_out(report, wide=True))
+    return Typesetting(spelled_out(paper, wide=True))
 
 
-def _plainer_forms(report: Report) -> list[Report]:
+def _plainer_forms(paper: Paper) -> list[Paper]:
     """The report with its texts ever plainer, those that differ: a text may cost its characters, and no report."""
-    found = [spelled_out(report, wide=True)]
+    found = [spelled_out(paper, wide=True)]
     for wide, mark in ((True, REPLACEMENT), (False, ""), (False, REPLACEMENT)):
-        form = spelled_out(report, mark, wide=wide)
+        form = spelled_out(paper, mark, wide=wide)
         if form not in found:
             found.append(form)
     return found[1:]
@@ -69,19 +71,20 @@ def _plainer_forms(report: Report) -> list[Report]:
 class Typesetting:
     """A report on its way to paper: a process lays out its texts while its figures are still being drawn."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, paper: Paper) -> None:
         """Begin with the texts of a report, in which each character can be set. To be closed."""
-        shown = replace(report, appendix=())
+        shown = replace(paper.report, appendix=())
         self._folder = tempfile.TemporaryDirectory(prefix="assay-report-")
         self._root = Path(self._folder.name)
-        texts, source = json.dumps(_printed(shown)), (ASSETS / typeset.SOURCE).read_bytes()
+        texts = json.dumps({**_printed(shown), "front": _printed(paper.front)})
         for folder in (self._root, self._root / typeset.DRAFT):
             folder.mkdir(exist_ok=True)
             (folder / "report.json").write_text(texts, "ascii")
-            (folder / typeset.SOURCE).write_bytes(source)
-        for figure in shown.printed_figures:
+            for name in typeset.SOURCES:
+                (folder / name).write_bytes((ASSETS / name).read_bytes())
+        for figure in paper.figures:
             (self._root / typeset.DRAFT / f"{figure.name}.svg").write_text(typeset.NO_PICTURE, "ascii")
-        self._process = _started(self._root, datetime(*report.date, tzinfo=UTC))
+        self._process = _started(self._root, datetime(*shown.date, tzinfo=UTC))
 
     def supply(self, pictures: Mapping[str, bytes]) -> None:
         """Give the process its pictures, so that it sets the report while the caller does something else."""
@@ -140,10 +143,10 @@ def _looks(value: Any) -> dict[str, Any]:
     """What texts of a block are to the eye, beside these."""
     if isinstance(value, Group | Box):
         return {"entries": [(name, text, status(text)) for name, text in value.entries]}
-    if isinstance(value, Quote):
-        return {"look": status(value.met), "bar": bar_length(value.share)}
-    if isinstance(value, Card):
-        return {"look": status(value.outcome)}
+    if isinstance(value, Parameter):
+        return {"shared": value.shared}
+    if isinstance(value, TestPage):
+        return {"level": value.level}
     if isinstance(value, Table):
         looks = table_cells(value.rows)
         return {

@@ -10,7 +10,6 @@ from assay.pages.header import interface_label, model_label, nand_label
 from assay.pages.printed import UNKNOWN, printable
 from assay.procedures.registry import find_procedure
 from assay.report.breaks import break_texts
-from assay.report.cards import short_title
 from assay.report.conforming import conformity_class, deviations
 from assay.report.insights import further_said, run_insights, run_said
 from assay.report.level import level_label
@@ -82,6 +81,11 @@ def _remarks(report: TestReport) -> Iterator[Status]:
     """What a reader must know of a test that its verdict does not say."""
     told = (*(one.reason for one in report.result.findings), *report.remarks())
     yield from (Status(level="unknown", said=coded("reason", reason=one)) for one in told)
+
+
+def short_title(procedure: str) -> str:
+    """The title of a procedure without its short name. Worked: ``Latency (LAT)`` -> ``"Latency"``."""
+    return find_procedure(procedure).title.partition(" (")[0]
 
 
 def not_begun(run: StoredRun) -> tuple[str, ...]:

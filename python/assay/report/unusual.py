@@ -15,20 +15,13 @@ from assay.results import void_places, withheld_reason
 from assay.spec.units import count_label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from assay.finding import Checked
     from assay.pages.test_report import TestReport
 
 _NAMED = 3
 _FOUND = "What was found"
-
-
-def unusual_table(tests: Sequence[TestReport], others: Iterable[tuple[str, str]]) -> Table:
-    """What was unusual in several tests and, as ``others``, in their run."""
-    rows = [(name, line) for name, one in _named(tests) for line in of_test(one)]
-    nothing = ("all", "Nothing: no round void, no result withheld, no cell that moved, no deviation.")
-    return _said("What was unusual", "What happened", (*rows, *others) or (nothing,))
 
 
 def found_table(test_report: TestReport) -> tuple[Table, ...]:
