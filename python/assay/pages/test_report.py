@@ -192,10 +192,6 @@ class TestReport(ABC):
         """What is worth knowing of its numbers, in any order; none unless a test says so."""
         return iter(())
 
-    def picture(self) -> Figure | None:
-        """The figure that says most of it, small, for the first page; None unless a test says so."""
-        return None
-
     def main_figures(self) -> Iterator[MainFigure]:
         """The figures that answer its question, the one that says most first; those of its pages unless a test says
         else. None of them is asked for where its results are withheld.

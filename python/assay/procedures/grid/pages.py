@@ -109,10 +109,6 @@ class DemandReport(TestReport):
         """IOPS over response times, the tail of each operating point, and IOPS by threads and queue depth."""
         return demand_main_figures(self.settings, self.result, self.prefix)
 
-    def picture(self) -> Figure | None:
-        """IOPS over response times, from the fewest outstanding I/Os to the most."""
-        return figures.picture_figure(f"{self.prefix}-picture", self.settings, self.result)
-
     def insights(self) -> Iterator[Insight]:
         """Where the drive saturates, and points that are alike."""
         return demand_insights(self.test, self.result)

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.engine.records import Cell
 from assay.pages.distribution import CURVES_MAX, Distribution, part
 from assay.pages.heat_figures import spread_heat
-from assay.pages.model import pictured
-from assay.pages.printed import outstanding_label, rounds_label
-from assay.pages.tail import tail_figure
-from assay.procedures.loop.figures import mixes_figure
-from assay.procedures.loop.maps import MOVED_MARK, iops_map, matrix_maps
+from assay.pages.printed import rounds_label
+from assay.procedures.loop.maps import matrix_maps
 from assay.procedures.loop.open_loop import window_sequences
-from assay.procedures.loop.result import cell_times
 from assay.procedures.loop.seconds import seconds_figure
 from assay.procedures.loop.settings import LoopSettings
-from assay.procedures.loop.spread import cell_spreads
 from assay.results import cell_label, step_times
 from assay.spec.units import KIB, kib_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.engine.records import StoredSequence, StoredTest
+    from assay.engine.records import Cell, StoredSequence, StoredTest
     from assay.pages.distribution import Part
     from assay.pages.model import Figure
     from assay.procedures.loop.values import LoopResult
@@ -32,7 +26,6 @@ _SIZES, _MIXES, _PURE = (4 * KIB, 8 * KIB), (100, 65, 0), (0, 100)
 """Cells of these are drawn beside those that are tracked: they are those of the response time test."""
 
 _FEW = 3
-_MATRIX_ASPECT = 1.9
 _SPREAD, _SPREAD_MAX = "spread", 24
 DRAWN = (
     "Drawn are the tracked cells, and 4 and 8 KiB at 100, 65 and 0 % reads; where these are fewer than three, the "
@@ -72,42 +65,6 @@ def drawn_cells(settings: LoopSettings) -> tuple[Cell, ...]:
     chosen = tracked + [cell for cell in settings.cells if named(cell) and cell not in tracked]
     others = [cell for cell in settings.cells if cell not in chosen] if len(chosen) < _FEW else []
     return tuple([*chosen, *others][:CURVES_MAX])
-
-
-def loop_picture(test: StoredTest, result: LoopResult, prefix: str) -> Figure | None:
-    """What says most of a test loop: of response times their tail, of IOPS the matrix, of throughput the rounds."""
-    drawn = {"latency": _tails, "iops": _matrix}.get(test.settings_as(LoopSettings).variable, _rounds)
-    return drawn(test, result, prefix)
-
-
-def _rounds(test: StoredTest, result: LoopResult, prefix: str) -> Figure | None:
-    """Throughput in all rounds, a line per mix."""
-    settings = test.settings_as(LoopSettings)
-    figure = mixes_figure(f"{prefix}-picture", result, settings)
-    asked = f"Does throughput settle as the rounds go on? {outstanding_label(settings.demand)}."
-    return pictured(figure, figure.name, asked) if figure and result.matrix else None
-
-
-def _matrix(test: StoredTest, result: LoopResult, prefix: str) -> Figure | None:
-    """IOPS of every cell as colours, with the numbers."""
-    settings = test.settings_as(LoopSettings)
-    figure = iops_map(f"{prefix}-picture", settings, result) if len(settings.sizes_bytes) > 1 else None
-    mark = f"; {MOVED_MARK}" if any(one.moved for one in cell_spreads(result, settings).values()) else ""
-    asked = f"How do IOPS depend on block size and mix? k: thousands; {outstanding_label(settings.demand)}{mark}."
-    return pictured(figure, figure.name, asked, _MATRIX_ASPECT) if figure else None
-
-
-def _tails(test: StoredTest, result: LoopResult, prefix: str) -> Figure | None:
-    """The tail of 4 KiB reads and writes."""
-    settings = test.settings_as(LoopSettings)
-    cells = [Cell(read_pct=share, transfer_bytes=_SIZES[0]) for share in _PURE]
-    found = [
-        (cell_label(cell, settings.access), cell_times(test, result, cell)) for cell in cells if cell in settings.cells
-    ]
-    curves = [(label, times) for label, times in found if times]
-    figure = tail_figure(f"{prefix}-picture", curves)
-    reading = f"How slow are the slowest I/Os? {outstanding_label(settings.demand)}."
-    return pictured(figure, figure.name, reading) if figure else None
 
 
 def _parts(settings: LoopSettings, sequences: list[StoredSequence]) -> dict[Cell, Part]:

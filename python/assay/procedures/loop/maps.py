@@ -11,6 +11,7 @@ from assay.procedures.loop.spread import MOVED_SHARE, cell_spreads
 from assay.procedures.loop.variable import shown
 from assay.results import throughput
 from assay.spec.units import kib_label
+from assay.summary.digits import si
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator, Mapping, Sequence
@@ -46,11 +47,6 @@ def matrix_maps(
         figure = _map(f"{prefix}-map-{name}", title, settings, values, moved)
         if figure:
             yield f"{title} of every cell, averaged over the measurement window{mark}.", figure
-
-
-def iops_map(name: str, settings: LoopSettings, result: LoopResult) -> Figure | None:
-    """The IOPS of every cell, with a mark at those that moved; None without a measurement window."""
-    return _map(name, _IOPS, settings, result.matrix, _moved(settings, result), text=_few_digits)
 
 
 def matrix_map(name: str, settings: LoopSettings, result: LoopResult) -> Figure | None:
@@ -93,10 +89,8 @@ def _map(
 
 
 def _few_digits(value: float | None) -> str:
-    """As ``_text``, two digits of thousands, so that a small picture has room. Worked: 24632.0 -> ``"25k"``."""
-    if not value or value < _THOUSAND - 0.5:
-        return _text(value)
-    return f"{value / _THOUSAND:.0f}k" if value >= _TEN_THOUSAND - 50 else f"{value / _THOUSAND:.1f}k"
+    """As ``_text``, thousands in three digits. Worked: 24632.0 -> ``"24.6k"``."""
+    return si(value) if value and value >= _THOUSAND else _text(value)
 
 
 def _text(value: float | None) -> str:

@@ -12,7 +12,7 @@ from assay.pages.test_report import MovedCell, TestReport
 from assay.pages.verdict import in_us, is_in_us, time_box, verdict_box
 from assay.procedures.loop import figures as loop_figures
 from assay.procedures.loop.cell_tables import cell_tables
-from assay.procedures.loop.distribution import loop_distribution, loop_picture
+from assay.procedures.loop.distribution import loop_distribution
 from assay.procedures.loop.facts import loop_facts, loop_outline, loop_preparation, loop_settings, preconditioned_by
 from assay.procedures.loop.insights import loop_insights
 from assay.procedures.loop.main_figures import loop_main_figures
@@ -92,10 +92,6 @@ class LoopReport(TestReport):
     def readings(self) -> dict[str, str]:
         """Sentences below the figures."""
         return loop_readings(self.settings, len(self.moved_cells()))
-
-    def picture(self) -> Figure | None:
-        """The tail of 4 KiB reads and writes, of a test of response times."""
-        return loop_picture(self.test, self.result, self.prefix)
 
     def main_figures(self) -> Iterator[MainFigure]:
         """Its matrix, the tail of reads and writes, and its rounds."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.pages.facts import TestFacts, share_label
 from assay.pages.main_figure import MainFigure
-from assay.pages.model import Figure, Table, Text, pictured
+from assay.pages.model import Figure, Table, Text
 from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, mix_label, one_decimal, paragraph, percent, size_label
 from assay.pages.results import step_results
 from assay.pages.select import NO_RULE, Selected, claim_label
@@ -132,14 +132,6 @@ class StudyReport(TestReport):
                 kind: FigureKind = "demand" if plot.kind == "places" else "curve"
                 title = f"{_MAIN_TITLES[plot.variable]} over {plot.x_title or 'time'}"
                 yield MainFigure(kind=kind, title=title, figure=figure)
-
-    def picture(self) -> Figure | None:
-        """What it found over what it varies; else its first figure."""
-        plots = sorted(self.settings.plots, key=lambda one: one.kind != "places")
-        figure = study_figure(f"{self.prefix}-picture", plots[0], self.result) if plots else None
-        each = "A point per setting." if plots and plots[0].kind == "places" else "A curve per variant."
-        asked = f"{paragraph(self.settings.question)} {each}"
-        return pictured(figure, figure.name, asked) if figure and not self.result.withheld else None
 
     def report_pages(self) -> tuple[Page, ...]:
         """Lay out a page of curves and a page with the table."""

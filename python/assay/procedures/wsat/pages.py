@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.endings import ending_label
 from assay.pages.histogram import histogram_parts
-from assay.pages.model import Box, Table, Text, pictured
+from assay.pages.model import Box, Table, Text
 from assay.pages.printed import NOT_AVAILABLE, minutes_label, one_decimal, percent
 from assay.pages.test_report import TestReport
 from assay.pages.time_axis import MINUTES
@@ -28,7 +28,7 @@ from assay.procedures.saturation.facts import (
     saturation_settings,
     steady_label,
 )
-from assay.procedures.saturation.figures import FILLS, MANY_FILLS, WRITTEN, iops_figure, marks_said, response_figure
+from assay.procedures.saturation.figures import FILLS, WRITTEN, iops_figure, response_figure
 from assay.procedures.saturation.insights import last_fill_change, saturation_insights
 from assay.procedures.saturation.main_figures import saturation_main_figures
 from assay.procedures.saturation.measures import saturation_measures, saturation_ruled
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from assay.pages.distribution import Distribution
     from assay.pages.facts import TestFacts
     from assay.pages.main_figure import MainFigure
-    from assay.pages.model import Block, Entry, Figure, Page, Scale
+    from assay.pages.model import Block, Entry, Figure, Page
     from assay.pages.select import Selected
     from assay.pages.test_report import PagePart
     from assay.procedures.saturation.result import Mark, SaturationResult
@@ -122,16 +122,6 @@ class SaturationReport(TestReport):
         early = self.result.window is None and self.test.ended in _ENDS and not self.result.withheld
         ended = f"ended by {_end_label(self.test, self.result)}, before the five-point rule could be judged"
         return (*coarse_samples(self.settings, self.result), *((ended,) if early else ()))
-
-    def picture(self) -> Figure | None:
-        """IOPS over drive fills, on a logarithmic axis where there are many, as the fall comes in the first ones."""
-        figure = iops_figure(f"{self.prefix}-picture", self.result, FILLS, "linear", self.settings)
-        if figure is None or self.result.withheld:
-            return None
-        scale: Scale = "log" if self.result.fills[-1] > MANY_FILLS else "linear"
-        shown = replace(figure, x_title="Drive Fills", x_scale=scale)
-        asked = f"How far do writes slow down as data is written? {self.settings.label}."
-        return pictured(shown, figure.name, f"{asked} {marks_said(figure)}")
 
     def main_figures(self) -> Iterator[MainFigure]:
         """Its curve over drive fills, fresh response times against settled ones, and how they develop."""

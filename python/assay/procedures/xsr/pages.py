@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.pages.facts import TestFacts, share_label
 from assay.pages.main_figure import MainFigure
-from assay.pages.model import Figure, Series, Table, Text, pictured
+from assay.pages.model import Figure, Series, Table, Text
 from assay.pages.printed import (
     NOT_APPLICABLE,
     NOT_AVAILABLE,
@@ -124,15 +124,6 @@ class CrossStimulusReport(TestReport):
             if isinstance(figure, Figure):
                 named = replace(figure, name=f"{self.prefix}-main-{place}", reading="")
                 yield MainFigure(kind=kind, title=title, figure=named)
-
-    def picture(self) -> Figure | None:
-        """Throughput around the last change of the accesses, where the recovery begins."""
-        last = len(self.settings.groups) - 1
-        if self.result.withheld or not 0 < last < len(self.result.groups):
-            return None
-        _, figure = self._both(last)
-        asked = "How does the drive recover? Throughput around the last change of accesses."
-        return pictured(figure, f"{self.prefix}-throughput-picture", asked) if figure else None
 
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages: throughput of all groups and of each change, response times, the table of recovery."""
