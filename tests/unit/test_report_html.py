@@ -1,15 +1,13 @@
 """The HTML report as text: anchors, tables, themes, pictures, and blocks that it does not know."""
 
-import gzip
-import math
+import json
 import re
-from base64 import b64decode, b64encode
+from base64 import b64encode
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from html import unescape
 from itertools import pairwise
 from typing import Any, Literal
-from urllib.parse import unquote
-from xml.etree import ElementTree as ET
 
 import pytest
 from assay.pages.log_axis import log_range, log_ticks
@@ -18,10 +16,9 @@ from assay.report import build_report
 from assay.report.anchors import slug, unique
 from assay.report.cells import look, repeats, table_cells
 from assay.report.figure import figure_svg
-from assay.report.html import ASSETS, _large, _unbroken, report_html
-from assay.report.interactive import plotly_figure
-from assay.report.plotly_axes import number_format
-from assay.report.svg_text import picture_address, picture_size
+from assay.report.html import _large, _unbroken, report_html
+from assay.report.page_assets import ASSETS, asset_files, linked
+from assay.report.screen_figure import figure_data
 from report_run import HOSTILE, synthetic_run, synthetic_settings, synthetic_test
 
 
@@ -31,22 +28,17 @@ def lines(**changes: Any) -> Figure:
     return replace(plain, **changes)
 
 
-def columns() -> Figure:
-    ticks = (Tick(at=1.0, label="4"), Tick(at=2.0, label="8"))
-    return lines(kind="columns", ticks=ticks, x_title="Block Size (KiB)", z_title="R/W Mix")
-
-
 def page_of(*blocks: Any) -> Page:
     first = build_report(synthetic_run()).pages[0]
     return replace(first, blocks=blocks)
 
 
 def report_of(*pages: Page, **changes: Any) -> Report:
-    return replace(build_report(synthetic_run()), opening=(), pages=pages, appendix=(), **changes)
+    return replace(build_report(synthetic_run()), pages=pages, appendix=(), **changes)
 
 
 def html_of(report: Report) -> str:
-    return report_html(report, {}).decode("utf-8")
+    return report_html(report).decode("utf-8")
 
 
 def anchors_of(text: str) -> list[str]:
@@ -158,159 +150,52 @@ def test_a_block_of_an_unknown_kind_costs_no_other() -> None:
     assert "</table>" in text
 
 
-def test_a_figure_without_its_picture_says_what_is_seen() -> None:
-    report = report_of(page_of(lines()))
-    assert "<p>What is seen</p>" in html_of(report)
-    text = report_html(report, {"f": figure_svg(lines())}).decode()
-    assert '<img src="data:image/svg+xml,' in text
-    assert "<p>What is seen</p>" not in text
+def test_a_figure_is_drawn_in_the_page_with_its_numbers_beside_it() -> None:
+    text = html_of(report_of(page_of(lines())))
+    assert text.count('aria-label="What is seen"') == 2
+    (data,) = re.findall(r'id="figures">(.*?)</script>', text)
+    found = json.loads(data)["f"]
+    assert found["series"] == [["RND", [1, 2], [0.307, 0.25]]]
+    assert (found["x"], found["y"]) == ("Round", "Time (ms)")
 
 
-def test_a_heat_map_names_its_columns_and_rows_and_keeps_every_field() -> None:
+def test_numbers_of_a_figure_have_nine_digits_and_fields_their_names() -> None:
+    x = (0.00035026562500000005, 1.0)
+    short = figure_data(replace(lines(), series=(Series(label="a", x=x, y=(24632.123456789, 3.0), colour=0),)))
+    assert short["series"] == [["a", [0.000350265625, 1], [24632.1235, 3]]]
     heat = Heat(x_edges=(0.0, 1.0, 2.0), y_edges=(1.0, 10.0), rows=((5.0, None),), colour_title="I/Os")
     ticks = (Tick(at=0.5, label="4"), Tick(at=1.5, label="8"))
-    drawn = plotly_figure(lines(kind="heat", series=(), heat=heat, ticks=ticks, y_scale="log", y_ticks=ticks[:1]))
-    assert drawn["heat"]["columns"] == ["4", "8"]
-    assert drawn["heat"]["rows"] == ["1 - 10"]
-    assert drawn["heat"]["z"] == [[5.0, None]]
-    assert drawn["heat"]["colours"][0] == "#440154"
-    # One value alone: the scale begins a quarter below it.
-    assert drawn["heat"]["ends"] == pytest.approx([math.log10(3.75), math.log10(5)])
-    assert drawn["heat"]["y"] == [0.0, 1.0]
-    assert drawn["layout"]["yaxis"]["range"] == [0.0, 1.0]
-    with pytest.raises(ValueError, match="a heat map needs fields"):
-        plotly_figure(lines(kind="heat"))
+    drawn = figure_data(lines(kind="heat", series=(), heat=heat, ticks=ticks, y_scale="log", y_ticks=ticks[:1]))
+    assert (drawn["columns"], drawn["rows"], drawn["fields"]) == (["4", "8"], ["1 - 10"], [[5, None]])
 
 
-def test_bars_are_outlines_from_zero_with_their_values_above() -> None:
-    series = (Series(label="0/100", x=(0.0,), y=(274.987,), colour=0),)
-    outline, value = plotly_figure(lines(kind="bars", series=series, ticks=(Tick(at=0.0, label="W"),)))["data"]
-    assert outline["y"] == [0.0, 274.987, 274.987, 0.0, None]
-    assert outline["x"][:4] == [-0.3, -0.3, 0.3, 0.3]
-    assert outline["fill"] == "toself"
-    assert (value["text"], value["customdata"]) == (["275.0"], ["W"])
-
-
-def test_the_packed_program_is_the_one_that_the_policy_allows() -> None:
+def test_style_and_script_are_those_that_the_policy_allows() -> None:
     text = html_of(report_of(page_of()))
-    (packed,) = re.findall(r'id="plotter">([^<]*)</script>', text)
-    program = gzip.decompress(b64decode(packed))
-    assert f"sha256-{b64encode(sha256(program).digest()).decode()}" in text.replace("&#39;", "").replace("&#43;", "+")
-    assert program.decode() == (ASSETS / "plotly-gl3d.min.js").read_text("utf-8").strip()
+    (policy,) = re.findall(r'Security-Policy" content="([^"]*)"', text)
+    allowed = unescape(policy)
+    parts = [
+        *re.findall(r"<style>(.*?)</style>", text, re.DOTALL),
+        *re.findall(r"<script>(.*?)</script>", text, re.DOTALL),
+    ]
+    assert len(parts) == 3
+    assert all(f"sha256-{b64encode(sha256(one.encode()).digest()).decode()}" in allowed for one in parts)
+    assert "unsafe-inline" not in allowed
+    assert not re.search(r"<[^>]* (style|on\w+)=", text)
+
+
+def test_a_page_of_a_server_links_what_a_file_holds() -> None:
+    text = report_html(report_of(page_of()), assets=linked("/assets")).decode()
+    files = asset_files()
+    assert '<link rel="stylesheet" href="/assets/page.css">' in text
+    assert "<style>" not in text
+    assert {"page.css", "page.js"} < files.keys()
+    named = set(re.findall(r'url\("([^"]*)"\)', files["page.css"].decode()))
+    assert named == files.keys() - {"page.css", "page.js"}
 
 
 def test_the_same_report_gives_the_same_bytes() -> None:
     report = build_report(synthetic_run())
     assert html_of(report) == html_of(report)
-
-
-def test_hover_names_x_and_y_and_shows_four_digits() -> None:
-    drawn = plotly_figure(lines())
-    assert drawn
-    assert drawn["data"][0]["hovertemplate"] == "Round: %{x:,.4~f}<br>Time (ms): <b>%{y:,.5~f}</b><extra>RND</extra>"
-
-
-def test_hover_of_labelled_places_and_of_columns_says_their_labels() -> None:
-    at_ticks = plotly_figure(lines(ticks=(Tick(at=1.0, label="4"), Tick(at=2.0, label="8"))))
-    assert at_ticks
-    assert at_ticks["data"][0]["text"] == ["4", "8"]
-    drawn = plotly_figure(columns())
-    assert drawn
-    assert drawn["data"][0]["text"][0] == "Block Size (KiB): 4<br>R/W Mix: RND<br>Time (ms): <b>0.30700</b>"
-    assert len(drawn["data"][0]["text"]) == len(drawn["data"][0]["x"]) == 16
-    assert drawn["data"][0]["meta"] == {"x": ["4", "8"], "y": (0.307, 0.25)}
-
-
-def test_axes_are_cut_named_and_labelled_on_the_screen_as_on_paper() -> None:
-    near = Series(label="RND", x=(100.0, 108.0), y=(3250.0, 3470.0), colour=0)
-    cut = plotly_figure(lines(series=(near,), x_range=(100.0, 110.0)))
-    assert cut
-    assert cut["layout"]["yaxis"]["title"]["text"] == "Time (ms) (axis does not begin at 0)"
-    assert cut["layout"]["yaxis"]["range"] == pytest.approx([3165.68, 3554.32])
-    assert cut["layout"]["xaxis"]["range"] == [100.0, 110.0]
-    whole = plotly_figure(lines(series=(replace(near, y=(10.0, 3470.0)),)))
-    assert whole
-    assert whole["layout"]["yaxis"]["rangemode"] == "tozero"
-
-
-def test_a_log_axis_of_less_than_a_decade_has_the_labels_of_paper() -> None:
-    near = Series(label="RND", x=(1.0, 2.0), y=(10.8, 12.4), colour=0)
-    figure = lines(series=(near,), y_scale="log", log_named=True)
-    drawn = plotly_figure(figure)
-    assert drawn
-    axis = drawn["layout"]["yaxis"]
-    assert axis["ticktext"] == ["10.5", "11", "11.5", "12", "12.5"]
-    assert all(f">{label}</text>".encode() in figure_svg(figure) for label in axis["ticktext"])
-    assert axis["range"] == [pytest.approx(1.0134, abs=1e-4), pytest.approx(1.1134, abs=1e-4)]
-    wide = plotly_figure(replace(figure, series=(replace(near, y=(1.0, 1e6)),)))
-    assert wide
-    assert (wide["layout"]["yaxis"]["dtick"], "ticktext" in wide["layout"]["yaxis"]) == (1, False)
-
-
-def test_a_single_point_a_mark_and_an_area_are_seen_on_the_screen() -> None:
-    one = Series(label="RND", x=(1.0,), y=(2.0,), colour=0, mode="lines")
-    area = Series(label="", x=(1.0, 2.0), y=(2.0, 3.0), colour=0, filled=True)
-    drawn = plotly_figure(
-        lines(series=(one, replace(one, mark=True), area), y_ticks=(Tick(at=1.0, label="1"),), y_least=0.5)
-    )
-    assert drawn
-    assert [trace["mode"] for trace in drawn["data"]] == ["markers", "markers", "lines+markers"]
-    assert [trace["marker"]["color"] for trace in drawn["data"]] == ["#0072b2", "#ffe600", "#0072b2"]
-    assert [trace.get("fill") for trace in drawn["data"]] == [None, None, "tozeroy"]
-    assert drawn["layout"]["yaxis"]["range"] == [0.5, None]
-
-
-def test_the_rows_of_columns_stand_in_the_order_of_paper() -> None:
-    low, high = (Series(label=str(top), x=(1.0, 2.0), y=(top, top / 2), colour=0) for top in (1.0, 9.0))
-    for series, order, note in (((low, high), ["1.0", "9.0"], False), ((high, low), ["1.0", "9.0"], True)):
-        drawn = plotly_figure(replace(columns(), series=series))
-        assert drawn
-        scene, notes = drawn["layout"]["scene"], drawn["layout"].get("annotations", [])
-        assert [trace["name"] for trace in drawn["data"]] == scene["yaxis"]["ticktext"] == order
-        assert [one["text"] for one in notes] == [
-            "R/W Mix: in falling order, so that high columns hide few low ones"
-        ] * note
-
-
-@pytest.mark.parametrize(
-    ("values", "expected"),
-    [
-        *[((24632.0, 3000.0), ",.1~f"), ((0.307, 12.5), ",.5~f"), ((0.0, 5.0), ",.4~f"), ((), ",.4~f")],
-        *[((1e-30,), ",.9~f"), ((0.0003, 1.5), ",.6~r"), ((0.0003, 1.5e6), ",.8~f")],
-    ],
-)
-def test_the_smallest_value_of_a_series_keeps_five_digits(values: tuple[float, ...], expected: str) -> None:
-    assert number_format(values) == expected
-
-
-@pytest.mark.parametrize("figure", [lines(), columns()], ids=["lines", "columns"])
-def test_a_picture_becomes_a_short_address_that_draws_the_same(figure: Figure) -> None:
-    picture = figure_svg(figure)
-    address = picture_address(picture)
-    assert not set(address) & set('"<>&\n')
-    assert len(address) < 0.95 * len(b64encode(picture))
-    short = ET.fromstring(unquote(address.split(",", 1)[1]))  # noqa: S314 - made three lines above
-    whole = ET.fromstring(picture)  # noqa: S314 - the same
-
-    def shapes(root: ET.Element) -> list[str]:
-        return [one.tag for one in root.iter() if one.tag.endswith(("}path", "}use", "}rect"))]
-
-    assert shapes(short) == shapes(whole)
-
-
-def test_the_size_of_a_picture_is_that_of_its_view() -> None:
-    assert picture_size(b"<svg width='9pt' viewBox='0 0 353.837 182.198'>") == (354, 182)
-    assert picture_size(b"<svg>") == (1, 1)
-    wide, high = picture_size(figure_svg(lines(aspect=2.0)))
-    assert wide / high == pytest.approx(2, rel=0.2)
-
-
-def test_numbers_of_a_live_figure_have_nine_digits() -> None:
-    x = (0.00035026562500000005, 1.0)
-    drawn = plotly_figure(replace(lines(), series=(Series(label="a", x=x, y=(24632.123456789, 3.0), colour=0),)))
-    assert drawn
-    assert drawn["data"][0]["x"] == [0.000350265625, 1.0]
-    assert drawn["data"][0]["y"] == [24632.1235, 3.0]
 
 
 def test_text_stands_out_in_both_themes() -> None:
@@ -367,12 +252,9 @@ def test_a_line_that_a_later_one_hides_is_wider_and_many_points_are_small() -> N
     )
     figure = lines(series=both)
     assert figure.covered == {0}
-    first, second, _ = plotly_figure(figure)["data"]
-    assert (first["line"]["width"], second["line"]["width"]) == (4.4, 2)
     assert figure_svg(figure).count(b'stroke-width="3.5"') == 1
     many = replace(both[0], x=tuple(map(float, range(101))), y=(1.0,) * 101, mode="markers")
-    (points,) = plotly_figure(lines(series=(many,)))["data"]
-    assert (many.dense, both[0].dense, points["marker"]["size"]) == (True, False, pytest.approx(4.4))
+    assert (many.dense, both[0].dense) == (True, False)
 
 
 def test_a_column_without_a_value_stands_as_the_numbers_before_it() -> None:

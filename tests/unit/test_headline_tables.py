@@ -10,10 +10,11 @@ import pytest
 from assay.engine.records import DirectionRecord
 from assay.pages.headline import Headline, claim_met, claim_share, claim_text, share_text
 from assay.pages.model import Table
-from assay.report import build_report, render
+from assay.report import render, reports_of_tests
 from assay.report.cells import WHOLE, drawn_bars, status
-from assay.report.executive import VERDICT_COLUMNS, without_host
 from assay.report.headline_tables import headline_tables
+from assay.report.insights import run_sentences
+from assay.report.outcome import VERDICT_COLUMNS, verdict, without_host
 from report_run import FALLING, synthetic_run, synthetic_test
 from saturation_run import saturation_test
 
@@ -30,22 +31,15 @@ def suite(**changes: object) -> StoredRun:
 
 
 def tables(run: StoredRun) -> dict[str, Table]:
-    (page,) = build_report(run).opening
-    return {block.caption: block for block in page.all_blocks if block.block == "table"}
+    return {one.caption: one for one in headline_tables(run, reports_of_tests(run))}
+
+
+def sentences(run: StoredRun) -> list[str]:
+    return [line for _, line in run_sentences(run, reports_of_tests(run))]
 
 
 def headlines(run: StoredRun) -> dict[str, tuple[str, ...]]:
     return {row[1]: row for row in tables(run)["The numbers that people quote"].rows}
-
-
-def test_it_comes_first_without_a_number_and_names_the_pages_of_each_test() -> None:
-    report = build_report(suite())
-    assert [page.place for page in report.shown[:2]] == ["", "1 of 13"]
-    rows = tables(suite())["Verdict of each test"].rows
-    assert [(row[0], row[-1]) for row in rows] == [("WSAT", "2-6"), ("IOPS", "7-13")]
-    assert [report.pages[number - 1].title for number in (2, 7)] == [
-        "Summary Report - Write Saturation (WSAT) - OPTIONAL", "Summary Report - IOPS - REQUIRED",
-    ]  # fmt: skip
 
 
 def test_the_numbers_are_those_of_the_window_with_least_and_greatest_round() -> None:
@@ -78,7 +72,7 @@ def test_a_claim_is_not_judged_by_numbers_of_a_test_that_did_not_get_steady() ->
     run = replace(synthetic_run(test), plan={"claims": {"rnd_4k_write_iops": 1.0}})
     found = tables(run)
     assert found["Claims of the data sheet"].rows[0][-1] == "not judged"
-    assert not [line for _, line in found["Key findings"].rows if "claim" in line]
+    assert not [line for line in sentences(run) if "claim" in line]
 
 
 @pytest.mark.parametrize(
@@ -99,14 +93,14 @@ def test_the_host_has_a_column_where_it_was_watched_in_some_test(second: str, wi
 
 
 def test_every_output_says_what_the_numbers_mean_gravest_first(tmp_path: Path) -> None:
-    said = tables(suite())["Key findings"].rows
-    assert said[0] == ("WSAT", "Sustained random 4 KiB writes keep 5 % of fresh speed (50k to 2.5k IOPS).")
+    said = sentences(suite())
+    assert said[0] == "Sustained random 4 KiB writes keep 5 % of fresh speed (50k to 2.5k IOPS)."
     assert len(said) <= 5
     (path,) = render(suite(), tmp_path, formats=["json"])
     stored = json.loads(path.read_text("ascii"))
     assert stored["claims"] == []
-    assert stored["in_short"] == [line for _, line in said]
-    assert stored["tests"][0]["in_short"] == [said[0][1]]
+    assert stored["in_short"] == said
+    assert stored["tests"][0]["in_short"] == [said[0]]
 
 
 def test_claims_that_are_missed_lead_and_one_that_two_tests_judge_is_missed_where_one_misses_it(tmp_path: Path) -> None:
@@ -115,10 +109,7 @@ def test_claims_that_are_missed_lead_and_one_that_two_tests_judge_is_missed_wher
     wsat, iops = json.loads(both["results.json"].read_text("ascii"))["claims"]
     assert (wsat["measured"], wsat["met"], iops["met"], iops["bound"]) == (2500.0, False, True, "least")
     assert len(both["claims.csv"].read_text("ascii").splitlines()) == 3
-    assert tables(claimed)["Key findings"].rows[0] == (
-        "WSAT",
-        "1 of 1 claims missed, worst RND 4KiB 0/100, settled: 2.5k IOPS for 3k IOPS.",
-    )
+    assert sentences(claimed)[0] == "1 of 1 claims missed, worst RND 4KiB 0/100, settled: 2.5k IOPS for 3k IOPS."
 
 
 def test_response_times_of_a_demand_stand_in_a_row_with_their_maximum() -> None:
@@ -138,16 +129,6 @@ def test_response_times_of_a_demand_stand_in_a_row_with_their_maximum() -> None:
     assert table.columns == ("Test", "Figure", "Average", "Least - greatest", "99.9 %", "Maximum")
     assert table.rows == (("IOPS", "RND 4KiB R, 1 outstanding", "0.120", "n/a", "n/a", "6.250"),)
     assert table.notes[0] == "IOPS: rounds 1-5."
-
-
-def test_the_first_page_has_the_curve_of_write_saturation_as_a_small_picture() -> None:
-    (page,) = build_report(suite()).opening
-    picture, matrix = page.pictures
-    assert (matrix.name, matrix.kind, matrix.small) == ("iops-1-picture", "heat", True)
-    # 1,440 minutes are many drive fills, and the fall comes in the first.
-    assert (picture.name, picture.x_scale, picture.small, picture.cut) == ("wsat-1-picture", "log", True, False)
-    few = replace(suite(), tests=(saturation_test(RATES[:140]), synthetic_test()))
-    assert build_report(few).opening[0].pictures[0].x_scale == "linear"
 
 
 @pytest.mark.parametrize(
@@ -176,18 +157,11 @@ def test_a_withheld_test_has_no_number_and_says_why(tmp_path: Path) -> None:
     assert isinstance(failed.read, DirectionRecord)
     run = synthetic_run(replace(test, sequences=(replace(first, steps=(failed, *first.steps[1:])), *rest)))
     assert {row[2] for row in headlines(run).values()} == {"n/a"}
-    verdict, unusual = tables(run)["Verdict of each test"].rows[0][1], tables(run)["What was unusual"].rows
-    assert verdict.startswith("WITHHELD: 1 I/O error")
-    assert ("IOPS", "results withheld, 1 I/O error in the test") in unusual
+    (report,) = reports_of_tests(run)
+    assert verdict(report).startswith("WITHHELD: 1 I/O error")
     (path,) = render(run, tmp_path, formats=["json"])
     found = json.loads(path.read_text("ascii"))["tests"][0]["headlines"]
     assert [one["value"] for one in found] == [None, None]
-
-
-def test_a_quiet_run_says_that_nothing_was_unusual() -> None:
-    assert [row[1] for row in tables(suite())["What was unusual"].rows] == [
-        "Nothing: no round void, no result withheld, no cell that moved, no deviation."
-    ]
 
 
 def test_a_verdict_is_amber_where_something_beside_it_was_unusual() -> None:
