@@ -58,7 +58,7 @@ def frame(figure: Figure, size: Size, *, right: float, below: float) -> Frame:
     rough = x_axis(figure, 4 * letters, size.width - right - letters)
     lines = _label_lines(figure, rough, letters)
     rows = max(map(len, lines.values()), default=1)
-    bottom = size.height - below - (len(x_title) + rows) * letters * _LINE - letters * 0.9
+    bottom = size.height - below - (len(x_title) + rows) * letters * _LINE - letters * 1.1
     y = y_axis(figure, bottom, top)
     most = max(min(round((bottom - top) / letters / _Y_TICK_LETTERS), _Y_TICKS_MAX), 2)
     y_ticks = spaced(ticks_of(y, figure.y_ticks, rounds=False, most=most), y, lambda _: letters, letters * 0.2)
@@ -132,7 +132,7 @@ def frame_parts(found: Frame, *, grid: bool = True) -> Iterator[str]:
     yield path(ends + marks, "a")
     for tick in found.y_ticks:
         yield text((x.start - letters * 0.4, y.at(tick.at) + letters * 0.35), tick.label, anchor="end")
-    under = y.start + letters * 1.25
+    under = y.start + letters * 1.45
     for tick in found.x_ticks:
         yield from _stacked(found.x_lines.get(tick.label, [tick.label]), x.at(tick.at), under, letters, "middle")
     rows = max(map(len, found.x_lines.values()), default=1)
