@@ -30,9 +30,9 @@ from assay.report import cross_test
 from assay.report.cross_test import cross_insights
 from assay.results.histogram import ResponseTimes
 from assay.spec.units import KIB, SECOND_NS
-from assay.summary.insight import ALL_IOS
 from assay.summary.insights import KINDS
 from assay.summary.ranking import ordered
+from assay.words.subject import ALL_IOS
 from report_run import synthetic_run, synthetic_settings, synthetic_test
 
 if TYPE_CHECKING:

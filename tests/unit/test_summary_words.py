@@ -6,8 +6,8 @@ import re
 from string import Formatter
 
 import pytest
-from assay.summary.record import coded
-from assay.summary.words import PRINTERS, TEMPLATES, text
+from assay.words.coded import coded
+from assay.words.text import PRINTERS, TEMPLATES, text
 
 
 @pytest.mark.parametrize(

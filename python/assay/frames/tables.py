@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from assay.pages.test_report import TestReport
     from assay.report.gathered import Found
     from assay.run.store.forms import Steps
-    from assay.summary.record import Measure, Number
+    from assay.summary.record import Measure
+    from assay.words.coded import Number
 
 _OF_MEASURES = ("label", "name", "unit", "value", "least", "greatest", "rounds", "judged")
 

@@ -13,7 +13,7 @@ from assay.limits.health import health_value
 from assay.limits.model import LimitEntry
 from assay.report.findings import run_findings
 from assay.results import missed_steady_state, withheld_reason
-from assay.summary.words import text
+from assay.words.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

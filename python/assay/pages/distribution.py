@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.pages.model import Table, Text
-from assay.pages.printed import NOT_AVAILABLE, milliseconds_text
 from assay.pages.tail import tail_figure
 from assay.results import latency_count, mean_and_max_ms, merged, percentiles
 from assay.summary.columns import IO_COUNT, MAXIMUM, MEAN_OF_IOS, named, percentile_columns
 from assay.summary.table import ResultTable
+from assay.words.printed import NOT_AVAILABLE, milliseconds_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

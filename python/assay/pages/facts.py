@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.pages.printed import (
+from assay.spec.units import kib_label
+from assay.words.printed import (
     NOT_APPLICABLE,
     NOT_AVAILABLE,
     mix_label,
     size_label,
 )
-from assay.spec.units import kib_label
 
 if TYPE_CHECKING:
     from assay.engine.records import AccessPattern, MeasurementWindow, StoredRun

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from assay.pages.histogram_figures import MARKED_SHARES, confidence_figure, histogram_figure
 from assay.pages.model import Text
-from assay.pages.printed import milliseconds_text
 from assay.results import (
     all_step_times,
     kept_histograms,
@@ -17,6 +16,7 @@ from assay.results import (
     withheld_reason,
 )
 from assay.spec.units import MILLISECOND_NS, duration_label
+from assay.words.printed import milliseconds_text
 
 if TYPE_CHECKING:
     from assay.engine.records import StoredTest

@@ -5,11 +5,11 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from assay.pages.printed import paragraph
 from assay.results import ENDED, disturbed_count, void_places, window_disturbed, withholding
 from assay.results.stimulus_asked import asked_steps
 from assay.results.stimulus_time import short_windows
 from assay.spec.units import count_label
+from assay.words.printed import paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -11,13 +11,14 @@ from assay.pages.header import header
 from assay.pages.headline import quoted_headlines
 from assay.pages.label import banner, notice, qualified
 from assay.pages.model import Box, Figure, Page, Table
-from assay.pages.printed import NOT_AVAILABLE, paragraph
 from assay.pages.time_axis import readable_time
 from assay.results import withheld_reason
 from assay.results.asked_depths import asked_depths
 from assay.summary.measures import distribution_measures
-from assay.summary.record import OWN_SLOTS, TestSummary, Tile, coded
+from assay.summary.record import OWN_SLOTS, TestSummary, Tile
 from assay.summary.verdict import NO_RULE, framed, unless_withheld
+from assay.words.coded import coded
+from assay.words.printed import NOT_AVAILABLE, paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -23,7 +23,6 @@ from assay.engine.records import (
 )
 from assay.pages.facts import TestFacts, share_label
 from assay.pages.model import Figure, Series, Table
-from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, data_label, significant
 from assay.pages.select import NO_RULE, Selected, claim_label
 from assay.pages.test_report import TestReport
 from assay.pages.time_figures import time_figure
@@ -35,8 +34,9 @@ from assay.results import iops, max_latency_ns, mean_latency_ns, throughput, wit
 from assay.spec.units import GIB, KIB, MIB, SECOND_NS, count_label
 from assay.summary.columns import UNIT, named
 from assay.summary.measures import quoted
-from assay.summary.record import Measure, coded
 from assay.summary.table import Column, ResultTable, records, table_of
+from assay.words.coded import coded
+from assay.words.printed import NOT_APPLICABLE, NOT_AVAILABLE, data_label, significant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from assay.finding import Finding
     from assay.pages.model import Entry, Page
     from assay.spec.edition import Edition
+    from assay.summary.record import Measure
     from assay.summary.table import Declared
 
 __all__ = [

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from assay.pages.headline import baseline_of, claim_text, claimed, number_text, share_of, share_text
 from assay.pages.model import Card, Quote
-from assay.pages.printed import NOT_AVAILABLE, paragraph
 from assay.procedures.registry import find_procedure
 from assay.report.claims import claim_verdict
 from assay.report.headline_tables import by_subject, with_mean_time
 from assay.report.insights import further_sentences, run_insights, run_sentences
 from assay.report.unusual import beside_verdict
+from assay.words.printed import NOT_AVAILABLE, paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

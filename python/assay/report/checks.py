@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from assay.finding import Checked, Finding, Level
 from assay.pages.model import Table, with_values
-from assay.pages.printed import UNKNOWN, paragraph, printable
 from assay.results import disturbs, run_checks
 from assay.results.stimulus_asked import asked_steps
 from assay.results.stimulus_audit import stimulus_audit
 from assay.results.stimulus_time import larger_lead_ins
 from assay.spec.units import MILLISECOND_NS
+from assay.words.printed import UNKNOWN, paragraph, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -12,7 +12,6 @@ from assay.pages.distribution import printed_map
 from assay.pages.header import TARGETS, model_label, target_kind
 from assay.pages.label import beside, host_label
 from assay.pages.model import WIDE_ASPECT, Page, Table, Text, pictured
-from assay.pages.printed import NOT_APPLICABLE, UNKNOWN, capacity_label, paragraph
 from assay.report.breaks import break_texts
 from assay.report.cards import SPREAD_SAID, cards
 from assay.report.conforming import conformity_head, deviations
@@ -24,6 +23,7 @@ from assay.report.summary import joined_banner, summary_header
 from assay.report.unusual import unusual_table
 from assay.results import disturbed_count, driven_s, withheld_reason
 from assay.spec.units import GB, GIB, SECOND_NS, count_label, duration_label
+from assay.words.printed import NOT_APPLICABLE, UNKNOWN, capacity_label, paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from assay.pages.label import ENDINGS
 from assay.pages.model import Table
-from assay.pages.printed import paragraph
 from assay.report.breaks import break_texts
 from assay.report.checks import kept_checks
 from assay.report.conforming import deviations
@@ -16,6 +15,7 @@ from assay.results import ENDED, counted_sequences, disturbing, sequence_host, v
 from assay.spec.units import MILLISECOND_NS
 from assay.summary.columns import UNIT
 from assay.summary.table import Column, Words, table_of
+from assay.words.printed import paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from assay.pages.printed import paragraph, utc
 from assay.results import host_checks
 from assay.results.reference import reference_checks
 from assay.spec.units import KIB, MB
+from assay.words.printed import paragraph, utc
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from assay.pages.model import SPAN_LABEL, TURNED_NOTE
 from assay.pages.palette import COVERED_TIMES, DENSE_SHARE, MARK_COLOUR, MARK_SIZE, colour, symbol
-from assay.pages.printed import bar_text
 from assay.report.plotly_axes import (
     SIGNIFICANT_DIGITS,
     labelled,
@@ -23,6 +22,7 @@ from assay.report.plotly_axes import (
     y_axis,
 )
 from assay.report.plotly_heat import heat_map
+from assay.words.printed import bar_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable

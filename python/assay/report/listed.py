@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from assay.endings import is_cut_short
 from assay.errors import EXIT_OK, AssayError, InterruptedRunError, StoreError
 from assay.forms import ListedDrive, ListedRun, ListedTest, Withheld
-from assay.pages.printed import paragraph, utc
 from assay.report import reports_of_tests
 from assay.report.conforming import conformity_label, deviations
 from assay.report.level import level_label
@@ -21,6 +20,7 @@ from assay.results import (
     withheld_reason,
 )
 from assay.summary.verdict import NO_RULE, Ruled, framed, ruled_by
+from assay.words.printed import paragraph, utc
 
 if TYPE_CHECKING:
     from assay.engine.records import StoredRun, StoredTest

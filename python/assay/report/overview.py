@@ -12,7 +12,6 @@ from pydantic import Field
 from assay.forms import Facts, Quoted, ShownDrive
 from assay.pages.header import model_label
 from assay.pages.headline import claimed
-from assay.pages.printed import paragraph, utc
 from assay.report.breaks import break_texts
 from assay.report.conforming import conformity_label, deviations
 from assay.report.executive import disturbed_label, verdict
@@ -24,6 +23,7 @@ from assay.report.unusual import unusual
 from assay.results import driven_s, missed_steady_state, stated_limit_count, withheld_reason
 from assay.spec.units import SECOND_NS
 from assay.visible import unicode_name
+from assay.words.printed import paragraph, utc
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

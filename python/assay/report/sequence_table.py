@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from assay.pages.printed import paragraph
 from assay.results import counted_sequences, error_count, sequence_host, void_reason
 from assay.summary.columns import ERRORS, HOST, HOST_REASON
 from assay.summary.table import Column, table_of
+from assay.words.printed import paragraph
 
 if TYPE_CHECKING:
     from assay.engine.records import StoredSequence, StoredTest

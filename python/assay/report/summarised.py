@@ -12,8 +12,9 @@ from assay.report.insights import run_said
 from assay.report.level import level_label
 from assay.results import driven_s
 from assay.spec.units import SECOND_NS
-from assay.summary.record import Held, RunSummary, Status, coded
+from assay.summary.record import Held, RunSummary, Status
 from assay.summary.verdict import exit_codes_of
+from assay.words.coded import coded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from assay.pages.label import host_text
 from assay.pages.model import Table
-from assay.pages.printed import paragraph
 from assay.report.checks import figure_text
 from assay.report.conformity import short_window_text
 from assay.report.findings import SEE_FINDINGS, checks_beyond
 from assay.report.insights import insights_of_test, sentences
 from assay.results import void_places, withheld_reason
 from assay.spec.units import count_label
+from assay.words.printed import paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -10,7 +10,8 @@ from assay.errors import EXIT_NOT_STEADY, EXIT_WITHHELD
 from assay.results import disturbed_count, missed_steady_state, void_places
 from assay.results.stimulus_asked import asked_steps
 from assay.results.stimulus_time import short_windows
-from assay.summary.record import Coded, Verdict, Window, coded
+from assay.summary.record import Verdict, Window
+from assay.words.coded import Coded, coded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from assay.engine.records import Cell
 from assay.pages.facts import steady_word
 from assay.pages.model import Box, Text
-from assay.pages.printed import or_null
 from assay.pages.select import NO_RULE, Selected, claim_label
 from assay.pages.time_axis import MINUTES
 from assay.procedures.five_steps.insights import five_steps_insights
@@ -30,7 +29,8 @@ from assay.procedures.studies.settings import StudyPlot
 from assay.results.step import cell_label
 from assay.spec.units import KIB
 from assay.summary.measures import quoted
-from assay.summary.record import Coded, Measure, coded
+from assay.words.coded import Coded, coded
+from assay.words.printed import or_null
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from assay.procedures.five_steps.result import FiveSteps, StepVerdict
     from assay.spec.edition import Edition
     from assay.summary.insight import Insight
+    from assay.summary.record import Measure
     from assay.summary.table import ResultTable
 
 TITLE = "Five Steps - Report Page (no test of the specification)"

@@ -7,7 +7,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from assay.finding import Finding
-from assay.pages.printed import mix_label, size_label
 from assay.procedures.five_steps.plan import (
     COMPOSITE,
     INDEPENDENCE,
@@ -21,6 +20,7 @@ from assay.procedures.saturation.result import sampled_result
 from assay.procedures.studies.readings import TOO_FEW, changes_of, stability_of
 from assay.procedures.studies.result import study_result
 from assay.results import ran_whole
+from assay.words.printed import mix_label, size_label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

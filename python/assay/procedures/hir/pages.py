@@ -11,14 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from assay.pages.facts import TestFacts, pattern_stimulus, share_label, steady_word
 from assay.pages.model import Series, Table, Text
-from assay.pages.printed import (
-    NOT_AVAILABLE,
-    demand_label,
-    one_decimal,
-    ordinal,
-    rate_or_na,
-    rounds_label,
-)
 from assay.pages.results import step_results, window_results
 from assay.pages.select import NO_RULE, NOT_REACHED, STEADY, Selected, claim_label
 from assay.pages.test_report import TestReport
@@ -37,7 +29,16 @@ from assay.procedures.saturation.figures import iops_figure
 from assay.procedures.saturation.measures import saturation_ruled
 from assay.procedures.saturation.result import verdict_minutes
 from assay.spec.units import duration_label
-from assay.summary.record import Tile, coded
+from assay.summary.record import Tile
+from assay.words.coded import coded
+from assay.words.printed import (
+    NOT_AVAILABLE,
+    demand_label,
+    one_decimal,
+    ordinal,
+    rate_or_na,
+    rounds_label,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,6 @@ from assay.engine.records import Cell
 from assay.pages.distribution import CURVES_MAX, Distribution, part
 from assay.pages.heat_figures import spread_heat
 from assay.pages.model import pictured
-from assay.pages.printed import outstanding_label, rounds_label
 from assay.pages.tail import tail_figure
 from assay.procedures.loop.figures import mixes_figure
 from assay.procedures.loop.maps import MOVED_MARK, iops_map, matrix_maps
@@ -19,6 +18,7 @@ from assay.procedures.loop.settings import LoopSettings
 from assay.procedures.loop.spread import cell_spreads
 from assay.results import cell_label, step_times
 from assay.spec.units import KIB, kib_value
+from assay.words.printed import outstanding_label, rounds_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

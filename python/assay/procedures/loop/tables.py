@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from assay.engine.records import Cell
 from assay.pages.data_tables import histogram_tables
 from assay.pages.header import model_label, serial_label
-from assay.pages.printed import paragraph, rounds_label
 from assay.procedures.loop.open_loop import OPEN_LOOP_SHARES, offered_rates, open_loop_times
 from assay.procedures.loop.result import complete_rounds, window_times
 from assay.procedures.loop.settings import LoopSettings
@@ -28,8 +27,9 @@ from assay.spec.units import kib_value, kibibytes
 from assay.summary import columns as of
 from assay.summary.columns import named, percentile_columns
 from assay.summary.measures import percentile_key
-from assay.summary.record import coded
 from assay.summary.table import Column, Lines, Pivot, table_of
+from assay.words.coded import coded
+from assay.words.printed import paragraph, rounds_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from assay.finding import Finding
 from assay.pages.model import Text
-from assay.pages.printed import or_null, paragraph
 from assay.pages.select import NO_RULE, Selected, claim_label
 from assay.procedures.oem_guide.checks import guide_checks
 from assay.procedures.oem_guide.plan import ALIGNED, CORNERS, OFF
@@ -25,8 +24,9 @@ from assay.procedures.studies.pages import StudyReport
 from assay.procedures.studies.result import study_result
 from assay.procedures.studies.settings import StudyPlot
 from assay.summary.measures import quoted
-from assay.summary.record import Key, Measure, coded
 from assay.summary.table import records
+from assay.words.coded import coded
+from assay.words.printed import or_null, paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from assay.pages.model import Block, Page
     from assay.procedures.oem_guide.tables import GuideRow
     from assay.spec.edition import Edition
+    from assay.summary.record import Key, Measure
     from assay.summary.table import ResultTable
 
 TITLE = "OEM Guide - Report Page (no test of the specification)"

@@ -6,7 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.pages.model import Table
-from assay.pages.printed import (
+from assay.procedures.oem_guide.plan import ALIGNED, COMPRESSIBLE, CORNERS, DEPTHS, OFF, STORED_SHARE, corner_of
+from assay.results import error_count
+from assay.spec.units import MB, MIB
+from assay.summary import columns as of
+from assay.summary.table import Column, table_of
+from assay.words.printed import (
     NOT_APPLICABLE,
     NOT_AVAILABLE,
     milliseconds_or_na,
@@ -14,11 +19,6 @@ from assay.pages.printed import (
     one_decimal,
     rate_or_na,
 )
-from assay.procedures.oem_guide.plan import ALIGNED, COMPRESSIBLE, CORNERS, DEPTHS, OFF, STORED_SHARE, corner_of
-from assay.results import error_count
-from assay.spec.units import MB, MIB
-from assay.summary import columns as of
-from assay.summary.table import Column, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from assay.pages.model import Figure, Series, Table, Text
-from assay.pages.printed import NOT_AVAILABLE, milliseconds_or_na
 from assay.procedures.custom import CustomReport, CustomResult, Value
 from assay.procedures.fills import preparation_text, with_fill
 from assay.procedures.replay.insights import replay_insights
@@ -17,8 +16,10 @@ from assay.results import withheld_reason
 from assay.spec.units import duration_label
 from assay.summary.columns import IO_COUNT, SECOND, UNIT
 from assay.summary.measures import MEAN
-from assay.summary.record import Measure, Stat, coded
+from assay.summary.record import Measure, Stat
 from assay.summary.table import Column, Lines, table_of, table_of_columns
+from assay.words.coded import coded
+from assay.words.printed import NOT_AVAILABLE, milliseconds_or_na
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from assay.pages.distribution import CURVES_MAX, Distribution, part
 from assay.pages.heat_figures import time_heat
-from assay.pages.printed import paragraph
 from assay.procedures.studies.result import settled_count
 from assay.procedures.studies.settings import StudySettings
 from assay.results import all_step_times
 from assay.spec.units import MINUTE_NS
+from assay.words.printed import paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

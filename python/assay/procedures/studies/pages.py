@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from assay.pages.facts import TestFacts, share_label
 from assay.pages.model import Figure, Table, Text, pictured
-from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, mix_label, one_decimal, paragraph, percent, size_label
 from assay.pages.results import step_results
 from assay.pages.select import NO_RULE, Selected, claim_label
 from assay.pages.test_report import TestReport
@@ -21,6 +20,7 @@ from assay.procedures.studies.result import study_result
 from assay.procedures.studies.settings import StudySettings
 from assay.procedures.studies.tables import study_tables
 from assay.spec.units import duration_label
+from assay.words.printed import NOT_APPLICABLE, NOT_AVAILABLE, mix_label, one_decimal, paragraph, percent, size_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,11 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from assay.errors import UsageError
 from assay.pages.model import Table, Text
-from assay.pages.printed import (
-    NOT_APPLICABLE,
-    milliseconds_or_na,
-    size_label,
-)
 from assay.pages.time_axis import MINUTES
 from assay.pages.time_figures import time_figure
 from assay.procedures.custom import CustomReport, CustomResult, Value
@@ -27,8 +22,14 @@ from assay.spec.units import duration_label
 from assay.summary import columns as of
 from assay.summary.columns import percentile_columns
 from assay.summary.measures import MEAN, percentile_key, stat_of
-from assay.summary.record import Key, Measure, coded
+from assay.summary.record import Key, Measure
 from assay.summary.table import Column, table_of
+from assay.words.coded import coded
+from assay.words.printed import (
+    NOT_APPLICABLE,
+    milliseconds_or_na,
+    size_label,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
