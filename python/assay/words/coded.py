@@ -12,15 +12,24 @@ if TYPE_CHECKING:
 Number = float | Fraction
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Coded:
     """A statement: its code in the table of words, and the values in it.
 
-    A value may be a statement of its own. One that is None is left out, with the part of the words that it is in.
+    A value may be a statement of its own, or a tuple of such. One that is None is left out, with the part of the words
+    that it is in.
     """
 
     code: str
-    values: Mapping[str, Any] = field(default_factory=dict)
+    values: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Numbers from the least to the greatest, which stand for one that differs from place to place."""
+
+    least: Number
+    greatest: Number
 
 
 def coded(code: str, **values: Any) -> Coded:
