@@ -20,18 +20,20 @@ BASE = {
     "toml_file",
     "version",
     "visible",
+    "words",
 }
-"""What every package may use: errors, endings, files, texts and findings."""
+"""What every package may use: errors, endings, files, texts, findings and words."""
 
 ALLOWED = {
     "endings": set(),
     "errors": set(),
     "files": set(),
-    "finding": set(),
+    "finding": {"words"},
     "version": set(),
     "visible": set(),
     "model_faults": {"nearest"},
     "nearest": set(),
+    "words": {"engine", "spec", "visible"},
     "forms": {"endings", "spec"},
     "text_file": {"errors", "files"},
     "toml_file": {"_native", "errors", "model_faults", "text_file"},

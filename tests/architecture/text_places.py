@@ -12,6 +12,7 @@ PACKAGE = Path(__file__).parents[2] / "python/assay"
 
 READ = (
     "summary",
+    "words",
     "compare",
     "limits",
     "index",

@@ -18,10 +18,11 @@ from assay.report.front import report_front
 from assay.report.summarised import summarise_run
 from assay.report.test_page.page import FIGURES_MAX
 from assay.report.test_page.result_table import COLUMNS_MAX, SHADES, result_tables
-from assay.summary.digits import span_parts, thousands
 from assay.summary.ranking import TEST_MAX, in_words, level_of_said
-from assay.summary.record import Held, HeldNumber, Status, coded
+from assay.summary.record import Held, HeldNumber, Status
 from assay.summary.table import Column, Pivot, ResultTable
+from assay.words.coded import coded
+from assay.words.digits import span_parts, thousands
 from every_kind import EVERY, run_of
 from report_run import synthetic_run, synthetic_test
 from saturation_run import saturation_test

@@ -13,8 +13,8 @@ from assay.procedures.registry import find_procedure
 from assay.report import reports_of_tests
 from assay.results import step_times
 from assay.summary.measures import LAST, MAXIMUM, MEAN, SETTLED, quoted
-from assay.summary.record import coded
 from assay.summary.table import records
+from assay.words.coded import coded
 from every_kind import EVERY, run_of
 
 if TYPE_CHECKING:

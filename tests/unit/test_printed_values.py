@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from assay.cli.progress.lines import judged_line
 from assay.engine.records import MeasurementWindow
-from assay.pages.printed import milliseconds_label, milliseconds_text, minutes_label, one_decimal, ordinal, significant
 from assay.pages.verdict import time_box
 from assay.procedures.until import RoundOutcome
 from assay.results import ResponseTimes, direction_times, latency_buckets, mean_latency_ns, merged
 from assay.spec.steady import steady_state
+from assay.words.printed import milliseconds_label, milliseconds_text, minutes_label, one_decimal, ordinal, significant
 from report_run import TRACKED, synthetic_direction, synthetic_step
 
 ROUNDS = (3, 4, 5, 6, 7)

@@ -10,12 +10,12 @@ import pytest
 from assay.engine.records import Demand, PurgeRecord
 from assay.errors import StoreError, VerificationError
 from assay.pages.model import Box, Figure, Table, Text
-from assay.pages.printed import fit_formula, printable, utc
 from assay.report import build_report
 from assay.report.conforming import conformity_label
 from assay.results import stored_exit_codes
 from assay.spec.steady import steady_state
 from assay.spec.units import KIB
+from assay.words.printed import fit_formula, printable, utc
 from report_run import (
     FALLING,
     GOLDEN,

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 from assay.pages.header import model_label, platform_label, serial_label, system_label
 from assay.pages.model import Table
-from assay.pages.printed import words
 from assay.procedures.loop.facts import loop_facts
 from assay.procedures.loop.result import loop_result
 from assay.procedures.studies.define import filled
 from assay.report import build_report, render
+from assay.words.printed import words
 from report_run import synthetic_run, synthetic_test
 
 if TYPE_CHECKING:

@@ -8,8 +8,9 @@ import pytest
 from assay.procedures.custom import DataTable
 from assay.report.table_csv import table_csv
 from assay.summary.columns import BLOCK_KIB, IOPS, field_columns, named, percentile_columns
-from assay.summary.record import Measure, coded
+from assay.summary.record import Measure
 from assay.summary.table import Column, Words, in_tables, records, table_of, table_of_columns
+from assay.words.coded import coded
 
 TWICE = (
     (Column("x", "Number", role="key"), lambda one: one),

@@ -6,8 +6,11 @@ import re
 from string import Formatter
 
 import pytest
-from assay.summary.record import coded
-from assay.summary.words import PRINTERS, TEMPLATES, text
+from assay.words.coded import Range, coded
+from assay.words.outcomes import OUTCOMES
+from assay.words.place import Place
+from assay.words.reasons import REASONS
+from assay.words.text import JOINTS, PRINTERS, SCALES, TEMPLATES, text
 
 
 @pytest.mark.parametrize(
@@ -24,10 +27,21 @@ from assay.summary.words import PRINTERS, TEMPLATES, text
         ),
         (coded("gb-written", amount=1_400_000_000, fills=0.35), "1.4 GB written, 0.35 drive fills"),
         (coded("withheld", reason="two\nlines"), "n/a: two lines"),
+        (coded("host-stalled", late_ns=1_502_000_000), "the host stalled for 1,502 ms"),
+        (coded("host-stalled", late_ns=Range(12_000_000, 30_000_000)), "the host stalled for 12 to 30 ms"),
+        (coded("host-stalled", late_ns=Range(12_000_000, 12_000_001)), "the host stalled for 12 ms"),
+        (
+            coded("changed", value="enabled", changes=(coded("found-in", what="disabled", where=Place("round", 3)),)),
+            "enabled, disabled in round 3",
+        ),
     ],
 )
 def test_a_statement_is_printed_with_its_values(said: object, words: str) -> None:
     assert text(said) == words  # type: ignore[arg-type]
+
+
+def test_no_code_has_two_texts() -> None:
+    assert len(TEMPLATES) == len(OUTCOMES) + len(REASONS)
 
 
 def test_a_value_that_the_words_need_is_never_left_out() -> None:
@@ -36,7 +50,7 @@ def test_a_value_that_the_words_need_is_never_left_out() -> None:
 
 
 def test_every_value_of_every_template_is_printed_in_a_known_way() -> None:
-    known = re.compile(r"[a-z][a-z ]+|,?(\.\d)?[dfg]?")
+    known = re.compile(r"[a-zI][a-z/O ]+|(" + "|".join(SCALES) + r")\|\+?,?\.\df|\+?,?(\.\d)?[dfg]?")
     for template in TEMPLATES.values():
         for _, name, how, _ in Formatter().parse(template.replace("[", "").replace("]", "")):
-            assert name is None or how in PRINTERS or known.fullmatch(how or ""), template
+            assert name is None or how in PRINTERS or how in JOINTS or known.fullmatch(how or ""), template

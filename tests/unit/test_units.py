@@ -2,8 +2,8 @@
 
 import pytest
 from assay.errors import AssayError, ValueRangeError
-from assay.pages.printed import capacity_label
 from assay.spec import units
+from assay.words.printed import capacity_label
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, UNKNOWN
 from assay.report import render
+from assay.words.printed import NOT_APPLICABLE, NOT_AVAILABLE, UNKNOWN
 from every_kind import EVERY
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from assay.report import overview, reports_of_tests
 from assay.report.listed import listed_run, run_numbers
 from assay.report.terminal import terminal_lines
 from assay.run.reporting import run_summary
-from assay.summary import words
 from assay.summary.verdict import level_of
+from assay.words import text as words
 from compared_runs import short_run, variant
 
 if TYPE_CHECKING:

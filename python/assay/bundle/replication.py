@@ -7,8 +7,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from assay.bundle.redact import is_redacted
-from assay.pages.printed import paragraph
 from assay.report import overview
+from assay.words.printed import paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

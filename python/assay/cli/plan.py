@@ -225,8 +225,8 @@ def _purge_label(drive: DriveIdentity, expected: Forecast, purge: PurgeTime) -> 
 
 
 def _test_lines(facts: dict[str, Any]) -> list[str]:
-    from assay.pages.printed import amount_label  # noqa: PLC0415
     from assay.spec.units import duration_label, gigabytes_label  # noqa: PLC0415
+    from assay.words.printed import amount_label  # noqa: PLC0415
 
     first, unit = duration_label(facts["device_ns_min"]), duration_label(facts["step_ns"])
     last = duration_label(facts["device_ns_max"]) if facts["device_ns_max"] else "as long as the drive takes"

@@ -97,7 +97,7 @@ def tell(found: Overview, *, as_json: bool) -> int:
 
 
 def _print(found: Overview) -> None:
-    from assay.pages.printed import NOT_AVAILABLE  # noqa: PLC0415
+    from assay.words.printed import NOT_AVAILABLE  # noqa: PLC0415
 
     _print_head(found)
     _print_verdicts(found)
@@ -146,7 +146,7 @@ def _print_head(found: Overview) -> None:
 
 
 def _drive(drive: ShownDrive) -> str:
-    from assay.pages.printed import capacity_label  # noqa: PLC0415
+    from assay.words.printed import capacity_label  # noqa: PLC0415
 
     size = capacity_label(drive.capacity_bytes)
     sized = () if drive.model.endswith(size) else (size,)

@@ -7,8 +7,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import UnlikeRunsError, joined
-from assay.pages.printed import capacity_label, printable, size_label
 from assay.spec.units import KIB, MIB, duration_label
+from assay.words.printed import capacity_label, printable, size_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

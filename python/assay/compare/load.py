@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from assay.errors import UsageError
 from assay.iometer import access_spec, without_cycling
-from assay.pages.printed import size_label
 from assay.results.asked_workload import asked_stage
 from assay.spec.units import count_label
+from assay.words.printed import size_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from assay.compare.numbers import numbers_of
 from assay.errors import UsageError
-from assay.pages.printed import printable
 from assay.spec.units import count_label, gigabytes_label
+from assay.words.printed import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

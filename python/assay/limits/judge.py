@@ -13,7 +13,7 @@ from assay.limits.health import health_value
 from assay.limits.model import LimitEntry
 from assay.report.findings import run_findings
 from assay.results import missed_steady_state, withheld_reason
-from assay.summary.words import text
+from assay.words.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -159,7 +159,7 @@ def _value(test: str, where: str, one: Measure, reason: str) -> Value:
 def _not_judged(report: TestReport) -> str:
     """Why no number of a test decides anything; empty where they do."""
     if withheld := withheld_reason(report.test):
-        return f"results withheld: {withheld}"
+        return f"results withheld: {text(withheld)}"
     return "steady state was not reached" if missed_steady_state(report.test) else ""
 
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from assay.limits.shown import COLUMNS, limit_rows, summary
 from assay.pages.model import Page, Report, Table
-from assay.pages.printed import capacity_label, paragraph, printable, utc_datetime
 from assay.report.conforming import conformity_label
 from assay.report.summary import summary_header
+from assay.words.printed import capacity_label, paragraph, printable, utc_datetime
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

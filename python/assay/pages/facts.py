@@ -5,17 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.pages.printed import (
+from assay.spec.units import kib_label
+from assay.words.printed import (
     NOT_APPLICABLE,
     NOT_AVAILABLE,
     mix_label,
     size_label,
 )
-from assay.spec.units import kib_label
 
 if TYPE_CHECKING:
     from assay.engine.records import AccessPattern, MeasurementWindow, StoredRun
     from assay.pages.model import Entry
+    from assay.words.coded import Coded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +63,7 @@ class TestFacts:
         return self.time or ("" if self.rounds == NOT_APPLICABLE else f"rounds {self.rounds}")
 
 
-def steady_word(window: MeasurementWindow | None, withheld: str | None) -> str:
+def steady_word(window: MeasurementWindow | None, withheld: Coded | None) -> str:
     """Whether steady state was reached, and that it was not judged where there is no window of five values."""
     if withheld:
         return NOT_AVAILABLE

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from assay.pages.label import host_label
 from assay.pages.model import Group, Header
-from assay.pages.printed import (
+from assay.spec.units import duration_label
+from assay.words.printed import (
     NOT_APPLICABLE,
     cache_label,
     capacity_label,
@@ -20,7 +21,6 @@ from assay.pages.printed import (
     printable,
     utc,
 )
-from assay.spec.units import duration_label
 
 if TYPE_CHECKING:
     from assay.engine.records import StoredRun, StoredTest, TestSettings

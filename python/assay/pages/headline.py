@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass
 from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
-from assay.pages.printed import NOT_AVAILABLE, milliseconds_text, minutes_label
 from assay.summary.measures import LAST, MEAN, SETTLED, measure_part
-from assay.summary.words import text
+from assay.words.printed import NOT_AVAILABLE, milliseconds_text, minutes_label
+from assay.words.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from assay.pages.model import Figure, Series, Tick
-from assay.pages.printed import milliseconds_text, percent
 from assay.results import NINES
+from assay.words.printed import milliseconds_text, percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

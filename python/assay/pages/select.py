@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from assay.pages.printed import NOT_AVAILABLE
+from assay.words.printed import NOT_AVAILABLE
 
 if TYPE_CHECKING:
     from assay.engine.records import StoredRun

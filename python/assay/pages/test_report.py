@@ -12,13 +12,14 @@ from assay.pages.headline import quoted_headlines
 from assay.pages.label import banner, notice, qualified
 from assay.pages.main_figure import MainFigure
 from assay.pages.model import Box, Figure, Page, Table
-from assay.pages.printed import NOT_AVAILABLE, paragraph
 from assay.pages.time_axis import readable_time
 from assay.results import withheld_reason
 from assay.results.asked_depths import asked_depths
 from assay.summary.measures import distribution_measures
-from assay.summary.record import OWN_SLOTS, TestSummary, Tile, coded
+from assay.summary.record import OWN_SLOTS, TestSummary, Tile
 from assay.summary.verdict import NO_RULE, framed, unless_withheld
+from assay.words.coded import coded
+from assay.words.printed import NOT_AVAILABLE, paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from assay.summary.record import Measure, Verdict
     from assay.summary.table import ResultTable
     from assay.summary.verdict import Ruled
+    from assay.words.coded import Coded
 
 # The taller header of form 2.0 leaves flatter room for figures.
 FLATTER = {"1.0": 0.88, "2.0": 1.06}
@@ -141,7 +143,7 @@ class TestReport(ABC):
         return quoted_headlines(self.measures)
 
     @cached_property
-    def withheld(self) -> str | None:
+    def withheld(self) -> Coded | None:
         """Why no result of it may be printed; None where they may."""
         return withheld_reason(self.test)
 

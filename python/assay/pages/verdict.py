@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.pages.model import Box, Figure, Series, Tick
-from assay.pages.printed import NOT_AVAILABLE, fit_formula, rounds_label, significant
 from assay.pages.time_axis import MINUTES
+from assay.words.printed import NOT_AVAILABLE, fit_formula, rounds_label, significant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -23,7 +23,6 @@ from assay.engine.records import (
 )
 from assay.pages.facts import TestFacts, share_label
 from assay.pages.model import Figure, Series, Table
-from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, data_label, significant
 from assay.pages.select import NO_RULE, Selected, claim_label
 from assay.pages.test_report import TestReport
 from assay.pages.time_figures import time_figure
@@ -35,8 +34,10 @@ from assay.results import iops, max_latency_ns, mean_latency_ns, throughput, wit
 from assay.spec.units import GIB, KIB, MIB, SECOND_NS, count_label
 from assay.summary.columns import UNIT, named
 from assay.summary.measures import quoted
-from assay.summary.record import Measure, coded
 from assay.summary.table import Column, ResultTable, records, table_of
+from assay.words.coded import coded
+from assay.words.printed import NOT_APPLICABLE, NOT_AVAILABLE, data_label, significant
+from assay.words.text import text_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -45,7 +46,9 @@ if TYPE_CHECKING:
     from assay.finding import Finding
     from assay.pages.model import Entry, Page
     from assay.spec.edition import Edition
+    from assay.summary.record import Measure
     from assay.summary.table import Declared
+    from assay.words.coded import Coded
 
 __all__ = [
     "GIB",
@@ -107,7 +110,7 @@ class CustomResult:
     """The values of a custom test; each is None where the test's results are withheld."""
 
     values: tuple[Value, ...]
-    withheld: str | None
+    withheld: Coded | None
     findings: tuple[Finding, ...] = ()
 
 
@@ -217,7 +220,7 @@ class CustomReport(TestReport):
 
     def results(self) -> dict[str, Any]:
         """The values by item."""
-        return {"withheld": self.result.withheld, "values": records(self._values())}
+        return {"withheld": text_or_none(self.result.withheld), "values": records(self._values())}
 
 
 def DataTable(*, name: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> ResultTable:  # noqa: N802

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from assay.pages.printed import percent
 from assay.results import effective_queue_depth, kept_histograms, ran_to_its_end
 from assay.spec.units import GIB, SECOND_NS, duration_label
+from assay.words.printed import percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

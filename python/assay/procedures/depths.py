@@ -11,7 +11,8 @@ from assay.summary.insights import KINDS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from assay.summary.insight import Insight, Subject
+    from assay.summary.insight import Insight
+    from assay.words.subject import Subject
 
 Depth = tuple[int, float, float | None]
 """I/Os in flight, IOPS, and mean response time in ms, None where that is not known."""

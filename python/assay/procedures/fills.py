@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from assay.engine.pattern import fill_pattern, leading_range
 from assay.engine.records import Demand, Purge, StepSequence, StepSpec, StopRule
-from assay.pages.printed import capacity_label
 from assay.procedures.phases import PlannedPhase
 from assay.spec.units import KIB
+from assay.words.printed import capacity_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

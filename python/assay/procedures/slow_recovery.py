@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from assay.summary.insight import insight
 
 if TYPE_CHECKING:
-    from assay.summary.insight import Insight, Subject
+    from assay.summary.insight import Insight
+    from assay.words.subject import Subject
 
 _MINUTE_MS = 60_000
 

@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from assay.engine.records import SteadyVerdict
-    from assay.summary.insight import Insight, Subject
+    from assay.summary.insight import Insight
+    from assay.words.subject import Subject
 
 
 def not_steady(found: Iterable[tuple[Subject, SteadyVerdict]], count: int) -> Iterator[Insight]:

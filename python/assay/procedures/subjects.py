@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.pages.printed import outstanding
-from assay.summary.insight import Subject
+from assay.words.printed import outstanding
+from assay.words.subject import Subject
 
 if TYPE_CHECKING:
     from assay.engine.records import AccessPattern, Demand
-    from assay.summary.insight import Order
+    from assay.words.subject import Order
 
 _ORDERS: dict[float, Order] = {0.0: "SEQ", 1.0: "RND"}
 

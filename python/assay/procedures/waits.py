@@ -5,19 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.pages.printed import outstanding
 from assay.results import merged
 from assay.spec.units import MILLISECOND_NS
 from assay.summary.insight import insight
 from assay.summary.insights import KINDS
 from assay.summary.ranking import is_raised
+from assay.words.printed import outstanding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from assay.engine.records import Demand, StepRecord
     from assay.results import ResponseTimes
-    from assay.summary.insight import Insight, Subject
+    from assay.summary.insight import Insight
+    from assay.words.subject import Subject
 
 _TAILS = (0.9, 0.99, 0.999)
 _MEDIAN, _USUAL = 0.5, 0.99

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Literal
 from assay.errors import StoreError
 from assay.pages.distribution import percentile_data, screen_blocks
 from assay.pages.model import Report
-from assay.pages.printed import printable, utc_datetime
 from assay.procedures.editions import stored_edition
 from assay.procedures.registry import find_procedure
 from assay.report import disclosure, distribution
@@ -31,6 +30,7 @@ from assay.report.sequence_table import sequence_table
 from assay.report.summary import all_tests_page, selected_page, test_page
 from assay.report.table_csv import table_csv
 from assay.report.write import foreign, write_formats
+from assay.words.printed import printable, utc_datetime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence

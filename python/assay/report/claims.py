@@ -15,10 +15,10 @@ from assay.pages.headline import (
     share_text,
 )
 from assay.pages.model import Bars, Table
-from assay.pages.printed import NOT_AVAILABLE, demand_label, outstanding, paragraph
 from assay.results import missed_steady_state
 from assay.summary.columns import UNIT
 from assay.summary.table import Column, Words, table_of
+from assay.words.printed import NOT_AVAILABLE, demand_label, outstanding, paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from assay.compare.summary import matrix_numbers
 from assay.pages.model import Figure, Series, Table, Tick
-from assay.pages.printed import mix_label
 from assay.pages.tail import tail_figure
+from assay.words.printed import mix_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

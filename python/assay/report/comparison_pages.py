@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Self
 
 from assay.pages.header import ORGANISATION
 from assay.pages.model import Group, Header, Page, Report, Table
-from assay.pages.printed import utc, utc_datetime
 from assay.report.anchors import slug
 from assay.report.comparison_figures import columns_figures, curve_figures, distribution_figures, fresh_figures
 from assay.report.comparison_tables import (
@@ -22,6 +21,7 @@ from assay.report.comparison_tables import (
 )
 from assay.report.unverified_tables import unverified_tables
 from assay.spec.units import count_label
+from assay.words.printed import utc, utc_datetime
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -8,8 +8,8 @@ from assay.compare.gate import explained, gated_label, share
 from assay.compare.summary import cohorts, matrix_numbers, published_rows
 from assay.pages.headline import number_text
 from assay.pages.model import Table
-from assay.pages.printed import NOT_AVAILABLE, mix_label, paragraph
 from assay.summary.measures import measure_words
+from assay.words.printed import NOT_AVAILABLE, mix_label, paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -17,8 +17,10 @@ from assay.results import (
     withheld_reason,
 )
 from assay.spec.units import KIB, MILLISECOND_NS
-from assay.summary.insight import Insight, Subject, insight
-from assay.summary.record import Missed, quantity
+from assay.summary.insight import Insight, insight
+from assay.summary.record import Missed
+from assay.words.coded import quantity
+from assay.words.subject import Subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from assay.pages.rate import Rate
     from assay.pages.test_report import TestReport
     from assay.report.claims import HeldClaim
-    from assay.summary.insight import Order
+    from assay.words.subject import Order
 
     _Tested = tuple[TestReport, Rate]
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from assay.pages.header import ORGANISATION
 from assay.pages.model import Group, Header, Page, Report, Table
-from assay.pages.printed import capacity_label, paragraph, printable, utc, utc_datetime
 from assay.spec.units import MICROSECOND_NS
+from assay.words.printed import capacity_label, paragraph, printable, utc, utc_datetime
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

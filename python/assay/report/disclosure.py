@@ -9,7 +9,17 @@ from pydantic import BaseModel
 
 from assay.pages.header import model_label, serial_label, system_label
 from assay.pages.model import Page, Table
-from assay.pages.printed import (
+from assay.report.breaks import break_texts
+from assay.report.checks import checks_by_test, event_tables, level_text, printed_checks, test_tables
+from assay.report.conforming import deviations
+from assay.report.host import certificate_entries
+from assay.report.level import origin_entries
+from assay.report.summary import summary_header
+from assay.results import arrival_label, error_count, holds_queue_depth, sequence_audits, stalls
+from assay.results.stimulus_asked import asked_steps
+from assay.spec.datum import Datum
+from assay.spec.units import SECOND_NS, duration_label
+from assay.words.printed import (
     UNKNOWN,
     amount_label,
     cache_label,
@@ -22,16 +32,6 @@ from assay.pages.printed import (
     printable,
     words,
 )
-from assay.report.breaks import break_texts
-from assay.report.checks import checks_by_test, event_tables, level_text, printed_checks, test_tables
-from assay.report.conforming import deviations
-from assay.report.host import certificate_entries
-from assay.report.level import origin_entries
-from assay.report.summary import summary_header
-from assay.results import arrival_label, error_count, holds_queue_depth, sequence_audits, stalls
-from assay.results.stimulus_asked import asked_steps
-from assay.spec.datum import Datum
-from assay.spec.units import SECOND_NS, duration_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -208,7 +208,7 @@ def _host_notes(tests: Sequence[TestReport]) -> Iterable[str]:
 
 def _host(audit: SequenceAudit) -> str:
     """What the host did during a sequence, the gravest first."""
-    return "; ".join(one.reason for one in audit.host)
+    return "; ".join(one.words for one in audit.host)
 
 
 def _totals(pairs: Iterable[tuple[int, int | None]]) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 from assay.compare.gate import explained, gated_label, share
 from assay.pages.headline import number_text
-from assay.pages.printed import NOT_AVAILABLE, paragraph
+from assay.words.printed import NOT_AVAILABLE, paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

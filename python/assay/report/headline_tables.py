@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.pages.model import Table, with_values
-from assay.pages.printed import NOT_AVAILABLE, paragraph
 from assay.report.claims import baseline_table, claims_table
+from assay.words.printed import NOT_AVAILABLE, paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from assay.pages.printed import paragraph, utc
 from assay.results import host_checks
 from assay.results.reference import reference_checks
 from assay.spec.units import KIB, MB
+from assay.words.printed import paragraph, utc
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -67,11 +67,11 @@ def _reference(reference: ReferenceDrive | None) -> Iterator[Entry]:
     yield "Reference drive", paragraph(f"{name}, measured {utc(reference.made_wall_ns)}")
     for one in reference_checks(reference):
         since = f", since {utc(reference.baseline_wall_ns)}" if one.name == "drift" else ""
-        text = one.finding.reason if one.level == "n/a" else _check(one, since)
+        text = one.finding.words if one.level == "n/a" else _check(one, since)
         yield one.check.title, text
 
 
 def _check(one: Checked, more: str = "") -> str:
     """Level, figures, where, and what passes."""
     found = one.finding
-    return f"{found.level.upper()}: {found.reason}, {paragraph(found.where)}{more} (limit: {one.check.passes})"
+    return f"{found.level.upper()}: {found.words}, {paragraph(found.where)}{more} (limit: {one.check.passes})"

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from assay.report.cross_test import cross_insights, missed_insight
 from assay.results.link import link_mb_per_s
 from assay.summary.ranking import RUN_MAX, TEST_MAX, in_words, lead, ordered, said
-from assay.summary.record import ALL_TESTS, coded, quantity
+from assay.summary.record import ALL_TESTS
+from assay.words.coded import coded, quantity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
     from assay.engine.records import StoredRun
     from assay.pages.test_report import TestReport
     from assay.summary.insight import Insight
-    from assay.summary.record import Coded, Held, Measure, Spoken
+    from assay.summary.record import Held, Measure, Spoken
+    from assay.words.coded import Coded
 
 
 def run_insights(run: StoredRun, tests: Sequence[TestReport], held: Held | None = None) -> tuple[Insight, ...]:

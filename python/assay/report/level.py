@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.pages.printed import paragraph
 from assay.spec.units import count_label
+from assay.words.printed import paragraph
 
 if TYPE_CHECKING:
     from assay.engine.records import StoredRun

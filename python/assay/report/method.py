@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.pages.printed import UNKNOWN, paragraph
 from assay.report.conforming import deviations
 from assay.report.disclosure import drive_entries, platform_entries, settings_entries
 from assay.spec.units import duration_label
+from assay.words.printed import UNKNOWN, paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

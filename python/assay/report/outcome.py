@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.pages.label import beside, host_label
-from assay.pages.printed import paragraph
 from assay.results import withheld_reason
 from assay.spec.units import SECOND_NS, duration_label
+from assay.words.printed import paragraph
 
 if TYPE_CHECKING:
     from assay.pages.model import Table

@@ -7,8 +7,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from assay.pages.model import Figure, Group, Header, Page, Report, Series, Table, Text
-from assay.pages.printed import NOT_AVAILABLE, paragraph, printable, utc, utc_datetime
 from assay.spec.units import KIB, MIB, MILLISECOND_NS
+from assay.words.printed import NOT_AVAILABLE, paragraph, printable, utc, utc_datetime
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

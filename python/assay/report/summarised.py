@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from assay.errors import EXIT_NOT_MET, EXIT_WITHHELD, strongest_first
 from assay.pages.header import interface_label, model_label, nand_label
-from assay.pages.printed import UNKNOWN, printable
 from assay.procedures.registry import find_procedure
 from assay.report.breaks import break_texts
 from assay.report.conforming import conformity_class, deviations
@@ -15,8 +14,10 @@ from assay.report.insights import further_said, run_insights, run_said
 from assay.report.level import level_label
 from assay.results import driven_s
 from assay.spec.units import SECOND_NS
-from assay.summary.record import Held, RunSummary, Status, coded
+from assay.summary.record import Held, RunSummary, Status
 from assay.summary.verdict import exit_codes_of
+from assay.words.coded import coded
+from assay.words.printed import UNKNOWN, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

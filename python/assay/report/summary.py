@@ -22,7 +22,11 @@ from assay.pages.header import (
 )
 from assay.pages.label import host_text
 from assay.pages.model import Box, Group, Header, Page, Table, with_values
-from assay.pages.printed import (
+from assay.procedures.registry import find_procedure
+from assay.report.checks import condition_table
+from assay.report.claims import baseline_table, claims_table
+from assay.report.unusual import found_table
+from assay.words.printed import (
     NOT_APPLICABLE,
     NOT_AVAILABLE,
     cache_label,
@@ -33,10 +37,6 @@ from assay.pages.printed import (
     printable,
     utc,
 )
-from assay.procedures.registry import find_procedure
-from assay.report.checks import condition_table
-from assay.report.claims import baseline_table, claims_table
-from assay.report.unusual import found_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

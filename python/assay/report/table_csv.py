@@ -6,9 +6,9 @@ import csv
 import io
 from typing import TYPE_CHECKING, Any
 
-from assay.summary.record import Coded
 from assay.summary.table import in_tables
-from assay.summary.words import text
+from assay.words.coded import Coded
+from assay.words.text import text
 
 if TYPE_CHECKING:
     from assay.summary.table import Raw, ResultTable, Words

@@ -6,18 +6,20 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from assay.pages.printed import NOT_AVAILABLE, capacity_label, paragraph, utc
 from assay.spec.units import SECOND_NS, count_label, duration_label
-from assay.summary.digits import si
 from assay.summary.ranking import in_words
-from assay.summary.record import SLOTS, coded, quantity
+from assay.summary.record import SLOTS
 from assay.summary.verdict import beside, level_of, stated
-from assay.summary.words import text
+from assay.words.coded import coded, quantity
+from assay.words.digits import si
+from assay.words.printed import NOT_AVAILABLE, capacity_label, paragraph, utc
+from assay.words.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from assay.summary.record import Coded, Level, Measure, RunSummary, TestSummary, Tile
+    from assay.summary.record import Level, Measure, RunSummary, TestSummary, Tile
+    from assay.words.coded import Coded
 
 LINES_MAX, COLUMNS_MAX = 24, 100
 _TESTS_MAX, _TILES_MAX, _CAVEATS_MAX = 8, 8, 4

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from assay.iometer.results_shown import UNVERIFIED
 from assay.pages.headline import number_text
 from assay.pages.model import Table
-from assay.pages.printed import NOT_AVAILABLE, printable
+from assay.words.printed import NOT_AVAILABLE, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

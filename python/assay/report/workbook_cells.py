@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import floor, log10
 from typing import TYPE_CHECKING, Any
 
-from assay.summary.record import Coded
-from assay.summary.words import text
+from assay.words.coded import Coded
+from assay.words.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,6 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from assay.pages.header import model_label
-from assay.pages.printed import demand_label, paragraph, printable, utc, utc_datetime, words
 from assay.report.conforming import conformity_label, deviations
 from assay.report.findings import gathered_data
 from assay.report.level import level_label
@@ -15,7 +14,8 @@ from assay.report.workbook_results import Block
 from assay.summary.columns import UNIT
 from assay.summary.table import Column, table_of
 from assay.summary.verdict import beside, stated
-from assay.summary.words import text
+from assay.words.printed import demand_label, paragraph, printable, utc, utc_datetime, words
+from assay.words.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

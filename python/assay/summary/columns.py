@@ -6,9 +6,9 @@ from dataclasses import fields
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from assay.pages.printed import words
-from assay.summary.digits import nth
 from assay.summary.table import Column
+from assay.words.digits import nth
+from assay.words.printed import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

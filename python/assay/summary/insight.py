@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from assay.words.subject import ALL_IOS, Subject
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -14,33 +16,6 @@ KindName = Literal[
     "rate-missed", "setting-effect", "tests-disagree", "unstable-cells", "baseline-change", "limit", "far-below",
     "saturates", "no-gain-by-depth", "sequential-gain", "indistinct", "idle-gain",
 ]  # fmt: skip
-Order = Literal["RND", "SEQ"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
-    """What an insight is about; a field that says nothing is None.
-
-    order : of the accesses. read_pct : 100 reads, 0 writes, else a mix. size_bytes : of a transfer.
-    depth : I/Os in flight. stream, variant, group : a part of the test by its name, at most one of them.
-    """
-
-    order: Order | None = None
-    read_pct: int | None = None
-    size_bytes: int | None = None
-    depth: int | None = None
-    stream: str | None = None
-    variant: str | None = None
-    group: str | None = None
-
-    @property
-    def part(self) -> str | None:
-        """The part by its name."""
-        return self.stream or self.variant or self.group
-
-
-ALL_IOS = Subject()
-"""All I/Os of a test."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,7 @@ _MS, _TIMES = 6.0, 4.0
 class Kind:
     """One kind of insight.
 
-    harm : its class, or how its values give that. words : the template, as in ``words.TEMPLATES``, without full stop.
+    harm : its class, or how its values give that. words : the template, as in the table of words, without full stop.
     size : the value that is its magnitude within the class. decades : of that above 1, where it is taken as a
     logarithm; 0 where it is a share.
     least, most : floors by value: it is raised from the least on and up to the most; a value that is missing has none.

@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from assay.pages.distribution import SHARES
-from assay.pages.printed import words
 from assay.results import POINT_SHARES
-from assay.summary.digits import nth
 from assay.summary.record import Measure
+from assay.words.digits import nth
+from assay.words.printed import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.pages.distribution import Distribution
-    from assay.summary.record import Coded, Key, Number, Stat
+    from assay.summary.record import Key, Stat
+    from assay.words.coded import Coded, Number
 
 MEAN, MAXIMUM = "latency_ms_mean_of_ios", "latency_ms_max"
 """Of the response times of all I/Os."""

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from assay.summary.insight import Insight
 from assay.summary.insights import COSTS, DOUBT, FACT, FAILS, INVALID, KINDS, WILL_NOT_STAY
-from assay.summary.record import Coded, coded
-from assay.summary.words import joined, sentence, subject_text, text
+from assay.words.coded import Coded, coded
+from assay.words.subject import subject_text
+from assay.words.text import joined, sentence, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from assay.words.coded import Coded, Number
 
 Level = Literal["good", "warn", "bad", "unknown"]
 """What colours follow."""
@@ -22,7 +23,6 @@ Stat = Literal["mean", "percentile", "minimum", "maximum", "ratio", "amount", "c
 """What a number is of many."""
 
 Better = Literal["higher", "lower", "neither"]
-Number = float | Fraction
 Key = tuple[tuple[str, "str | int | float"], ...]
 """Columns and values that tell a cell apart, such as ``(("block_kib", 4), ("read_pct", 100))``."""
 
@@ -30,34 +30,7 @@ _BETTER: dict[str, Better] = {"IOPS": "higher", "MB/s": "higher", "commands/s": 
 _COMPARED: frozenset[Stat] = frozenset({"mean", "percentile", "minimum", "maximum"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Coded:
-    """A statement: its code in the table of words, and the values in it.
-
-    A value may be a statement of its own. One that is None is left out, with the part of the words that it is in.
-    """
-
-    code: str
-    values: Mapping[str, Any] = field(default_factory=dict)
-
-
-def coded(code: str, **values: Any) -> Coded:
-    """A statement. Worked: ``coded("few-rounds", count=3)``."""
-    return Coded(code=code, values=values)
-
-
-def quantity(value: Number | None, unit: str) -> Coded | None:
-    """A number with its unit, as part of a statement; None without one. Worked: 2 ms -> ``"2 ms"``."""
-    if value is None:
-        return None
-    code = _CODES.get(unit, "amount")
-    return coded(code, value=value, unit=unit if code == "amount" else None)
-
-
-_CODES = {"ms": "time", "x": "ratio", "MB/s": "throughput"}
-
-
-Spoken = tuple[tuple[str, ...], Coded]
+Spoken = tuple[tuple[str, ...], "Coded"]
 """Labels of tests and what they show; no label where it is of all."""
 ALL_TESTS = "all"
 """Stands for the labels of tests where a statement is of none alone."""

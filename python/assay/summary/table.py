@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
-from assay.summary.record import Coded
+from assay.words.coded import Coded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from assay.engine.records import Cell
 from assay.pages.facts import steady_word
 from assay.pages.model import Box, Text
-from assay.pages.printed import or_null
+from assay.pages.results import finding_results
 from assay.pages.select import NO_RULE, Selected, claim_label
 from assay.pages.test_report import TestReport
 from assay.pages.time_axis import MINUTES
@@ -31,7 +31,8 @@ from assay.procedures.studies.settings import StudyPlot
 from assay.results.step import cell_label
 from assay.spec.units import KIB
 from assay.summary.measures import quoted
-from assay.summary.record import Coded, Measure, coded
+from assay.words.coded import Coded, coded
+from assay.words.printed import or_null
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from assay.procedures.five_steps.result import FiveSteps, StepVerdict
     from assay.spec.edition import Edition
     from assay.summary.insight import Insight
+    from assay.summary.record import Measure
     from assay.summary.table import ResultTable
 
 TITLE = "Five Steps - Report Page (no test of the specification)"
@@ -156,7 +158,7 @@ class FiveStepsReport(StudyReport):
     def remarks(self) -> tuple[str, ...]:
         """The steps that fail."""
         failed = [one for one in self.found.verdicts if one.word == "fail"]
-        return tuple(f"five steps: {one.name} fails: {one.finding.reason}" for one in failed)
+        return tuple(f"five steps: {one.name} fails: {one.finding.words}" for one in failed)
 
     def details(self) -> tuple[Table, ...]:
         """The numbers of the surface, and every step as it was set."""
@@ -172,8 +174,7 @@ class FiveStepsReport(StudyReport):
     def results(self) -> dict[str, Any]:
         """Verdicts, samples and change, and what every study has."""
         verdicts = [
-            {"step": one.name, "rule": one.rule, **asdict(one.finding), "level": or_null(one.finding.level)}
-            | {"verdict": or_null(one.word)}
+            {"step": one.name, "rule": one.rule, **finding_results(one.finding), "verdict": or_null(one.word)}
             for one in self.found.verdicts
         ]
         change = asdict(self.found.change) if self.found.change else None
@@ -192,7 +193,7 @@ def _subtitle(one: StepVerdict) -> str:
 
 
 def _box(one: StepVerdict) -> Box:
-    entries = (("Verdict", one.word), ("Found", one.finding.reason), ("Rule", one.rule))
+    entries = (("Verdict", one.word), ("Found", one.finding.words), ("Rule", one.rule))
     return Box(title="Verdict", entries=entries, wide=True)
 
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from assay.engine.records import Cell
 from assay.pages.model import Table
-from assay.pages.printed import NOT_AVAILABLE, mix_label, one_decimal, rate_or_na
 from assay.procedures.five_steps.plan import COMPOSITE
 from assay.procedures.five_steps.workloads import LOADS
 from assay.procedures.studies.readings import Change
@@ -14,6 +13,7 @@ from assay.spec.units import kib_label, kib_value
 from assay.summary import columns as of
 from assay.summary.columns import field_columns
 from assay.summary.table import Column, Lines, Pivot, table_of, table_of_columns
+from assay.words.printed import NOT_AVAILABLE, mix_label, one_decimal, rate_or_na
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def verdict_table(verdicts: Sequence[StepVerdict], not_run: Iterable[tuple[str, str]]) -> Table:
     """Every step with its rule; the source states none."""
-    rows = tuple((one.name, one.word, one.finding.reason, one.rule) for one in verdicts)
+    rows = tuple((one.name, one.word, one.finding.words, one.rule) for one in verdicts)
     notes = (
         "The five steps come from the source, the rules and their limits do not: a plan may state others.",
         *(f"{label} not run: it {reason}." for label, reason in not_run),

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 
 from assay.pages.facts import TestFacts, pattern_stimulus, share_label, steady_word
 from assay.pages.model import Table
-from assay.pages.printed import (
+from assay.procedures.grid.operating_points import cells_below
+from assay.procedures.grid.result import demand_label as cell_label
+from assay.procedures.grid.settings import DemandSettings
+from assay.results import iops, is_reached, latency_count, response_time
+from assay.spec.steady import exact_limit
+from assay.spec.units import duration_label
+from assay.words.printed import (
     NOT_AVAILABLE,
     demand_label,
     milliseconds_text,
@@ -17,12 +23,6 @@ from assay.pages.printed import (
     rounds_label,
     size_label,
 )
-from assay.procedures.grid.operating_points import cells_below
-from assay.procedures.grid.result import demand_label as cell_label
-from assay.procedures.grid.settings import DemandSettings
-from assay.results import iops, is_reached, latency_count, response_time
-from assay.spec.steady import exact_limit
-from assay.spec.units import duration_label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from assay.pages.axis_rule import is_close, linear_range
 from assay.pages.heat_figures import matrix_heat
 from assay.pages.model import Figure, Series, Tick, pictured
-from assay.pages.printed import NOT_AVAILABLE, percent
 from assay.pages.time_axis import MINUTES
 from assay.procedures.grid.result import by_total_oio
 from assay.procedures.loop.figures import ROUND_TITLE
 from assay.results import iops, latency_count, response_time
 from assay.spec.units import MINUTE_NS
+from assay.words.printed import NOT_AVAILABLE, percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

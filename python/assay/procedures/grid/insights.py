@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.pages.printed import outstanding
 from assay.procedures.depths import depth_insights
 from assay.procedures.grid.facts import CLOSE_SHARE
 from assay.procedures.grid.result import by_total_oio, demand_label
@@ -15,6 +14,7 @@ from assay.procedures.waits import Waited, stalls, tails
 from assay.results import iops, missed_steady_state
 from assay.spec.units import MILLISECOND_NS
 from assay.summary.insight import insight
+from assay.words.printed import outstanding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

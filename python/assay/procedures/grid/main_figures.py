@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.pages.main_figure import MainFigure, main_tail
-from assay.pages.printed import depth_label
 from assay.procedures.grid.figures import demand_maps, picture_figure
+from assay.words.printed import depth_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,8 @@ from assay.procedures.grid.result import demand_label
 from assay.results import iops, mean_and_max_ms
 from assay.spec.steady import WINDOW_ROUNDS
 from assay.summary.measures import MEAN, quoted
-from assay.summary.record import Measure, coded
+from assay.summary.record import Measure
+from assay.words.coded import coded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

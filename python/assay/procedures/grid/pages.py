@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from assay.pages.histogram_figures import histogram_figure
 from assay.pages.model import Box, Table, Text
-from assay.pages.printed import NOT_AVAILABLE, milliseconds_or_na, milliseconds_text, one_decimal, percent, rounds_label
 from assay.pages.select import NOT_REACHED, Selected, claim_label
 from assay.pages.test_report import TestReport
 from assay.pages.verdict import minutes_window, verdict_box, verdict_figure
@@ -46,8 +45,11 @@ from assay.results import (
 )
 from assay.spec.units import MILLISECOND_NS, MINUTE_NS, duration_label
 from assay.summary.measures import MEAN
-from assay.summary.record import Key, Tile, coded
+from assay.summary.record import Key, Tile
 from assay.summary.verdict import Ruled, ruled_by
+from assay.words.coded import coded
+from assay.words.printed import NOT_AVAILABLE, milliseconds_or_na, milliseconds_text, one_decimal, percent, rounds_label
+from assay.words.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -384,7 +386,7 @@ def _or_reason(figure: Figure | None, reason: str) -> Block:
 
 
 def _missing(test_report: DemandReport, reason: str) -> str:
-    return f"n/a: {test_report.result.withheld or reason}"
+    return text(coded("withheld", reason=test_report.result.withheld or reason))
 
 
 def _ms(value: float | None) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.pages.model import Figure, Series, pictured
-from assay.pages.printed import outstanding_label
 from assay.spec.units import duration_label
+from assay.words.printed import outstanding_label
 
 if TYPE_CHECKING:
     from assay.procedures.hir.result import IdleRecoveryResult

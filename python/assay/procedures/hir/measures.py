@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.pages.printed import outstanding
 from assay.procedures.saturation.result import settled_values
 from assay.summary.measures import quoted
-from assay.summary.record import Key, Measure, coded
+from assay.words.coded import coded
+from assay.words.printed import outstanding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from assay.procedures.hir.result import IdleRecoveryResult
     from assay.procedures.hir.settings import IdleRecoverySettings
+    from assay.summary.record import Key, Measure
 
 BASELINE: Key = (("state", "baseline"),)
 

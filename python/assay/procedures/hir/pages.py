@@ -12,15 +12,6 @@ from typing import TYPE_CHECKING, Any
 from assay.pages.facts import TestFacts, pattern_stimulus, share_label, steady_word
 from assay.pages.main_figure import MainFigure
 from assay.pages.model import Series, Table, Text
-from assay.pages.printed import (
-    NOT_AVAILABLE,
-    demand_label,
-    depth_label,
-    one_decimal,
-    ordinal,
-    rate_or_na,
-    rounds_label,
-)
 from assay.pages.results import step_results, window_results
 from assay.pages.select import NO_RULE, NOT_REACHED, STEADY, Selected, claim_label
 from assay.pages.test_report import TestReport
@@ -39,7 +30,18 @@ from assay.procedures.saturation.figures import iops_figure
 from assay.procedures.saturation.measures import saturation_ruled
 from assay.procedures.saturation.result import verdict_minutes
 from assay.spec.units import duration_label
-from assay.summary.record import Tile, coded
+from assay.summary.record import Tile
+from assay.words.coded import coded
+from assay.words.printed import (
+    NOT_AVAILABLE,
+    demand_label,
+    depth_label,
+    one_decimal,
+    ordinal,
+    rate_or_na,
+    rounds_label,
+)
+from assay.words.text import text, text_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -283,7 +285,7 @@ class IdleRecoveryReport(TestReport):
         result = self.result
         return {
             "error_count": result.error_count,
-            "withheld": result.withheld,
+            "withheld": text_or_none(result.withheld),
             "window": window_results(result.window, result.withheld),
             "baseline_iops": result.baseline_iops,
             "return_iops": result.return_iops,
@@ -305,7 +307,7 @@ def verdict_blocks(prefix: str, settings: SaturationSettings, result: Any) -> tu
     """
     label, window = settings.label, None if result.withheld else result.window
     verdict = window.verdicts[label] if window else None
-    reason = f"n/a: {result.withheld}" if result.withheld else "n/a: fewer than five samples of the rule"
+    reason = text(coded("withheld", reason=result.withheld or coded("few-samples")))
     if verdict is None:
         return (Text(paragraphs=(reason,)), verdict_box("IOPS", label, None, one_decimal, reason))
     minutes = verdict_minutes(verdict, settings)

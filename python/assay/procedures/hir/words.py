@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.pages.printed import percent
 from assay.procedures.hir.insights import EQUAL_SHARE
 from assay.spec.units import SECOND_NS, duration_label
+from assay.words.printed import percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

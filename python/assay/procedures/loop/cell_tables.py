@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.pages.model import Table
-from assay.pages.printed import UNKNOWN, milliseconds_label, utc
 from assay.procedures.loop.result import complete_rounds
 from assay.procedures.loop.settings import LoopSettings
 from assay.results import (
@@ -18,6 +17,7 @@ from assay.results import (
     thread_spread,
 )
 from assay.spec.steady import WINDOW_ROUNDS
+from assay.words.printed import UNKNOWN, milliseconds_label, utc
 
 if TYPE_CHECKING:
     from collections.abc import Callable

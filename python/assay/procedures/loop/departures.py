@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.pages.printed import capacity_label
 from assay.procedures.departures import (
     TOLERANCE,
     deeper,
@@ -17,6 +16,7 @@ from assay.procedures.departures import (
 from assay.procedures.planned import whole_blocks
 from assay.results import arrival_label, issued_bytes, ran_to_its_end
 from assay.spec.units import GIB, KIB
+from assay.words.printed import capacity_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 from assay.pages.distribution import CURVES_MAX, Distribution, part
 from assay.pages.heat_figures import spread_heat
-from assay.pages.printed import rounds_label
 from assay.procedures.loop.maps import matrix_maps
 from assay.procedures.loop.open_loop import window_sequences
 from assay.procedures.loop.seconds import seconds_figure
 from assay.procedures.loop.settings import LoopSettings
 from assay.results import cell_label, step_times
 from assay.spec.units import KIB, kib_value
+from assay.words.coded import coded
+from assay.words.printed import rounds_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +47,7 @@ def loop_distribution(test: StoredTest, result: LoopResult, prefix: str) -> Dist
         prefix=prefix,
         columns=("block_kib", "read_pct"),
         parts=tuple(parts[cell] for cell in cells),
-        withheld=result.withheld or "a measurement window needs five complete rounds",
+        withheld=result.withheld or coded("five-rounds"),
         curves=tuple(cells.index(cell) for cell in drawn_cells(settings)) if parts else (),
         rule=DRAWN,
         maps=_maps(settings, result, sequences, parts, prefix),

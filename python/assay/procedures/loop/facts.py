@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.pages.facts import TestFacts, share_label, steady_word
-from assay.pages.printed import (
+from assay.procedures.loop.settings import LoopSettings
+from assay.procedures.loop.values import headline_window
+from assay.results import cell_label, is_reached
+from assay.spec.units import duration_label, kib_label
+from assay.words.printed import (
     amount_label,
     capacity_label,
     demand_label,
@@ -15,10 +19,6 @@ from assay.pages.printed import (
     rounds_label,
     size_label,
 )
-from assay.procedures.loop.settings import LoopSettings
-from assay.procedures.loop.values import headline_window
-from assay.results import cell_label, is_reached
-from assay.spec.units import duration_label, kib_label
 
 if TYPE_CHECKING:
     from assay.engine.records import StoredRun, StoredTest

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from assay.engine.records import Cell
 from assay.pages.model import Figure, Series, Tick
-from assay.pages.printed import mix_label, size_label
 from assay.pages.verdict import NARROW_ASPECT, WINDOW_COLOURS, window_lines
 from assay.procedures.loop.values import headline_window
 from assay.procedures.loop.variable import shown
 from assay.results import cell_label
 from assay.spec.units import KIB, kib_label, kibibytes
+from assay.words.printed import mix_label, size_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.engine.records import Cell
-from assay.pages.printed import outstanding
 from assay.procedures.loop.figures import PREFIX
 from assay.procedures.loop.open_loop import offered_rates, window_sequences
 from assay.procedures.loop.settings import LoopSettings
@@ -15,7 +14,9 @@ from assay.procedures.steadiness import not_steady
 from assay.procedures.waits import stalls, tails, waited
 from assay.results import all_step_times, cell_label, missed_steady_state
 from assay.spec.units import KIB, MB
-from assay.summary.insight import Subject, insight
+from assay.summary.insight import insight
+from assay.words.printed import outstanding
+from assay.words.subject import Subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.pages.main_figure import MainFigure, main_tail
-from assay.pages.printed import depth_label
 from assay.procedures.loop.figures import mixes_figure, tracking_figure
 from assay.procedures.loop.maps import matrix_map
 from assay.procedures.loop.settings import LoopSettings
 from assay.procedures.loop.spread import MOVED_SHARE, cell_spreads
 from assay.spec.units import KIB, kib_value
-from assay.summary.digits import block, share
+from assay.words.digits import block, share
+from assay.words.printed import depth_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

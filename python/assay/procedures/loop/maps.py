@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from assay.engine.records import Cell
 from assay.pages.heat_figures import matrix_heat
-from assay.pages.printed import NOT_AVAILABLE, mix_label, percent
 from assay.procedures.loop.spread import MOVED_SHARE, cell_spreads
 from assay.procedures.loop.variable import shown
 from assay.results import throughput
 from assay.spec.units import kib_label
-from assay.summary.digits import si
+from assay.words.digits import si
+from assay.words.printed import NOT_AVAILABLE, mix_label, percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator, Mapping, Sequence

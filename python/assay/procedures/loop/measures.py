@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from assay.engine.records import Cell
 from assay.pages.distribution import SHARES
-from assay.pages.printed import outstanding, outstanding_label, size_label
 from assay.procedures.loop.figures import PREFIX
 from assay.procedures.loop.open_loop import window_sequences
 from assay.procedures.loop.result import UNITS, window_times
@@ -16,7 +15,9 @@ from assay.procedures.loop.variable import shown
 from assay.results import cell_label, iops, mean_and_max_ms, merged, percentiles, step_times
 from assay.spec.units import KIB, kib_value
 from assay.summary.measures import MAXIMUM, MEAN, percentile_key, stat_of
-from assay.summary.record import Measure, Slot, Tile, coded
+from assay.summary.record import Measure, Slot, Tile
+from assay.words.coded import coded
+from assay.words.printed import outstanding, outstanding_label, size_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from assay.engine.records import StepRecord, StoredTest
     from assay.procedures.loop.values import LoopResult
     from assay.results import ResponseTimes
-    from assay.summary.record import Coded, Key
+    from assay.summary.record import Key
+    from assay.words.coded import Coded
 
 _SIDES = {100: "read", 0: "write"}
 _QUOTED_BYTES = 4 * KIB

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.pages.model import Table, Text
-from assay.pages.printed import NOT_AVAILABLE, milliseconds_or_na, one_decimal, paragraph
 from assay.procedures.loop.open_loop import OPEN_LOOP_SHARES, offered_rates, open_loop_times
 from assay.procedures.loop.values import no_window_reason
 from assay.results import arrival_label, cell_label
+from assay.words.printed import NOT_AVAILABLE, milliseconds_or_na, one_decimal, paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.pages.printed import outstanding
 from assay.pages.rate import Rate
 from assay.procedures.loop.figures import PREFIX
 from assay.procedures.loop.open_loop import window_sequences
 from assay.procedures.loop.settings import LoopSettings
 from assay.results import iops
 from assay.spec.units import KIB
+from assay.words.printed import outstanding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

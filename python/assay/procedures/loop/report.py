@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from assay.engine.records import Cell
 from assay.pages.model import Box, Figure, Table, Text
-from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, mix_label, paragraph, percent, rounds_label, size_label
 from assay.pages.test_report import MovedCell, TestReport
 from assay.pages.verdict import in_us, is_in_us, time_box, verdict_box
 from assay.procedures.loop import figures as loop_figures
@@ -31,6 +30,7 @@ from assay.results import cell_label
 from assay.results.link import link_mb_per_s
 from assay.spec.units import kib_label
 from assay.summary.verdict import Ruled, ruled_by
+from assay.words.printed import NOT_APPLICABLE, NOT_AVAILABLE, mix_label, paragraph, percent, rounds_label, size_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

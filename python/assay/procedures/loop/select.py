@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from assay.engine.records import Cell
 from assay.pages.label import short_text
-from assay.pages.printed import NOT_AVAILABLE
 from assay.pages.select import IN_WINDOW, NOT_REACHED, STEADY, Selected, claim_label
 from assay.procedures.loop.result import latency_maxima
 from assay.procedures.loop.settings import LoopSettings
@@ -16,6 +15,7 @@ from assay.procedures.loop.values import headline_window, no_window_reason
 from assay.procedures.loop.variable import shown
 from assay.results import is_reached
 from assay.spec.units import KIB
+from assay.words.printed import NOT_AVAILABLE
 
 if TYPE_CHECKING:
     from assay.engine.records import StoredRun, StoredTest

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING
 
-from assay.pages.printed import mix_label
+from assay.words.printed import mix_label
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.pages.printed import milliseconds_text, one_decimal
+from assay.words.printed import milliseconds_text, one_decimal
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from assay.engine.records import IDLE, DataPattern, Demand
-from assay.pages.printed import size_label
 from assay.procedures.oem_guide.options import OUTSTANDING
 from assay.procedures.planned import sector_reason
 from assay.procedures.studies.define import joined_phases, variants_planned
 from assay.procedures.studies.ground import FILL_BYTES, SAMPLE_SECONDS, SMALL, Ground, Study, prepared
 from assay.procedures.studies.settings import StudyVariant
 from assay.spec.units import HOUR_SECONDS, MIB, count_label, duration_label
+from assay.words.printed import size_label
 
 if TYPE_CHECKING:
     from assay.engine.records import Access

@@ -6,7 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.pages.model import Table
-from assay.pages.printed import (
+from assay.procedures.oem_guide.plan import ALIGNED, COMPRESSIBLE, CORNERS, DEPTHS, OFF, STORED_SHARE, corner_of
+from assay.results import error_count
+from assay.spec.units import MB, MIB
+from assay.summary import columns as of
+from assay.summary.table import Column, table_of
+from assay.words.printed import (
     NOT_APPLICABLE,
     NOT_AVAILABLE,
     milliseconds_or_na,
@@ -14,11 +19,6 @@ from assay.pages.printed import (
     one_decimal,
     rate_or_na,
 )
-from assay.procedures.oem_guide.plan import ALIGNED, COMPRESSIBLE, CORNERS, DEPTHS, OFF, STORED_SHARE, corner_of
-from assay.results import error_count
-from assay.spec.units import MB, MIB
-from assay.summary import columns as of
-from assay.summary.table import Column, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -142,7 +142,7 @@ def _printed(row: GuideRow) -> tuple[str, ...]:
 
 def checks_table(checks: Mapping[str, Finding]) -> Table:
     """What the guide asks to be seen to."""
-    rows = tuple((name, one.level, one.reason) for name, one in checks.items())
+    rows = tuple((name, one.level, one.words) for name, one in checks.items())
     return Table(caption="Checks of the Guide", columns=("Check", "Result", "Found"), rows=rows)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from assay.procedures.waits import stalls, tails, waited
 from assay.procedures.workload.insights import far_below, rate_missed
 from assay.results import effective_queue_depth, step_times
-from assay.summary.insight import ALL_IOS
+from assay.words.subject import ALL_IOS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

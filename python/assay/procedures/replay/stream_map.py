@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.pages.model import Table
-from assay.pages.printed import NOT_AVAILABLE, size_label
 from assay.spec.units import GB, MB, MILLISECOND_NS, SECOND_NS, duration_label
+from assay.words.printed import NOT_AVAILABLE, size_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.pages.facts import TestFacts, pattern_stimulus, share_label
-from assay.pages.printed import (
+from assay.pages.select import NOT_REACHED, STEADY, Selected, claim_label
+from assay.procedures.saturation.result import LEVEL_BAND, LEVEL_SAMPLES, verdict_minutes, verdict_sample
+from assay.procedures.saturation.settings import SaturationSettings
+from assay.spec.steady import WINDOW_ROUNDS
+from assay.spec.units import MINUTE_NS, duration_label
+from assay.words.printed import (
     NOT_APPLICABLE,
     NOT_AVAILABLE,
     capacity_label,
@@ -16,11 +21,6 @@ from assay.pages.printed import (
     rounds_label,
     size_label,
 )
-from assay.pages.select import NOT_REACHED, STEADY, Selected, claim_label
-from assay.procedures.saturation.result import LEVEL_BAND, LEVEL_SAMPLES, verdict_minutes, verdict_sample
-from assay.procedures.saturation.settings import SaturationSettings
-from assay.spec.steady import WINDOW_ROUNDS
-from assay.spec.units import MINUTE_NS, duration_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

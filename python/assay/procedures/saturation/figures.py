@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from assay.pages.histogram_figures import TIME_MS
 from assay.pages.model import Figure, Series
-from assay.pages.printed import percent
 from assay.pages.time_axis import MINUTES
 from assay.procedures.saturation.result import DROP_SHARE, verdict_sample
 from assay.results import NINES
+from assay.words.printed import percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

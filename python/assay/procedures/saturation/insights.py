@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StoredTest
     from assay.procedures.saturation.result import SaturationResult
-    from assay.summary.insight import Insight, Subject
+    from assay.summary.insight import Insight
+    from assay.words.subject import Subject
 
 _LAST_SHARE = 0.1
 """The samples at the end whose response times are those of a written drive."""

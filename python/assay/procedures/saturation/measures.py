@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.pages.printed import outstanding
 from assay.procedures.saturation.result import settled_values, verdict_minutes, verdict_sample
 from assay.spec.steady import WINDOW_ROUNDS
 from assay.spec.units import KIB, MINUTE_NS
 from assay.summary.measures import FIRST, LAST, SETTLED, quoted
-from assay.summary.record import Window, coded
+from assay.summary.record import Window
 from assay.summary.verdict import Ruled
+from assay.words.coded import coded
+from assay.words.printed import outstanding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,6 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from assay.pages.printed import outstanding
 from assay.procedures.depths import depth_insights
 from assay.procedures.slow_recovery import restarted
 from assay.procedures.studies.readings import BAND_SHARE
@@ -15,6 +14,7 @@ from assay.procedures.subjects import pattern_subject
 from assay.procedures.waits import stalls, tails, waited
 from assay.results import all_step_times, merged
 from assay.summary.insight import Insight, insight
+from assay.words.printed import outstanding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.pages.printed import outstanding, paragraph
 from assay.procedures.studies.readings import COUNT_MIN
 from assay.procedures.studies.result import settled_samples
 from assay.summary.measures import quoted
-from assay.summary.record import Measure, coded
+from assay.summary.record import Measure
+from assay.words.coded import coded
+from assay.words.printed import outstanding, paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from assay.procedures.studies.result import StageResult, StudyResult, VariantResult
     from assay.procedures.studies.settings import StudySettings
-    from assay.summary.record import Coded, Key
+    from assay.summary.record import Key
+    from assay.words.coded import Coded
 
     _Named = Callable[[VariantResult, StageResult], str]
     _Stage = tuple[VariantResult, StageResult]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from assay.pages.facts import TestFacts, share_label
 from assay.pages.main_figure import MainFigure
 from assay.pages.model import Figure, Table, Text
-from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, mix_label, one_decimal, paragraph, percent, size_label
 from assay.pages.results import step_results
 from assay.pages.select import NO_RULE, Selected, claim_label
 from assay.pages.test_report import TestReport
@@ -22,7 +21,10 @@ from assay.procedures.studies.result import study_result
 from assay.procedures.studies.settings import StudySettings
 from assay.procedures.studies.tables import study_tables
 from assay.spec.units import duration_label
-from assay.summary.record import OWN_SLOTS, Tile, coded
+from assay.summary.record import OWN_SLOTS, Tile
+from assay.words.coded import coded
+from assay.words.printed import NOT_APPLICABLE, NOT_AVAILABLE, mix_label, one_decimal, paragraph, percent, size_label
+from assay.words.text import text_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -222,7 +224,7 @@ class StudyReport(TestReport):
         """Variants with their stages, and every step."""
         return {
             "error_count": self.result.error_count,
-            "withheld": self.result.withheld,
+            "withheld": text_or_none(self.result.withheld),
             "outstanding_error": self.result.outstanding_error,
             "variants": [asdict(variant) for variant in self.result.variants],
             "steps": [step_results(step) for step in self.test.steps("variant")],

@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.pages.model import Table
-from assay.pages.printed import (
+from assay.procedures.studies.figures import Y_TITLES
+from assay.procedures.studies.readings import BAND_SHARE, KNEE_SHARE, TOO_FEW
+from assay.procedures.studies.result import settled_samples
+from assay.spec.units import GB
+from assay.words.printed import (
     NOT_APPLICABLE,
     NOT_AVAILABLE,
     milliseconds_or_na,
@@ -13,10 +17,6 @@ from assay.pages.printed import (
     one_decimal,
     percent,
 )
-from assay.procedures.studies.figures import Y_TITLES
-from assay.procedures.studies.readings import BAND_SHARE, KNEE_SHARE, TOO_FEW
-from assay.procedures.studies.result import settled_samples
-from assay.spec.units import GB
 
 if TYPE_CHECKING:
     from assay.procedures.studies.readings import Stability

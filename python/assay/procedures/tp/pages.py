@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.pages.printed import size_label
 from assay.procedures.loop.figures import plane_figure
 from assay.procedures.loop.open_loop_pages import open_loop_parts
+from assay.words.printed import size_label
 
 if TYPE_CHECKING:
     from assay.pages.model import Page

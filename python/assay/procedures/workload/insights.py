@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from assay.engine.records import StepRecord, StoredSequence, StoredTest
-    from assay.summary.insight import Insight, Subject
+    from assay.summary.insight import Insight
+    from assay.words.subject import Subject
 
 
 def workload_insights(test: StoredTest) -> Iterator[Insight]:

@@ -10,11 +10,6 @@ from typing import TYPE_CHECKING, Any
 from assay.errors import UsageError
 from assay.pages.main_figure import MainFigure, main_tail
 from assay.pages.model import Table, Text
-from assay.pages.printed import (
-    NOT_APPLICABLE,
-    milliseconds_or_na,
-    size_label,
-)
 from assay.pages.time_axis import MINUTES
 from assay.pages.time_figures import time_figure
 from assay.procedures.custom import CustomReport, CustomResult, Value
@@ -29,8 +24,15 @@ from assay.spec.units import duration_label
 from assay.summary import columns as of
 from assay.summary.columns import percentile_columns
 from assay.summary.measures import MEAN, percentile_key, stat_of
-from assay.summary.record import OWN_SLOTS, Key, Measure, Tile, coded
+from assay.summary.record import OWN_SLOTS, Key, Measure, Tile
 from assay.summary.table import Column, table_of
+from assay.words.coded import coded
+from assay.words.printed import (
+    NOT_APPLICABLE,
+    milliseconds_or_na,
+    size_label,
+)
+from assay.words.text import text, text_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -116,7 +118,8 @@ class WorkloadReport(CustomReport):
         """What was asked, then a page for every measured stage."""
         asked = [("Workload", (*self.strip(), self._asked(), *self._left_out()))]
         if self.result.withheld:
-            return self.pages(_TITLE, (*asked, ("Results", (Text(paragraphs=(f"n/a: {self.result.withheld}",)),))))
+            reason = text(coded("withheld", reason=self.result.withheld))
+            return self.pages(_TITLE, (*asked, ("Results", (Text(paragraphs=(reason,)),))))
         parts = [part for stage in self.result.stages for part in self._stage_parts(stage)]
         if len(self.result.stages) == 1 and len(self._asked().rows) + len(self.settings.left_out) <= _ROWS_TOGETHER:
             # What was asked and what came of it stand on one page.
@@ -250,7 +253,7 @@ class WorkloadReport(CustomReport):
     def results(self) -> dict[str, Any]:
         """The same for ``results.json``, with what each stream was asked."""
         found = [asdict(one) for stage in self.result.stages for one in stage]
-        return {"withheld": self.result.withheld, "title": self.settings.title, "streams": found}
+        return {"withheld": text_or_none(self.result.withheld), "title": self.settings.title, "streams": found}
 
 
 _BRIEF = (

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from assay.endings import ending_label
 from assay.pages.histogram import histogram_parts
 from assay.pages.model import Box, Table, Text
-from assay.pages.printed import NOT_AVAILABLE, minutes_label, one_decimal, percent
 from assay.pages.test_report import TestReport
 from assay.pages.time_axis import MINUTES
 from assay.pages.verdict import minutes_window
@@ -38,7 +37,9 @@ from assay.procedures.saturation.results import saturation_results
 from assay.procedures.saturation.settings import SaturationSettings
 from assay.procedures.saturation.tables import saturation_tables
 from assay.summary.measures import FIRST, LAST, SETTLED
-from assay.summary.record import Tile, coded
+from assay.summary.record import Tile
+from assay.words.coded import coded
+from assay.words.printed import NOT_AVAILABLE, minutes_label, one_decimal, percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

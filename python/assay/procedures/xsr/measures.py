@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.pages.printed import outstanding
 from assay.procedures.xsr.result import end_samples, slowest
 from assay.summary.measures import MAXIMUM, quoted
-from assay.summary.record import coded
+from assay.words.coded import coded
+from assay.words.printed import outstanding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

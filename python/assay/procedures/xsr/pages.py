@@ -11,16 +11,6 @@ from typing import TYPE_CHECKING, Any
 from assay.pages.facts import TestFacts, share_label
 from assay.pages.main_figure import MainFigure
 from assay.pages.model import Figure, Series, Table, Text
-from assay.pages.printed import (
-    NOT_APPLICABLE,
-    NOT_AVAILABLE,
-    milliseconds_or_na,
-    milliseconds_text,
-    mix_label,
-    percent,
-    rate_or_na,
-    size_label,
-)
 from assay.pages.results import step_results
 from assay.pages.select import NO_RULE, Selected, claim_label
 from assay.pages.test_report import TestReport
@@ -32,7 +22,19 @@ from assay.procedures.xsr.settings import CrossStimulusSettings
 from assay.procedures.xsr.tables import cross_stimulus_tables
 from assay.procedures.xsr.words import recovery_label, recovery_name
 from assay.spec.units import duration_label
-from assay.summary.record import Tile, coded
+from assay.summary.record import Tile
+from assay.words.coded import coded
+from assay.words.printed import (
+    NOT_APPLICABLE,
+    NOT_AVAILABLE,
+    milliseconds_or_na,
+    milliseconds_text,
+    mix_label,
+    percent,
+    rate_or_na,
+    size_label,
+)
+from assay.words.text import text_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -270,7 +272,7 @@ class CrossStimulusReport(TestReport):
         result = self.result
         return {
             "error_count": result.error_count,
-            "withheld": result.withheld,
+            "withheld": text_or_none(result.withheld),
             "recovery_minutes": result.recovery_minutes,
             "recovery_gb": result.recovery_gb,
             "lowest_share": result.lowest_share,

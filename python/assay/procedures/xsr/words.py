@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.pages.printed import NOT_AVAILABLE, minutes_label, percent
+from assay.words.printed import NOT_AVAILABLE, minutes_label, percent
 
 if TYPE_CHECKING:
     from assay.procedures.xsr.result import CrossStimulusResult

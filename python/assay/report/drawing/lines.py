@@ -5,13 +5,13 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from assay.pages.printed import bar_text
 from assay.report.drawing.legend import dash_of
 from assay.report.drawing.letters import text_width
 from assay.report.drawing.markers import markers
 from assay.report.drawing.svg import group, length, path, polyline, rect, text
 from assay.report.drawing.theme import COVERED_TIMES, series_class
-from assay.summary.digits import si
+from assay.words.digits import si
+from assay.words.printed import bar_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

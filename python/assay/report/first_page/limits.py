@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.summary.record import coded, quantity
-from assay.summary.words import text
+from assay.words.coded import coded, quantity
+from assay.words.text import text
 
 if TYPE_CHECKING:
-    from assay.summary.record import Coded, Held, HeldNumber, Level, Number, Outcome
+    from assay.summary.record import Held, HeldNumber, Level, Outcome
+    from assay.words.coded import Coded, Number
 
 LIMITS_MAX = 8
 """So many limits stand in the strip."""

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.pages.main_figure import chosen
-from assay.pages.printed import paragraph, utc
 from assay.report.first_page.limits import limit_strip
 from assay.report.first_page.tiles import run_tiles
 from assay.spec.units import GB, count_label
-from assay.summary.digits import three_digits
 from assay.summary.ranking import in_words, level_of_said
 from assay.summary.record import Status
 from assay.summary.verdict import beside, level_of, stated
-from assay.summary.words import sentence, text
+from assay.words.digits import three_digits
+from assay.words.printed import paragraph, utc
+from assay.words.text import sentence, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from assay.pages.main_figure import MainFigure
     from assay.report.first_page.limits import LimitStrip
     from assay.report.first_page.tiles import TileView
-    from assay.summary.record import Coded, Level, RunSummary, State, TestSummary
+    from assay.summary.record import Level, RunSummary, State, TestSummary
+    from assay.words.coded import Coded
 
 CAVEATS_MAX = 4
 """So many caveats are shown; then how many more there are."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.pages.printed import NOT_AVAILABLE
-from assay.summary.digits import si, span_parts, thousands, times
 from assay.summary.measures import MAXIMUM, short_name
 from assay.summary.ranking import level_of_said
-from assay.summary.record import OWN_SLOTS, SLOTS, Coded, coded, quantity
+from assay.summary.record import OWN_SLOTS, SLOTS
 from assay.summary.verdict import level_of
-from assay.summary.words import text
+from assay.words.coded import Coded, coded, quantity
+from assay.words.digits import si, span_parts, thousands, times
+from assay.words.printed import NOT_AVAILABLE
+from assay.words.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from assay.pages.printed import paragraph
 from assay.report.anchors import slug
 from assay.report.first_page.page import Said, verdict_line, worst
 from assay.report.first_page.tiles import test_tiles
 from assay.report.test_page.result_table import merged, result_tables
 from assay.summary.ranking import TEST_MAX, in_words, level_of_said
 from assay.summary.verdict import level_of
-from assay.summary.words import text
+from assay.words.printed import paragraph
+from assay.words.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from assay.pages.main_figure import MainFigure
     from assay.report.first_page.tiles import TileView
     from assay.report.test_page.result_table import TableView
-    from assay.summary.record import Coded, Level, TestSummary
+    from assay.summary.record import Level, TestSummary
     from assay.summary.table import ResultTable
+    from assay.words.coded import Coded
 
 FIGURES_MAX = 2
 """So many figures stand on the page of a test."""

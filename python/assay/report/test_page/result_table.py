@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from math import log
 from typing import TYPE_CHECKING
 
-from assay.pages.printed import NOT_AVAILABLE, milliseconds_text, mix_label, paragraph
-from assay.summary.digits import three_digits
 from assay.summary.measures import MAXIMUM, MEAN
-from assay.summary.record import Coded
 from assay.summary.table import in_tables, pivoted
-from assay.summary.words import text
+from assay.words.coded import Coded
+from assay.words.digits import three_digits
+from assay.words.printed import NOT_AVAILABLE, milliseconds_text, mix_label, paragraph
+from assay.words.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
