@@ -18,7 +18,7 @@ from assay import report as report_module
 from assay.errors import StoreError
 from assay.pages.model import Page, Table
 from assay.procedures.custom import DataTable
-from assay.report import FORMATS, build_report, render
+from assay.report import FORMATS, build_report, render, typeset
 from assay.report import pdf as pdf_module
 from assay.report.figure import figure_svg
 from assay.report.glyphs import REPLACEMENT, spelled_out
@@ -43,9 +43,14 @@ def names(folder: Path) -> list[str]:
 
 
 def first_page(path: Path) -> str:
-    with closing(pdfium.PdfDocument(path)) as document, closing(document[1].get_textpage()) as found:
-        text: str = found.get_text_range()
-    return text
+    """The text of the first page of the specification, behind the summary and the method."""
+    with closing(pdfium.PdfDocument(path)) as document:
+        for sheet in document:
+            with closing(sheet.get_textpage()) as found:
+                text: str = found.get_text_range()
+            if "Summary Report - All Tests" in text:
+                return text
+    raise AssertionError(path)
 
 
 def test_characters_that_the_fonts_lack_cost_no_report_and_are_kept_elsewhere(tmp_path: Path) -> None:
@@ -143,7 +148,8 @@ def test_a_page_that_does_not_fit_costs_the_pdf_alone_and_is_named(
 def test_a_typesetter_that_fails_costs_the_pdf_alone_and_its_reason_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "report.typ").write_text("#panic()")
+    for name in typeset.SOURCES:
+        (tmp_path / name).write_text("#panic()")
     monkeypatch.setattr(pdf_module, "ASSETS", tmp_path)
     with pytest.raises(StoreError, match=r"report\.pdf: the typesetter ended with code 1; written") as caught:
         render(synthetic_run(), tmp_path / "report", formats=["json", "pdf"])

@@ -12,8 +12,9 @@ import pytest
 from assay.engine.records import Cell
 from assay.errors import StoreError
 from assay.procedures.custom import DataTable
-from assay.report import FORMATS, build_report, render
+from assay.report import FORMATS, build_report, render, reports_of_tests
 from assay.report.figure import figure_svg
+from assay.report.front import Paper, report_front
 from assay.report.pdf import begin, verify_sheet_count
 from assay.report.table_csv import table_csv
 from assay.spec.units import KIB
@@ -95,7 +96,7 @@ def test_texts_from_drive_and_plan_are_inert_in_html(tmp_path: Path) -> None:
     page = rendered(run, tmp_path)["report.html"].decode()
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
-    assert page.count("</script>") == 3
+    assert page.count("</script>") == 2
 
 
 def test_hostile_texts_inside_figures_cannot_end_their_script(tmp_path: Path) -> None:
@@ -198,17 +199,17 @@ def test_a_folder_that_cannot_be_written_is_a_store_error(tmp_path: Path) -> Non
 
 def test_a_report_begun_before_its_figures_is_the_same_file(tmp_path: Path) -> None:
     run = synthetic_run()
-    report = build_report(run)
-    pictures = {figure.name: figure_svg(figure) for figure in report.printed_figures}
+    paper = Paper(report=build_report(run), front=report_front(run, reports_of_tests(run), None))
+    pictures = {figure.name: figure_svg(figure) for figure in paper.figures}
     (path,) = render(run, tmp_path, formats=["pdf"])
-    with begin(report) as begun:
+    with begin(paper) as begun:
         assert begun.finish(pictures) == path.read_bytes()
         assert not (begun._root / "draft/report.pdf").exists()
     assert not begun._root.exists()
 
 
 def test_a_report_that_is_given_up_leaves_no_process_and_no_folder() -> None:
-    with begin(build_report(synthetic_run())) as begun:
+    with begin(Paper(report=build_report(synthetic_run()))) as begun:
         assert begun._root.exists()
     assert begun._process.returncode is not None
     assert not begun._root.exists()
