@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from assay.pages.label import beside, host_label
 from assay.results import withheld_reason
 from assay.spec.units import SECOND_NS, duration_label
-from assay.words.printed import paragraph
+from assay.words.text import text
 
 if TYPE_CHECKING:
     from assay.pages.model import Table
@@ -49,6 +49,6 @@ def verdict(test_report: TestReport) -> str:
     """
     withheld = withheld_reason(test_report.test)
     if withheld:
-        return f"WITHHELD: {paragraph(withheld)}"
+        return f"WITHHELD: {text(withheld)}"
     told = ", ".join(filter(None, (f"steady state: {test_report.facts.steady}", test_report.facts.window)))
     return "; ".join((told, *beside(test_report.test, len(test_report.moved_cells()))))
