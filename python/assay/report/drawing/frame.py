@@ -25,12 +25,13 @@ _TICK_LINES_MAX = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """Where a figure is drawn: between the ends of its axes. letters : size of its texts."""
+    """Where a figure is drawn: between the ends of its axes, in so much width. letters : size of its texts."""
 
     figure: Figure
     x: Axis
     y: Axis
     letters: float
+    width: float
     x_ticks: tuple[Tick, ...]
     y_ticks: tuple[Tick, ...]
     x_lines: dict[str, list[str]]
@@ -48,10 +49,10 @@ class Frame:
         return f' data-box="{box}"{"".join(ends)}'
 
 
-def frame(figure: Figure, size: Size, *, right: float, below: float) -> Frame:
-    """Lay out the frame of a figure. right, below : room that a legend takes."""
+def frame(figure: Figure, size: Size, *, right: float = 0, below: float = 0, title: str = "") -> Frame:
+    """Lay out the frame of a figure. right, below : room that a legend takes. title : stands above everything."""
     letters = size.letters
-    y_title = wrapped(figure.y_label, size.width - right, letters)
+    y_title = [*wrapped(title, size.width, letters), *wrapped(figure.y_label, size.width - right, letters)]
     x_title = wrapped(figure.x_label, size.width - right, letters)
     top = len(y_title) * letters * _LINE + letters * 0.7
     # The labels across are laid out before the room on the left is known, for the width that they will about have.
@@ -70,6 +71,7 @@ def frame(figure: Figure, size: Size, *, right: float, below: float) -> Frame:
         x=x,
         y=y,
         letters=letters,
+        width=size.width - right,
         x_ticks=_x_ticks(figure, x, lines, letters),
         y_ticks=y_ticks,
         x_lines=lines,
@@ -80,7 +82,7 @@ def frame(figure: Figure, size: Size, *, right: float, below: float) -> Frame:
 
 def _x_ticks(figure: Figure, axis: Axis, lines: dict[str, list[str]], letters: float) -> tuple[Tick, ...]:
     def extent(label: str) -> float:
-        return max(text_width(line, letters) for line in lines.get(label, [label]))
+        return max((text_width(line, letters) for line in lines.get(label, [label])), default=0)
 
     return spaced(_offered(figure, axis, letters), axis, extent, letters * 0.6)
 
@@ -136,8 +138,14 @@ def frame_parts(found: Frame, *, grid: bool = True) -> Iterator[str]:
     for tick in found.x_ticks:
         yield from _stacked(found.x_lines.get(tick.label, [tick.label]), x.at(tick.at), under, letters, "middle")
     rows = max(map(len, found.x_lines.values()), default=1)
-    yield from _stacked(found.x_title, (x.start + x.end) / 2, under + rows * letters * _LINE, letters, "middle")
+    yield from _stacked(found.x_title, _middle(found), under + rows * letters * _LINE, letters, "middle")
     yield from _stacked(found.y_title, 0, letters, letters, "start")
+
+
+def _middle(found: Frame) -> float:
+    """Where the title across is centred: below the axis, as far as it is not cut there."""
+    half = max((text_width(line, found.letters) for line in found.x_title), default=0) / 2
+    return max(min((found.x.start + found.x.end) / 2, found.width - half), half)
 
 
 def _grid(found: Frame) -> str:

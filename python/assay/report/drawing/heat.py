@@ -49,9 +49,6 @@ def heat_parts(found: Frame, heat: Heat) -> Iterator[str]:
     colours = coloured(values)
     if heat.texts:
         yield from _fields(found, heat, colours)
-        yield text(
-            ((found.x.start + found.x.end) / 2, found.y.end - found.letters * 0.5), heat.colour_title, anchor="middle"
-        )
     else:
         yield _raster(found, heat, colours)
 

@@ -73,7 +73,7 @@ def _drawn(figure: Figure, size: Size, name: str) -> tuple[str, list[str]]:
 
 def _heat(figure: Figure, heat: Heat, size: Size) -> tuple[str, list[str]]:
     below = 0.0 if heat.texts else _SCALE_LETTERS * size.letters
-    found = frame(figure, size, right=0, below=below)
+    found = frame(figure, size, below=below, title=heat.colour_title if heat.texts else "")
     parts: Iterator[str] = heat_parts(found, heat)
     scale = () if heat.texts else scale_parts(heat, found.x.start, found.x.end, size.height - below, size.letters)
     return found.address, [*parts, *frame_parts(found, grid=False), *scale]
