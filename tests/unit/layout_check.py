@@ -7,9 +7,10 @@ import re
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
-from xml.etree import ElementTree as ET
 
 import pypdfium2.raw as pdfium
+from assay.report.drawing import Size
+from assay.report.drawing.frame import frame
 from pypdfium2 import PdfDocument
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ UNKNOWN_MAX = 5
 """The word stands once for the parties of a header and once for each of its four groups."""
 OVERLAP_PT = 0.8
 EDGE_PT = 14.0
-_SVG = "{http://www.w3.org/2000/svg}"
+FIGURE_SIZE = Size(width=730, height=374, letters=10.5)
 _RAW_KEY = re.compile(r"\b[a-z]+(?:_[a-z0-9]+)+\b")
 _NAMES = {"io_uring"}
 """Words with an underscore that are names of something outside."""
@@ -65,7 +66,7 @@ def report_faults(pdf: bytes, report: Report) -> list[Fault]:
     document = PdfDocument(pdf)
     sheets = {number: document[number - 1] for number in range(1, len(document) + 1)}
     lines = {number: _lines(sheet) for number, sheet in sheets.items()}
-    faults: list[Fault] = []
+    faults = [fault for number in front_sheets(document, report) for fault in sheet_faults(number, sheets[number])]
     for page, own in own_sheets(document, report):
         printed = [line for number in own for line in lines[number]]
         found = {"split": split_numbers(page, printed), "unknown": unknowns(page, printed)}
@@ -79,12 +80,16 @@ def report_faults(pdf: bytes, report: Report) -> list[Fault]:
 
 
 def own_sheets(document: PdfDocument, report: Report) -> Iterator[tuple[Page, range]]:
-    """The numbers of the sheets of each page but the opening one, from the outline: an entry where each page begins."""
-    pages = (*report.shown, *report.disclosure)
-    starts = [entry.get_dest().get_index() + 1 for entry in document.get_toc()]
+    """The numbers of the sheets of each page but the front, from the outline: an entry where each page begins."""
+    pages = (*report.pages, *report.disclosure)
+    starts = [entry.get_dest().get_index() + 1 for entry in document.get_toc()][-len(pages) :]
     ends = [*starts[1:], len(document) + 1]
-    spans = zip(pages, map(range, starts, ends), strict=True)
-    return ((page, own) for page, own in spans if page not in report.opening)
+    return zip(pages, map(range, starts, ends), strict=True)
+
+
+def front_sheets(document: PdfDocument, report: Report) -> range:
+    """The numbers of the sheets before those."""
+    return range(1, next(own_sheets(document, report))[1].start)
 
 
 def sheet_faults(number: int, sheet: Any) -> Iterator[Fault]:
@@ -149,31 +154,21 @@ def nameless_gaps(figure: Figure) -> list[str]:
     return [one.label for one in figure.series if one.label and not one.x and not one.label.endswith("n/a")]
 
 
-def few_ticks(figure: Figure, svg: bytes) -> list[str]:
+def few_ticks(figure: Figure) -> list[str]:
     """The axes of a drawn figure with fewer than two labels.
 
-    An axis of one round has one label, and so has each group of bars. The three axes of columns are counted as one.
+    An axis of one round has one label, and so has each group of bars. Columns have a label for each row.
     """
     if figure.kind == "columns":
-        needed = {"x": len(figure.ticks) + len(figure.series) + 2, "y": 0}
-    else:
-        needed = {"x": 1 if _one_round(figure) else 2, "y": 2}
-    labels = _tick_labels(svg)
+        return []
+    drawn = frame(figure, FIGURE_SIZE)
+    labels = {"x": [tick.label for tick in drawn.x_ticks], "y": [tick.label for tick in drawn.y_ticks]}
+    needed = {"x": 1 if _one_round(figure) else 2, "y": 2}
     return [f"{figure.name}: {axis} axis {labels[axis]}" for axis in "xy" if len(labels[axis]) < needed[axis]]
 
 
 def _one_round(figure: Figure) -> bool:
     return figure.rounds and len({x for one in figure.series for x in one.x}) < 2
-
-
-def _tick_labels(svg: bytes) -> dict[str, list[str]]:
-    root = ET.fromstring(svg)  # noqa: S314 - drawn by ourselves
-    labels: dict[str, list[str]] = {"x": [], "y": []}
-    for group in root.iter(f"{_SVG}g"):
-        found = re.match(r"([xy])tick_\d", group.get("id", ""))
-        if found:
-            labels[found[1]] += [text for one in group.iter(f"{_SVG}text") if (text := (one.text or "").strip())]
-    return labels
 
 
 def _inside(word: Word, size: tuple[float, float]) -> bool:

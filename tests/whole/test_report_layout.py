@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 import typst
 from assay.pages.model import Figure, Header, Page, Report, Series, Table, Tick
-from assay.report import build_report
+from assay.report import build_report, reports_of_tests
 from assay.report.figure import figure_svg
+from assay.report.front import Paper, report_front
 from assay.report.glyphs import FONTS
 from assay.report.pdf import report_pdf
 from every_kind import EVERY
@@ -21,10 +22,8 @@ from layout_check import (
     nameless_gaps,
     report_faults,
     sheet_faults,
-    small,
     split_numbers,
     unknowns,
-    words_of,
 )
 from pypdfium2 import PdfDocument
 from report_run import FALLING, synthetic_run, synthetic_test
@@ -42,40 +41,31 @@ SHORT_TABLE_ROWS = 8
 
 @pytest.mark.parametrize("kind", EVERY)
 def test_every_page_of_a_report_can_be_read(kind: str, quiet: Callable[[str], StoredRun]) -> None:
-    report = build_report(quiet(kind))
-    pictures = {one.name: figure_svg(one) for one in report.printed_figures}
-    faults = report_faults(report_pdf(report, pictures), report)
+    run = quiet(kind)
+    report = build_report(run)
+    paper = Paper(report=report, front=report_front(run, reports_of_tests(run), None))
+    faults = report_faults(printed(paper), report)
     assert [fault for fault in faults if not _has_reason(fault, report)] == []
-    assert [fault for figure in report.figures for fault in few_ticks(figure, pictures[figure.name])] == []
+    assert [fault for figure in paper.figures for fault in few_ticks(figure)] == []
     assert [label for figure in report.figures for label in nameless_gaps(figure)] == []
-
-
-@pytest.mark.parametrize("kind", EVERY)
-def test_no_letter_of_the_first_sheets_is_too_small(kind: str, quiet: Callable[[str], StoredRun]) -> None:
-    report = build_report(quiet(kind))
-    document = PdfDocument(report_pdf(report, {one.name: figure_svg(one) for one in report.printed_figures}))
-    # An entry of the outline where the first page of the specification begins.
-    behind = list(document.get_toc())[len(report.opening)].get_dest().get_index()
-    assert [fault for sheet in range(behind) for fault in small(words_of(document[sheet]))] == []
 
 
 def test_letters_on_both_sides_of_a_place_to_break_are_glyphs_of_their_own(quiet: Callable[[str], StoredRun]) -> None:
     run = quiet("lat")
     assert run.journal is not None
     report = build_report(replace(run, journal=replace(run.journal, hash="9fb19973157cacaf" + "f0a69ffc6299d3cf" * 3)))
-    pictures = {one.name: figure_svg(one) for one in report.printed_figures}
-    faults = report_faults(report_pdf(report, pictures), report)
+    faults = report_faults(printed(Paper(report=report)), report)
     assert [fault for fault in faults if fault.rule == "overlap"] == []
 
 
 def test_chapters_and_pages_are_in_the_outline_and_summaries_link_to_them(quiet: Callable[[str], StoredRun]) -> None:
     report = build_report(quiet("iops"))
-    document = PdfDocument(report_pdf(report, {one.name: figure_svg(one) for one in report.printed_figures}))
-    pages = [*report.shown, *report.disclosure]
+    document = PdfDocument(printed(Paper(report=report)))
+    pages = [*report.pages, *report.disclosure]
     outline = list(document.get_toc())
     assert [entry.get_title() for entry in outline] == [page.subtitle for page in pages]
     assert [entry.level for entry in outline] == [0 if page.chapter else 1 for page in pages]
-    first, summary = document[0].get_textpage().get_text_range(), document[2].get_textpage().get_text_range()
+    first, summary = document[0].get_textpage().get_text_range(), document[1].get_textpage().get_text_range()
     assert all(page.subtitle in first for page in pages[1:] if page.chapter)
     assert all(f"{page.subtitle} {page.place}" in summary.replace("\r\n", " ") for page in report.pages[2:-1])
 
@@ -85,24 +75,27 @@ def test_the_summary_of_many_tests_runs_over_sheets_and_not_into_the_footer() ->
     names = ("iops", *(f"iops-{place}" for place in range(2, 9)))
     tests = tuple(replace(base, settings=replace(base.settings, test=name)) for name in names)
     report = build_report(replace(synthetic_run(), tests=tests))
-    report = replace(report, pages=report.pages[-1:], opening=(), disclosure=())
-    faults = report_faults(report_pdf(report, {}), report)
+    report = replace(report, pages=report.pages[-1:], disclosure=())
+    faults = report_faults(printed(Paper(report=report)), report)
     assert [fault for fault in faults if fault.rule != "blank"] == []
 
 
 def test_each_sheet_behind_the_pages_has_a_number_of_its_own(quiet: Callable[[str], StoredRun]) -> None:
     report = build_report(quiet("iops"))
-    document = PdfDocument(report_pdf(report, {one.name: figure_svg(one) for one in report.printed_figures}))
-    sheets = [sheet.get_textpage().get_text_range() for sheet in document][
-        len(report.opening) + len(report.pages) - 1 :
-    ]
+    document = PdfDocument(printed(Paper(report=report)))
+    sheets = [sheet.get_textpage().get_text_range() for sheet in document][len(report.pages) - 1 :]
     assert len(sheets) >= 1 + len(report.disclosure)
     for number, text in enumerate(sheets, 1):
         assert f"A{number} of A{len(sheets)}" in text
 
 
+def printed(paper: Paper) -> bytes:
+    return report_pdf(paper, {one.name: figure_svg(one) for one in paper.figures})
+
+
 def _has_reason(fault: Fault, report: Report) -> bool:
-    return fault.rule == "blank" and _short(fault.page, report)
+    """A sheet of the front has as little on it as its test shows."""
+    return fault.rule == "blank" and (not fault.page or _short(fault.page, report))
 
 
 def _short(place: str, report: Report) -> bool:
@@ -159,8 +152,8 @@ def test_a_number_over_two_lines_and_a_header_of_unknowns_are_found() -> None:
 def test_an_axis_with_one_label_and_a_curve_without_a_point_are_found() -> None:
     line = Series(label="line", x=(1.0, 2.0), y=(10.8, 12.4), colour=0)
     figure = Figure(name="f", kind="lines", alt="", x_title="x", y_title="y", y_scale="log", series=(line,))
-    assert few_ticks(figure, figure_svg(figure)) == []
+    assert few_ticks(figure) == []
     lonely = replace(figure, ticks=(Tick(at=1.0, label="one"),))
-    assert few_ticks(lonely, figure_svg(lonely)) == ["f: x axis ['one']"]
+    assert few_ticks(lonely) == ["f: x axis ['one']"]
     assert nameless_gaps(replace(figure, series=(replace(line, x=(), y=()),))) == ["line"]
     assert nameless_gaps(replace(figure, series=(replace(line, x=(), y=(), label="line n/a"),))) == []
