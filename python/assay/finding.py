@@ -9,6 +9,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
+from assay.words.coded import Coded, coded
+from assay.words.place import NOWHERE, Place
+from assay.words.text import text
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -25,22 +29,27 @@ Number = float | Fraction
 class Finding:
     """What a check found in one place.
 
-    reason : what was found, as printed. measured, limit : the figure, and the largest (or least) that passes, in one
-    unit; None where the answer is no figure. where : step, sequence or point; empty for the whole test or host.
+    reason : what was found; None where there is nothing to say. measured, limit : the figure, and the largest (or
+    least) that passes, in one unit; None where the answer is no figure. where : step, sequence or point.
     weight : how much it rests on; among equals the heaviest is shown.
     """
 
     level: Level
-    reason: str = ""
+    reason: Coded | None = None
     measured: float | None = None
     limit: float | None = None
-    where: str = ""
+    where: Place = NOWHERE
     weight: float = 0
 
     @property
     def marked(self) -> bool:
         """Whether it lies beyond its limit."""
         return self.level in {"warn", "invalid"}
+
+    @property
+    def words(self) -> str:
+        """The reason as printed; empty without one."""
+        return text(self.reason) if self.reason else ""
 
     @property
     def severity(self) -> tuple[int, float, float]:
@@ -55,9 +64,9 @@ class Check(Generic[Subject]):
 
     name : in files, as ``littles-law``. number : of the integrity check that it is, as ``C22``; empty for others.
     title : as printed. passes : what passes, as printed. answer : what it finds of a subject, one finding or one for
-    each place. absent : why it does not apply where it finds none. unit : of its figures. remedy : what to do where it
-    does not pass, untold : where it cannot be told; ``remedy`` does where that is empty.
-    alone : its reason where that stands alone, with the names ``title`` and ``reason`` in braces.
+    each place. absent : code of why it does not apply where it finds none. unit : of its figures. remedy : what to do
+    where it does not pass, untold : where it cannot be told; ``remedy`` does where that is empty.
+    titled : where its reason stands alone, the title is before it.
     """
 
     name: str
@@ -65,11 +74,11 @@ class Check(Generic[Subject]):
     passes: str
     answer: Callable[[Subject], Finding | Iterable[Finding]]
     number: str = ""
-    absent: str = "nothing was issued"
+    absent: str = "nothing-issued"
     unit: Unit = ""
     remedy: str = ""
     untold: str = ""
-    alone: str = "{title}: {reason}"
+    titled: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,9 +108,10 @@ class Checked:
         return self.check.remedy if self.level in {"unknown", "warn", "invalid"} else ""
 
     @property
-    def alone(self) -> str:
-        """The reason as it stands in a sentence. Worked: ``"write cache: enabled, disabled in round 3"``."""
-        return self.check.alone.format(title=self.check.title.lower(), reason=self.finding.reason)
+    def alone(self) -> Coded | None:
+        """The reason within a sentence. Worked: ``"write cache: enabled, disabled in round 3"``."""
+        reason = self.finding.reason
+        return coded("titled", title=self.check.title.lower(), reason=reason) if self.check.titled else reason
 
 
 def ask(check: Check[Subject], subject: Subject) -> Checked:
@@ -112,7 +122,7 @@ def ask(check: Check[Subject], subject: Subject) -> Checked:
     answer = check.answer(subject)
     found = [answer] if isinstance(answer, Finding) else list(answer)
     told = [one for one in found if one.level not in {"unknown", "n/a"}]
-    worst = max(told or found, key=lambda one: one.severity, default=Finding(level="n/a", reason=check.absent))
+    worst = max(told or found, key=lambda one: one.severity, default=Finding(level="n/a", reason=coded(check.absent)))
     return Checked(check=check, finding=worst, judged=len(told), marked=sum(one.marked for one in told))
 
 
@@ -135,7 +145,7 @@ def at_least(measured: Number, passes: Number, invalid: Number | None = None) ->
     return "invalid" if invalid is not None and measured < invalid else "warn"
 
 
-def within(measured: float, limit: float, reason: str, *, where: str = "", weight: float = 0) -> Finding:
+def within(measured: float, limit: float, reason: Coded, *, where: Place = NOWHERE, weight: float = 0) -> Finding:
     """A figure that passes up to a limit in absolute value. Worked: -3 at a limit of 2 -> ``warn``."""
     level = at_most(abs(measured), limit)
     return Finding(level=level, reason=reason, measured=measured, limit=limit, where=where, weight=weight)
@@ -154,8 +164,8 @@ def facts(one: Checked) -> dict[str, Any]:
         "number": check.number or None,
         "title": check.title,
         "level": found.level,
-        "reason": found.reason,
-        "where": found.where or None,
+        "reason": found.words,
+        "where": str(found.where) or None,
         "measured": found.measured,
         "limit": found.limit,
         "passes": check.passes,

@@ -28,7 +28,7 @@ ALLOWED = {
     "endings": set(),
     "errors": set(),
     "files": set(),
-    "finding": set(),
+    "finding": {"words"},
     "version": set(),
     "visible": set(),
     "model_faults": {"nearest"},

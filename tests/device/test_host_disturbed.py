@@ -62,7 +62,7 @@ def test_a_tester_that_was_stopped_is_blamed_and_not_the_drive(loop_drive_in_mem
     worst = max(test.sequences, key=lambda sequence: sequence.host.late_ns_max if sequence.host else 0)
     found = sequence_host(worst)
     assert found[0].level == "invalid"
-    assert any("stalled for " in one.reason for one in found), found
+    assert any("stalled for " in one.words for one in found), found
     assert worst.host is not None
     start_ns, span_ns = max(worst.host.stalls, key=lambda stall: stall[1])
     # Whoever else stops it makes it longer only.
@@ -138,7 +138,7 @@ def test_hogs_on_every_processor_are_blamed_on_the_host() -> None:
             hog.communicate()
     found = host_findings(record, 1)
     assert found[0].level in {"warn", "invalid"}
-    (waited,) = [one for one in found if "waited for a processor" in one.reason]
+    (waited,) = [one for one in found if "waited for a processor" in one.words]
     assert waited.measured is not None
     assert waited.measured > 0.3
     assert record.switches_involuntary is not None

@@ -129,7 +129,7 @@ def test_a_split_by_the_queue_s_limit_is_marked_with_its_factor(queue: tuple[str
     with merging_off(drive):
         rows = audited(measured(path, pattern, 50, drive), pattern, drive)
     assert (rows["counted-ios"].level, rows["counted-ios"].finding.measured) == ("warn", 7 * 50)
-    assert rows["counted-ios"].finding.reason.endswith("8 per I/O")
+    assert rows["counted-ios"].finding.words.endswith("8 per I/O")
 
 
 def test_what_the_kernel_merges_is_marked_to_the_io(queue: tuple[str, Path]) -> None:

@@ -75,7 +75,7 @@ def lost_of_test(test: StoredTest) -> str | None:
     found = list(withholding(test))
     if not found or any(one.name not in by_host for one in found):
         return None
-    return "; ".join([str(test.ended), *(one.finding.reason for one in found)])
+    return "; ".join([str(test.ended), *(one.finding.words for one in found)])
 
 
 def verdict_code(out: Path) -> int:

@@ -164,7 +164,7 @@ def test_a_write_cache_that_is_switched_in_mid_run_is_invalid(
         set_cache(found, enabled=True)
     (test,) = read_run(out).tests
     (cache,) = [check for check in run_checks(test) if check.check.number == "C12"]
-    control.say(cache.finding.reason)
+    control.say(cache.finding.words)
     assert cache.level == "invalid"
-    assert cache.finding.reason.startswith("enabled, enabled to the kernel and disabled in the drive in round ")
+    assert cache.finding.words.startswith("enabled, enabled to the kernel and disabled in the drive in round ")
     assert test.conditions, "read before the test, at least"

@@ -11,6 +11,7 @@ from assay.engine.records import DriveIdentity
 from assay.errors import StoreError
 from assay.finding import Check, Checked, Finding
 from assay.host.compatibility import compatibility, write_compatibility
+from assay.words.coded import coded
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +31,11 @@ CHECK: Check[None] = Check(name="power", title="Power", passes="off", answer=lam
 
 
 def written(*refusals: str) -> str:
-    found = [Checked(check=CHECK, finding=Finding(level="warn", reason="of S123"), judged=1, marked=1)]
+    found = [
+        Checked(
+            check=CHECK, finding=Finding(level="warn", reason=coded("reason", reason="of S123")), judged=1, marked=1
+        )
+    ]
     return json.dumps(compatibility(DRIVE, found, refusals))
 
 

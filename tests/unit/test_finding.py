@@ -22,6 +22,9 @@ from assay.results.stimulus_asked import asked_steps
 from assay.results.stimulus_audit import AUDIT
 from assay.results.stimulus_time import lead_ins
 from assay.spec.units import MILLISECOND_NS, SECOND_NS
+from assay.words.coded import coded
+from assay.words.place import Place
+from assay.words.text import text, text_or_none
 from report_run import synthetic_direction, synthetic_test
 
 if TYPE_CHECKING:
@@ -67,28 +70,33 @@ def test_a_figure_passes_up_to_its_limit_and_is_invalid_beyond_another(measured:
     assert at_most(measured, 60) == ("pass" if level == "pass" else "warn")
 
 
+WORDS = coded("reason", reason="small")
+
+
 def check(*found: Finding) -> Check[None]:
-    return Check(name="x", title="Write cache", passes="none", answer=lambda _: found, absent="no drive", remedy="look")
+    return Check(
+        name="x", title="Write cache", passes="none", answer=lambda _: found, absent="simulated", remedy="look"
+    )
 
 
 def test_the_worst_finding_stands_for_a_check_and_the_others_are_counted() -> None:
-    one = ask(check(within(1, 2, "one"), within(-3, 2, "three"), within(2.5, 2, "more")), None)
+    one = ask(check(within(1, 2, WORDS), within(-3, 2, WORDS), within(2.5, 2, WORDS)), None)
     assert (one.level, one.marked, one.judged, one.finding.measured) == ("warn", 2, 3, -3)
-    grave = ask(check(within(9, 2, "nine"), Finding(level="invalid", reason="small", measured=1, limit=2)), None)
-    assert (grave.level, grave.alone) == ("invalid", "write cache: small")
+    grave = ask(check(within(9, 2, WORDS), Finding(level="invalid", reason=WORDS, measured=1, limit=2)), None)
+    assert (grave.level, text_or_none(grave.alone)) == ("invalid", "write cache: small")
 
 
 def test_what_cannot_be_told_stands_for_a_check_only_where_nothing_can() -> None:
-    unknown = Finding(level="unknown", reason="no log")
+    unknown = Finding(level="unknown", reason=coded("log-unreadable"))
     assert (ask(check(unknown), None).level, ask(check(unknown), None).judged) == ("unknown", 0)
-    assert ask(check(unknown, within(1, 2, "one")), None).level == "pass"
+    assert ask(check(unknown, within(1, 2, WORDS)), None).level == "pass"
     nothing = ask(check(), None)
-    assert (nothing.level, nothing.finding.reason, nothing.remedy) == ("n/a", "no drive", "")
+    assert (nothing.level, nothing.finding.words, nothing.remedy) == ("n/a", "simulated drive", "")
 
 
 def test_a_check_reads_the_same_on_a_page_and_in_a_file() -> None:
-    one = ask(check(within(3, 2, "three", where="round 1"), within(0, 2, "none")), None)
-    assert checks_table("", [one]).rows == (("", "Write cache", "none", "WARN", "1 of 2", "", "", "round 1", "three"),)
+    one = ask(check(within(3, 2, WORDS, where=Place("round", 1)), within(0, 2, WORDS)), None)
+    assert checks_table("", [one]).rows == (("", "Write cache", "none", "WARN", "1 of 2", "", "", "round 1", "small"),)
     found = facts(one)
     assert {name: found[name] for name in ("level", "measured", "limit", "where", "remedy", "marked")} == {
         "level": "warn", "measured": 3, "limit": 2, "where": "round 1", "remedy": "look", "marked": 1,
@@ -143,11 +151,12 @@ def test_the_first_invalid_check_withholds_and_the_banner_says_so_unless_it_says
     test = breaking(replace(synthetic_test(), ended="steady"))
     (found,) = [one for one in run_checks(test) if one.level == "invalid"]
     assert [one.name for one in withholding(test)] == [found.name] == [name]
-    assert words in (withheld_reason(test) or "")
+    reason = text_or_none(withheld_reason(test))
+    assert words in (reason or "")
     result = loop_result(test)
     assert (result.withheld, result.matrix) == (withheld_reason(test), {})
     said = banner(test, result.findings) or ""
-    assert said.startswith("INTERRUPTED") if name == "ended" else f"NO HEADLINE: {withheld_reason(test)}" in said
+    assert said.startswith("INTERRUPTED") if name == "ended" else f"NO HEADLINE: {reason}" in said
     assert ("NO HEADLINE" in said) == (name != "ended")
 
 
@@ -159,9 +168,9 @@ def test_a_banner_says_the_end_the_result_what_is_void_and_one_reason_in_this_or
         window_indexes=(1, 2, 3, 4, 5),
     )
     ((place, happened),) = void_places(test)
-    found = Finding(level="warn", reason="STEADY STATE NOT REACHED in 4 rounds")
+    found = Finding(level="warn", reason=coded("steady-missed", extent=coded("extent", rounds=4)))
     parts = (banner(test, [found]) or "").split(" - ")
-    assert parts[:3] == ["INTERRUPTED", found.reason, f"{place.upper()} VOID: {happened}"]
+    assert parts[:3] == ["INTERRUPTED", found.words, f"{str(place).upper()} VOID: {text(happened)}"]
     assert [part.partition(":")[0] for part in parts[3:]] == ["NO HEADLINE"]
     assert "the host stalled" in parts[3]
 
@@ -260,4 +269,4 @@ def test_clocks_that_run_apart_ever_faster_are_never_taken_for_one_that_is_set(p
             now += step.span_ns
         sequences.append(replace(sequence, steps=tuple(steps)))
     (found,) = [one for one in run_checks(replace(test, sequences=tuple(sequences))) if one.name == "clocks"]
-    assert (found.level, found.finding.reason) == (expected, f"{ppm} ppm apart")
+    assert (found.level, found.finding.words) == (expected, f"{ppm} ppm apart")

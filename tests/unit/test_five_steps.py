@@ -149,7 +149,7 @@ def test_step_3_asks_for_steady_state_and_for_steady_seconds(reached: bool | Non
 def test_step_4_has_the_drops_of_the_source() -> None:
     # Spanjer (2009): 172.5 to 16.8 MB/s is printed as 90 %, 118.3 to 113.3 MB/s as 4 %.
     far = independence_verdict(CHANGE, 0.1)
-    assert (far.word, far.finding.reason) == ("fail", "172.5 to 16.8 MB/s, a drop of 90.3 %")
+    assert (far.word, far.finding.words) == ("fail", "172.5 to 16.8 MB/s, a drop of 90.3 %")
     assert round(100 * (far.finding.measured or 0)) == 90
     near = replace(CHANGE, before=118.3, after=113.3, drop_share=1 - 113.3 / 118.3)
     assert (independence_verdict(near, 0.1).word, round(100 * near.drop_share)) == ("pass", 4)

@@ -55,8 +55,8 @@ def test_a_ceiling_near_the_highest_rate_of_the_run_tells(times: float, grade: s
     check = host_checks(run(valid(point)))[0]
     assert (check.name, check.level, check.finding.limit) == ("ceiling", grade, 2.0)
     assert check.finding.measured == pytest.approx(times)
-    assert check.finding.reason.endswith(f" / {highest:,.0f} IOPS")
-    assert check.finding.where == "IOPS RND 8KiB 100/0, round 1"
+    assert check.finding.words.endswith(f" / {highest:,.0f} IOPS")
+    assert str(check.finding.where) == "IOPS RND 8KiB 100/0, round 1"
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_a_cost_in_the_response_time_tells(cost_ns: float, grade: str) -> None:
     # Every I/O of the synthetic run takes 2.5 ms.
     check = host_checks(run(valid(replace(POINTS[0], cpu_ns=cost_ns))))[1]
     assert (check.name, check.level) == ("cost", grade)
-    assert check.finding.reason.endswith(" ns / 2,500.0 us")
+    assert check.finding.words.endswith(" ns / 2,500.0 us")
 
 
 def filling(*fills: FillPoint, data: str = "random", cpu_count: int | None = None) -> StoredRun:
@@ -94,7 +94,7 @@ def test_a_host_that_cannot_make_data_as_fast_as_they_were_written_tells(times: 
     stored = filling(FillPoint(transfer_bytes=4096, bytes_per_s=times * highest))
     check = host_checks(stored)[2]
     assert (check.name, check.level, check.finding.measured) == ("fill", grade, pytest.approx(times))
-    assert check.finding.reason.endswith(f" MB/s x 1 / {highest / 1e6:,.1f} MB/s")
+    assert check.finding.words.endswith(f" MB/s x 1 / {highest / 1e6:,.1f} MB/s")
     assert printed(stored)["Data made over written"].startswith(f"{grade.upper()}: ")
 
 
@@ -105,7 +105,7 @@ def test_no_more_cores_make_data_than_there_are_threads_and_cpus() -> None:
         demand = Demand(thread_count=threads, queue_depth=1)
         tests = tuple(asked_otherwise(test, partial(replace, demand=demand)) for test in stored.tests)
         check = host_checks(replace(stored, tests=tests))[2]
-        assert f" = 1,000 MB/s x {cores} / " in check.finding.reason
+        assert f" = 1,000 MB/s x {cores} / " in check.finding.words
 
 
 def test_writes_are_held_against_the_data_rate_of_their_size() -> None:

@@ -32,6 +32,7 @@ from assay.results.histogram import ResponseTimes
 from assay.spec.units import KIB, SECOND_NS
 from assay.summary.insights import KINDS
 from assay.summary.ranking import ordered
+from assay.words.coded import coded
 from assay.words.subject import ALL_IOS
 from report_run import synthetic_run, synthetic_settings, synthetic_test
 
@@ -213,7 +214,7 @@ TRAITS: dict[KindName, Trait] = {
     "idle-gain": Trait(planted_idle, 0.02),
 }
 HOST: dict[KindName, tuple[str, Any]] = {
-    "withheld": ("withheld_reason", lambda _: "41 I/O errors in the test"),
+    "withheld": ("withheld_reason", lambda _: coded("io-errors", count=41)),
     "unwritten-reads": ("unwritten_reads", lambda _: [SimpleNamespace(measured=0.4)]),
     "host-interference": ("disturbed_count", lambda _: (2, 5)),
 }

@@ -11,6 +11,7 @@ from assay.dut.real.kernel_log import KernelLog, log_names, parse_record
 from assay.dut.real.watch import EVENTS_MAX, DriveWatch, gravest, read_state
 from assay.engine.records import DriveEvent, DriveIdentity
 from assay.results import disturbs, void_reason
+from assay.words.text import text_or_none
 from report_run import GOLDEN, judged_rounds, synthetic_rounds, synthetic_settings
 from test_device_identity import make_disk
 
@@ -245,7 +246,7 @@ def test_a_reset_voids_its_round_whatever_the_stall_limit_and_the_window_begins_
         rounds[index - 1] = replace(rounds[index - 1], cells=(replace(first, drive_events=(event,)), *rest))
     judged = judged_rounds(settings, lambda index: rounds[index - 1].cells)
     assert [one.index for one in judged if one.void] == [2]
-    assert "2/0/0 default/read/poll queues" in (judged[1].void or "")
+    assert "2/0/0 default/read/poll queues" in (text_or_none(judged[1].void) or "")
     assert judged[-1].ended == "steady"
     assert judged[-1].window is not None
     assert judged[-1].window.rounds == (3, 4, 5, 6, 7)

@@ -150,7 +150,7 @@ def test_bytes_that_others_move_while_the_drive_is_left_alone_are_a_warning() ->
     quiet = idle_before(idle_test(counters(5, 7), counters(5, 7)))
     assert (quiet.level, quiet.measured) == ("pass", 0)
     busy = idle_before(idle_test(counters(5, 7), counters(5 + 4096, 7 + 8192)))
-    assert (busy.level, busy.reason) == ("warn", "12,288 bytes of others in 10 s")
+    assert (busy.level, busy.words) == ("warn", "12,288 bytes of others in 10 s")
     assert idle_before(idle_test(None, None)).level == "n/a"
     assert idle_before(SimpleNamespace(preconditioning=())).level == "unknown"  # type: ignore[arg-type]
 
@@ -161,4 +161,4 @@ def test_a_burn_in_that_was_cut_is_a_warning() -> None:
         return SimpleNamespace(preconditioning=(step,) * count)
 
     assert burn_in(burned(12)).level == "pass"
-    assert (burn_in(burned(11)).level, burn_in(burned(11)).reason.partition(",")[0]) == ("warn", "1 h 50 min")
+    assert (burn_in(burned(11)).level, burn_in(burned(11)).words.partition(",")[0]) == ("warn", "1 h 50 min")

@@ -123,12 +123,12 @@ def test_a_check_answers_by_its_limit(slug: str, expected: str, given: Facts) ->
 def test_what_does_not_pass_has_a_remedy_and_evidence() -> None:
     found = judged(around(queue={"scheduler": "bfq"}, commands_offered=1))
     assert all(bool(one.remedy) == (one.level not in {"pass", "n/a"}) for one in found)
-    assert all(one.finding.reason and one.check.passes for one in found)
+    assert all(one.finding.words and one.check.passes for one in found)
 
 
 def test_a_neighbour_behind_the_same_controller_is_named() -> None:
     found = judged(later(other_io_bytes={"sdb": 2 * 10**9}))
-    assert "sdb behind the same controller" in next(one.finding.reason for one in found if one.name == "other-io")
+    assert "sdb behind the same controller" in next(one.finding.words for one in found if one.name == "other-io")
 
 
 def test_other_limits_need_a_reason_and_are_kept_with_it(tmp_path: Path) -> None:

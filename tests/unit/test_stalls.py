@@ -17,6 +17,7 @@ from assay.run.plan_file import load_plan
 from assay.run.planning import VOID_LIMIT
 from assay.run.run import plan_run
 from assay.spec.units import SECOND_NS
+from assay.words.text import text_or_none
 from report_run import (
     GOLDEN,
     judged_rounds,
@@ -54,7 +55,7 @@ def test_the_reason_names_the_longest_silence_and_its_cell() -> None:
     settings = synthetic_settings(**POLICY)
     cells = list(synthetic_rounds(settings, GOLDEN)[0].cells)
     cells[3], cells[7] = stalled(cells[3], 2.5), stalled(cells[7])
-    assert void_reason(cells, settings) == f"no I/O completed for 5.0 s in {cells[7].label}"
+    assert text_or_none(void_reason(cells, settings)) == f"no I/O completed for 5.0 s in {cells[7].label}"
 
 
 @pytest.mark.parametrize(("seconds", "limit", "void"), [(2.0, 2, 0), (2.1, 2, 1), (60.0, 0, 0), (9.0, 10, 0)])
@@ -156,7 +157,11 @@ def test_a_report_shows_void_rounds_and_takes_its_numbers_from_the_rounds_behind
 def test_a_test_given_up_for_its_stalls_prints_no_result() -> None:
     test = replace(stored(1, 3, 5, 7, until=7), ended="device-failure")
     result = loop_result(test)
-    assert (result.window, result.matrix, result.withheld) == (None, {}, "the test did not run to its end")
+    assert (result.window, result.matrix, text_or_none(result.withheld)) == (
+        None,
+        {},
+        "the test did not run to its end",
+    )
 
 
 def test_the_plan_sets_limit_and_policy_of_settings_base() -> None:
@@ -174,4 +179,4 @@ def test_what_the_gate_saw_is_not_said_of_the_kernel_log(device: str, words: str
     event = DriveEvent(level=2, device=device, text="timeout, aborting")
     settings = synthetic_settings(**POLICY)
     step = replace(synthetic_rounds(settings, GOLDEN)[0].cells[0], drive_events=(event,))
-    assert void_reason([step], settings) == f"{words} in {step.label}"
+    assert text_or_none(void_reason([step], settings)) == f"{words} in {step.label}"

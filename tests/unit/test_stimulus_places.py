@@ -35,7 +35,7 @@ def found(test: StoredTest) -> list[Finding]:
 def test_one_io_off_its_grid_is_a_mark() -> None:
     first, *rest = alignment(tuple(asked_steps(stored(first={"misaligned_io_count": 1}))))
     assert (first.level, first.measured, [one.level for one in rest]) == ("warn", 1, ["pass"] * 3)
-    assert "1 of 40,000 I/Os are off their grid" in first.reason
+    assert "1 of 40,000 I/Os are off their grid" in first.words
     uncounted = stored({"misaligned_io_count": None}, {"misaligned_io_count": None})
     assert len(list(alignment(tuple(asked_steps(uncounted))))) == len(rest) - 1
 

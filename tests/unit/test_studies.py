@@ -43,6 +43,7 @@ from assay.procedures.xsr.run import run_xsr
 from assay.run.plan_file import Plan, load_plan
 from assay.run.planning import plan_suite
 from assay.spec.units import GIB, MIB, SECOND_NS
+from assay.words.coded import coded
 from report_run import START_NS, TRACKED, balanced, stored_sequence, synthetic_direction, synthetic_step
 
 ALL: tuple[str, ...] = (
@@ -415,7 +416,7 @@ def test_a_study_quotes_its_slowest_and_fastest_variant_of_the_same_accesses() -
         ("AR 5 %, W", "56,700.0"),
         ("Fastest variant over slowest", "19.6"),
     ]
-    nothing = StudyResult(variants=(), outstanding_error=None, error_count=0, withheld="an error")
+    nothing = StudyResult(variants=(), outstanding_error=None, error_count=0, withheld=coded("io-errors", count=1))
     none = quoted_headlines(study_measures(settings, nothing, 10**9))  # type: ignore[arg-type]
     assert [one.text for one in none] == ["n/a"]
 

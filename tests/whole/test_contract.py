@@ -20,6 +20,7 @@ from assay.results import counted_sequences, void_places, withheld_reason
 from assay.run.run import run_plan
 from assay.run.store.read import read_run
 from assay.spec.units import SECOND_NS
+from assay.words.text import text, text_or_none
 from every_kind import KINDS, plan_of, run_of, selected
 from openpyxl import load_workbook
 from pypdfium2 import PdfDocument
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StepRecord, StoredRun, StoredSequence
     from assay.report import Format
+    from assay.words.coded import Coded
+    from assay.words.place import Place
 
 pytestmark = pytest.mark.long
 
@@ -59,6 +62,10 @@ def befallen(kind: str, folder: Path, fault: str) -> tuple[StoredRun, str | None
     return read_run(folder / "run", histograms=True), reason
 
 
+def banner_of(place: Place, happened: Coded) -> str:
+    return f"{str(place).upper()} VOID: {text(happened)}"
+
+
 def said_everywhere(
     run: StoredRun, said: Collection[str], folder: Path, formats: Collection[Format] = ("html", "xlsx", "json")
 ) -> None:
@@ -71,8 +78,8 @@ def said_everywhere(
     for path in render(run, folder, formats=formats):
         found = PRINTED.get(path.name, lambda _: None)(path)
         assert found is None or all(squeezed(words) in found for words in said), path
-    assert json.loads((folder / "results.json").read_text("ascii"))["tests"][0]["withheld"] == withheld_reason(
-        run.tests[0]
+    assert json.loads((folder / "results.json").read_text("ascii"))["tests"][0]["withheld"] == text_or_none(
+        withheld_reason(run.tests[0])
     )
     if withheld_reason(run.tests[0]):
         assert set(selected(run)) <= {"n/a"}
@@ -110,11 +117,11 @@ def test_a_stall_of_the_drive_where_it_is_measured_is_void_or_ends_the_test(
     (test, *_) = run.tests
     long = {one.name for one in test.sequences if any((step.stall_ns_max or 0) > 2 * SECOND_NS for step in one.steps)}
     places = void_places(test)
-    assert long == {name.removeprefix("a step of ") for name, _ in places} != set()
+    assert long == {str(place).removeprefix("a step of ") for place, _ in places} != set()
     assert (reason is None) != (test.ended == "device-failure")
     assert reason is None or "cannot go on behind a void" in reason
     assert not {one.name for one in counted_sequences(test)} & long or not test.window_stage
-    said_everywhere(run, [f"{name.upper()} VOID: {happened}" for name, happened in places], tmp_path / "report")
+    said_everywhere(run, [banner_of(*one) for one in places], tmp_path / "report")
 
 
 @pytest.mark.parametrize("kind", list(KINDS))
@@ -123,9 +130,9 @@ def test_a_reset_of_the_drive_where_it_is_measured_is_void_and_a_check_says_so(
 ) -> None:
     at_s = middle_s(measured(quiet(kind)))
     run, _ = befallen(kind, tmp_path, f'kind = "reset"\nat_s = {at_s}\nduration_s = 0.01')
-    ((name, happened), *_) = void_places(run.tests[0])
-    assert "controller reset" in happened
-    said_everywhere(run, [f"{name.upper()} VOID: {happened}"], tmp_path / "report")
+    (first, *_) = void_places(run.tests[0])
+    assert "controller reset" in text(first[1])
+    said_everywhere(run, [banner_of(*first)], tmp_path / "report")
 
 
 @pytest.mark.parametrize("kind", list(KINDS))

@@ -21,6 +21,7 @@ from assay.run.plan_file import load_plan
 from assay.run.run import Outcome, run_plan
 from assay.run.store.read import read_run
 from assay.spec.units import MILLISECOND_NS, SECOND_NS
+from assay.words.text import text
 from shown_errors import error_lines
 
 # 56 cells of 60 ms are a round of 3.36 s; purge and preconditioning take less than 0.2 s.
@@ -110,7 +111,7 @@ def test_a_stall_is_noted_and_beyond_the_limit_voids_its_round(length_s: float, 
     longest = max(step.stall_ns_max or 0 for step in test.steps("round"))
     assert longest == round(length_s * SECOND_NS) + SERVICE_NS
     void = [("round 2", f"the drive stalled for {length_s:.1f} s")] if length_s > 2 else []
-    assert void_places(test) == void
+    assert [(str(place), text(happened)) for place, happened in void_places(test)] == void
     assert test.verdict is not None
     assert test.verdict.rounds == ((3, 4, 5, 6, 7) if void else (1, 2, 3, 4, 5))
     assert withheld_reason(test) is None
@@ -148,8 +149,8 @@ def test_a_reset_that_costs_no_command_voids_its_round_by_its_event(said: str, f
     ((step, event),) = events
     assert event.text.startswith(said)
     assert not stored_error_count(test)
-    ((name, happened),) = void_places(test)
-    assert (name, happened.startswith("the kernel's log says")) == ("round 2", True)
+    ((place, happened),) = void_places(test)
+    assert (str(place), happened.code) == ("round 2", "kernel-says")
     assert test.verdict is not None
     assert test.verdict.rounds[0] == 3
     at_ns = 5 * SECOND_NS + (300 * MILLISECOND_NS if "timed" in said else 0)

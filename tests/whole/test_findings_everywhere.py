@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from assay.dut.dut import Answers
-from assay.report import FORMATS, render
-from assay.report.gathered import Found, gathered
+from assay.report import FORMATS, render, reports_of_tests
+from assay.report.findings import run_findings
+from assay.report.gathered import gathered
 from assay.run.plan_file import load_plan
 from assay.run.run import run_plan
 from assay.run.store.read import read_run
@@ -200,12 +201,14 @@ def test_every_table_of_places_has_the_findings_of_results_json(form: str, files
 
 
 @pytest.mark.parametrize("form", READ_BY_PEOPLE)
-def test_people_read_a_row_for_each_finding_with_the_count_of_its_places(form: str, files: dict[str, Path]) -> None:
+def test_people_read_a_row_for_each_finding_with_the_count_of_its_places(
+    form: str, run: StoredRun, files: dict[str, Path]
+) -> None:
     listed = json.loads(files["results.json"].read_text("ascii"))["findings"]
     rows = READ_BY_PEOPLE[form](files)
     assert Counter(rows) == Counter(
         squeezed((one.test, one.kind, one.where, one.count, one.what))
-        for one in gathered(Found(**finding) for finding in listed)
+        for one in gathered(run_findings(run, reports_of_tests(run)))
     )
     assert len(rows) < len(listed) == sum(int(row[3]) for row in rows)
 

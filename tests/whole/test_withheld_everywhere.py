@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from assay.report import FORMATS, build_report, render, reports_of_tests
 from assay.results import counted_sequences, withheld_reason
+from assay.words.text import text_or_none
 from every_kind import EVERY, selected, with_stall
 from openpyxl import load_workbook
 
@@ -78,7 +79,7 @@ def test_preconditioning_that_has_the_numbers_of_the_window_s_rounds_is_no_resul
 def test_the_baseline_of_idle_recovery_comes_from_its_preconditioning(quiet: Callable[[str], StoredRun]) -> None:
     last = quiet("hir").tests[0].stage("sample")[-1].name
     run = with_stall(quiet("hir"), lambda one: only(one, last))
-    assert f"in {last};" in (withheld_reason(run.tests[0]) or "")
+    assert f"in {last};" in (text_or_none(withheld_reason(run.tests[0])) or "")
 
 
 @pytest.mark.long

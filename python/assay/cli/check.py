@@ -104,7 +104,7 @@ def check(
     if allowed.reason:
         click.echo(visible(f"Limits of {limits}: {allowed.reason}"))
     for one in found:
-        click.echo(visible(f"{one.level:9}{one.check.title}: {one.finding.reason} (limit: {one.check.passes})"))
+        click.echo(visible(f"{one.level:9}{one.check.title}: {one.finding.words} (limit: {one.check.passes})"))
         if one.remedy:
             click.echo(f"         To do: {one.remedy}")
     click.echo(verdict(found))

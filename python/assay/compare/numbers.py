@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from assay.endings import ending_label, is_cut_short
 from assay.results import missed_steady_state
 from assay.summary.measures import key_of_unit, measure_words
+from assay.words.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,7 +104,7 @@ def _test_state(test_report: TestReport) -> tuple[State, str]:
     if is_cut_short(test_report.test.ended):
         return "unfinished", ending_label(test_report.test.ended)
     if test_report.withheld:
-        return "withheld", test_report.withheld
+        return "withheld", text(test_report.withheld)
     return ("not steady", "steady state not reached") if missed_steady_state(test_report.test) else ("ok", "")
 
 

@@ -20,6 +20,7 @@ from assay.results import withheld_reason
 from assay.run.reporting import stored_run
 from assay.run.store.raw_tables import steps_of_tests
 from assay.spec.units import SECOND_NS
+from assay.words.text import text_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -143,7 +144,7 @@ def _test(tables: TestTables, frame: Callable[[Any], Any]) -> LoadedTest:
         procedure=test.settings.procedure,
         ended=test.ended,
         reached=test.verdict.reached if test.verdict else None,
-        withheld=withheld_reason(test),
+        withheld=text_or_none(withheld_reason(test)),
         arrow=tables,
         _frame=frame,
     )

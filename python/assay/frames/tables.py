@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.report.findings import run_findings
 from assay.run.store.raw_tables import RawTable, histogram_rows, read_raw, series_rows
+from assay.words.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StoredRun
     from assay.pages.test_report import TestReport
-    from assay.report.gathered import Found
     from assay.run.store.forms import Steps
     from assay.summary.record import Measure
     from assay.words.coded import Number
@@ -98,12 +98,10 @@ class RunTables:
         import pyarrow as pa  # noqa: PLC0415
 
         found = run_findings(self.run, self.reports)
+        rows = [(one.test, one.kind, str(one.where), text(one.what)) for one in found]
         names = ("test", "kind", "where", "what")
-        return pa.table({name: pa.array([_text(one, name) for one in found], type=pa.string()) for name in names})
-
-
-def _text(one: Found, name: str) -> str:
-    return str(getattr(one, name))
+        columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
+        return pa.table({name: pa.array(column, type=pa.string()) for name, column in columns.items()})
 
 
 def _measure_row(one: Measure) -> tuple[Any, ...]:

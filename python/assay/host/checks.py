@@ -10,15 +10,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.finding import Check, Finding, Level, at_least, at_most
-from assay.spec.units import MB, MILLISECOND_NS, SECOND_NS, gigabytes, gigabytes_label
+from assay.spec.units import MB, MILLISECOND_NS, SECOND_NS, gigabytes
+from assay.words.coded import coded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from assay.dut.real.surroundings import Surroundings
     from assay.engine.records import DriveCondition, DriveIdentity, HostRecord
     from assay.errors import HostLimitError
     from assay.host.limits import Limits
+    from assay.words.coded import Coded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,18 +48,18 @@ class Facts:
     host_limit_least: HostLimitError | None = None
 
 
-def banded(value: float | None, good: float, bad: float, shown: str) -> Finding:
+def banded(value: float | None, good: float, bad: float, shown: Coded) -> Finding:
     """Pass up to ``good``, invalid beyond ``bad``. Worked: 70 between 60 and 80 -> ``warn``."""
     if value is None:
-        return _unknown("this host does not tell")
+        return _unknown("host-silent")
     return Finding(level=at_most(value, good, bad), reason=shown, measured=value, limit=good)
 
 
-def _unknown(reason: str = "not told") -> Finding:
-    return Finding(level="unknown", reason=reason)
+def _unknown(code: str = "not-told") -> Finding:
+    return Finding(level="unknown", reason=coded(code))
 
 
-def _warned(fits: object, shown: str) -> Finding:
+def _warned(fits: object, shown: Coded) -> Finding:
     return Finding(level="pass" if fits else "warn", reason=shown)
 
 
@@ -65,7 +67,7 @@ def _block(answer: Callable[[Facts], Finding]) -> Callable[[Facts], Finding]:
     def guarded(facts: Facts) -> Finding:
         kind = facts.identity.kind
         name = "simulated drive" if kind == "simulated" else kind
-        return answer(facts) if kind == "block" else Finding(level="n/a", reason=f"does not apply to a {name}")
+        return answer(facts) if kind == "block" else Finding(level="n/a", reason=coded("not-for", kind=name))
 
     return guarded
 
@@ -73,38 +75,36 @@ def _block(answer: Callable[[Facts], Finding]) -> Callable[[Facts], Finding]:
 def _clock_source(facts: Facts) -> Finding:
     source = facts.before.clock_source
     if facts.clock_backward:
-        return Finding(level="invalid", reason=f"{facts.clock_backward} readings ran back")
+        return Finding(level="invalid", reason=coded("ran-back", count=facts.clock_backward))
     if source is None:
-        return _unknown("no clock source named")
+        return _unknown("no-clock-source")
     fit = source in {"tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"}
-    return _warned(fit, f"{source}, no reading ran back")
+    return _warned(fit, coded("clock-source", source=source))
 
 
 def _clock_cost(facts: Facts) -> Finding:
-    limits = facts.limits
-    return banded(
-        facts.clock_ns, limits.clock_read_ns_pass, limits.clock_read_ns_invalid, f"{facts.clock_ns:.1f} ns a reading"
-    )
+    limits, shown = facts.limits, coded("clock-cost", cost_ns=facts.clock_ns)
+    return banded(facts.clock_ns, limits.clock_read_ns_pass, limits.clock_read_ns_invalid, shown)
 
 
 def _tool_overhead(facts: Facts) -> Finding:
     if facts.tool_cpu_ns is None:
-        return _unknown("no certificate of this host")
-    shown = f"{facts.tool_cpu_ns:.0f} ns of CPU per I/O on a device that answers at once"
+        return _unknown("no-certificate")
+    shown = coded("tool-cpu", cpu_ns=facts.tool_cpu_ns)
     return _warned(at_most(facts.tool_cpu_ns, facts.limits.tool_cpu_ns_pass) == "pass", shown)
 
 
 def _tool_ceiling(facts: Facts) -> Finding:
     if facts.ceiling_iops is None or facts.certificate_days is None:
-        return _unknown("no certificate of this host")
-    shown = f"{facts.ceiling_iops:,.0f} IOPS of one thread, certified {facts.certificate_days:.0f} days ago"
+        return _unknown("no-certificate")
+    shown = coded("tool-ceiling", iops=facts.ceiling_iops, days=facts.certificate_days)
     return _warned(at_most(facts.certificate_days, facts.limits.certificate_days_pass) == "pass", shown)
 
 
 def _stalls(facts: Facts) -> Finding:
     seen, limits = facts.watched, facts.limits
     late_ms, max_ms = seen.late_ns_p999 / MILLISECOND_NS, seen.late_ns_max / MILLISECOND_NS
-    shown = f"99.9 % of wakes within {late_ms:.2f} ms, largest {max_ms:.1f} ms, over {seen.span_ns / SECOND_NS:.1f} s"
+    shown = coded("wakes", late_ns=seen.late_ns_p999, largest_ns=seen.late_ns_max, span_ns=seen.span_ns)
     # A stall makes the audit last longer, and is no part of the time that it is a share of.
     ran_ns = max(seen.span_ns - seen.stalled_ns, 0)
     if max_ms > limits.late_ms_max_invalid or seen.stalled_ns > limits.stalled_share_invalid * ran_ns:
@@ -115,26 +115,26 @@ def _stalls(facts: Facts) -> Finding:
 def _steal(facts: Facts) -> Finding:
     seen, limits = facts.watched, facts.limits
     share = None if seen.steal_ns is None else seen.steal_ns / (max(seen.span_ns, 1) * seen.cpu_count)
-    shown = f"{share or 0:.2%} stolen, {seen.switches_involuntary or 0} involuntary switches"
+    shown = coded("stolen", share=share or 0, count=seen.switches_involuntary or 0)
     return banded(share, limits.steal_share_pass, limits.steal_share_invalid, shown)
 
 
 def _write_cache(facts: Facts) -> Finding:
     state = facts.identity.write_cache
-    return Finding(level="unknown" if state == "unknown" else "pass", reason=state)
+    return Finding(level="unknown" if state == "unknown" else "pass", reason=coded("kept", value=state))
 
 
 def _scheduler(facts: Facts) -> Finding:
     found = facts.before.queue.get("scheduler")
-    return _unknown() if found is None else _warned(found == "none", found)
+    return _unknown() if found is None else _warned(found == "none", coded("kept", value=found))
 
 
 def _queue_limits(facts: Facts) -> Finding:
     queue = facts.before.queue
     names = ("wbt_lat_usec", "rq_affinity", "iostats", "nomerges", "read_ahead_kb")
-    shown = ", ".join(f"{name} {queue[name]}" for name in names if name in queue)
+    shown = _named({name: queue[name] for name in names if name in queue})
     throttled = queue.get("wbt_lat_usec", "0") not in {"0", "-1"}
-    return _warned(not throttled, shown) if shown else _unknown()
+    return _warned(not throttled, shown) if queue.keys() & set(names) else _unknown()
 
 
 def _depth(facts: Facts) -> Finding:
@@ -142,50 +142,51 @@ def _depth(facts: Facts) -> Finding:
     if count is None:
         return _unknown()
     limit = facts.limits.commands_offered_pass
-    return Finding(level=at_least(count, limit), reason=f"{count} commands at once", measured=count, limit=limit)
+    return Finding(level=at_least(count, limit), reason=coded("at-once", count=count), measured=count, limit=limit)
 
 
 def _alignment(facts: Facts) -> Finding:
     offset, physical = facts.before.alignment_offset_bytes, facts.identity.physical_block_bytes
     if offset is None or physical is None:
         return _unknown()
-    shown = f"offset {offset}, blocks {facts.identity.logical_block_bytes} logical and {physical} physical"
+    shown = coded("alignment", offset=offset, logical=facts.identity.logical_block_bytes, physical=physical)
     return _warned(offset == 0, shown)
 
 
 def _governor(facts: Facts) -> Finding:
     found = facts.before.governors
-    idle = f"; idle driver {facts.before.idle_driver or 'none'}"
+    idle = facts.before.idle_driver or "none"
     if not found:
-        return _unknown("no governor can be read" + idle)
-    return _warned(found == ("performance",), ", ".join(found) + idle)
+        return Finding(level="unknown", reason=coded("no-governor", idle=idle))
+    return _warned(found == ("performance",), coded("governors", names=found, idle=idle))
 
 
 def _link(facts: Facts) -> Finding:
     link = facts.condition.link
     if link is None:
-        return _unknown("no link is told")
-    return Finding(level="invalid" if " of " in link else "pass", reason=link)
+        return _unknown("no-link")
+    return Finding(level="invalid" if " of " in link else "pass", reason=coded("kept", value=link))
 
 
 def _temperature(facts: Facts) -> Finding:
     found, limits = facts.condition.temperature_c, facts.limits
-    return banded(found, limits.temperature_c_pass, limits.temperature_c_invalid, f"{found or 0:.0f} degrees Celsius")
+    return banded(
+        found, limits.temperature_c_pass, limits.temperature_c_invalid, coded("temperature", celsius=found or 0)
+    )
 
 
 def _power(facts: Facts) -> Finding:
     power = facts.before.power
     awake = {"performance", "on", "max_performance", "0", "default"}
     sleepy = [name for name, text in power.items() if text not in awake]
-    shown = ", ".join(f"{name} {text}" for name, text in power.items())
-    return _warned(not sleepy, shown) if power else _unknown("nothing told")
+    return _warned(not sleepy, _named(power)) if power else _unknown("nothing-told")
 
 
 def _numa(facts: Facts) -> Finding:
     node, nodes = facts.before.numa_node, facts.before.cpu_nodes
     if node is None:
-        return _warned(nodes, "one node") if len(nodes) == 1 else _unknown("the drive's node is not told")
-    shown = f"drive on node {node}, processors of node {', '.join(map(str, nodes)) or 'unknown'}"
+        return _warned(nodes, coded("one-node")) if len(nodes) == 1 else _unknown("no-node")
+    shown = coded("nodes", node=node, nodes=nodes or ("unknown",))
     return _warned(nodes == (node,), shown)
 
 
@@ -195,19 +196,19 @@ def _memory(facts: Facts) -> Finding:
     if None in pages or free is None:
         return _unknown()
     swapped = (pages[1] or 0) - (pages[0] or 0)
-    shown = f"{gigabytes_label(free, 1)} to be had, {swapped:,} pages swapped in meanwhile"
+    shown = coded("memory", free_bytes=free, count=swapped)
     level: Level = "invalid" if swapped else at_least(gigabytes(free), facts.limits.memory_gb_pass)
     return Finding(level=level, reason=shown)
 
 
 def _host_limits(facts: Facts) -> Finding:
     if facts.identity.kind == "simulated":
-        return Finding(level="n/a", reason="does not apply to a simulated drive")
+        return Finding(level="n/a", reason=coded("not-for", kind="simulated drive"))
     met = facts.host_limit_least or facts.host_limit
     if met is None:
-        return Finding(level="pass", reason="rings, buffers, files, threads and memory were tried")
+        return Finding(level="pass", reason=coded("host-tried"))
     level: Level = "invalid" if facts.host_limit_least else "warn"
-    return Finding(level=level, reason=f"{met.thing}: {met.reason}; {met.remedy}")
+    return Finding(level=level, reason=coded("host-limit", thing=met.thing, reason=met.reason, remedy=met.remedy))
 
 
 def _other_io(facts: Facts) -> Finding:
@@ -217,9 +218,15 @@ def _other_io(facts: Facts) -> Finding:
         for name, count in facts.after.other_io_bytes.items()
     }
     busy = {name: rate for name, rate in rates.items() if rate > facts.limits.neighbour_mb_per_s_pass}
-    shown = ", ".join(f"{name} {rate:.1f} MB/s" for name, rate in busy.items()) or "none"
-    same = [name for name in busy if name in facts.before.neighbours]
-    return _warned(not busy, shown + (f"; {', '.join(same)} behind the same controller" if same else ""))
+    rows = tuple(coded("neighbour", name=name, rate=rate) for name, rate in busy.items())
+    same = tuple(name for name in busy if name in facts.before.neighbours)
+    return _warned(not busy, coded("neighbours", rows=rows, same=same or None) if rows else coded("none"))
+
+
+def _named(facts: Mapping[str, str]) -> Coded:
+    """Facts with their names."""
+    rows = tuple(coded("named", name=name, value=value) for name, value in facts.items())
+    return coded("facts", rows=rows)
 
 
 CHECKS: tuple[Check[Facts], ...] = (

@@ -159,7 +159,7 @@ def _value(test: str, where: str, one: Measure, reason: str) -> Value:
 def _not_judged(report: TestReport) -> str:
     """Why no number of a test decides anything; empty where they do."""
     if withheld := withheld_reason(report.test):
-        return f"results withheld: {withheld}"
+        return f"results withheld: {text(withheld)}"
     return "steady state was not reached" if missed_steady_state(report.test) else ""
 
 

@@ -14,6 +14,7 @@ from assay.results import latency_count, mean_and_max_ms, merged, percentiles
 from assay.summary.columns import IO_COUNT, MAXIMUM, MEAN_OF_IOS, named, percentile_columns
 from assay.summary.table import ResultTable
 from assay.words.printed import NOT_AVAILABLE, milliseconds_text
+from assay.words.text import text_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from assay.engine.records import StepRecord
     from assay.pages.model import Block, Figure
     from assay.results import ResponseTimes
+    from assay.words.coded import Coded
 
 SHARES = (0.5, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999)
 """Percentiles that are given of every part."""
@@ -72,7 +74,7 @@ class Distribution:
     prefix: str
     columns: tuple[str, ...]
     parts: tuple[Part, ...]
-    withheld: str | None = None
+    withheld: Coded | None = None
     curves: tuple[int, ...] = ()
     rule: str = ""
     maps: tuple[tuple[str, Figure], ...] = ()
@@ -126,7 +128,8 @@ def percentile_table(found: Distribution, parts: Sequence[Part], *notes: str) ->
 def screen_blocks(found: Distribution) -> tuple[Block, ...]:
     """Everything of it for the on-screen appendix; why there is nothing, where there is nothing."""
     if not found.parts:
-        return (Text(paragraphs=(f"{found.title}: response times n/a: {found.withheld or 'nothing was measured'}.",)),)
+        why = text_or_none(found.withheld) or "nothing was measured"
+        return (Text(paragraphs=(f"{found.title}: response times n/a: {why}.",)),)
     figures = tuple(block for text, figure in found.maps for block in (_said(f"{found.title}: {text}"), figure))
     return (percentile_table(found, found.parts), *_curves(found), *figures)
 

@@ -16,6 +16,7 @@ from assay.words.printed import (
 if TYPE_CHECKING:
     from assay.engine.records import AccessPattern, MeasurementWindow, StoredRun
     from assay.pages.model import Entry
+    from assay.words.coded import Coded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +63,7 @@ class TestFacts:
         return self.time or ("" if self.rounds == NOT_APPLICABLE else f"rounds {self.rounds}")
 
 
-def steady_word(window: MeasurementWindow | None, withheld: str | None) -> str:
+def steady_word(window: MeasurementWindow | None, withheld: Coded | None) -> str:
     """Whether steady state was reached, and that it was not judged where there is no window of five values."""
     if withheld:
         return NOT_AVAILABLE

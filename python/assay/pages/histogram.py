@@ -17,6 +17,7 @@ from assay.results import (
 )
 from assay.spec.units import MILLISECOND_NS, duration_label
 from assay.words.printed import milliseconds_text
+from assay.words.text import text_or_none
 
 if TYPE_CHECKING:
     from assay.engine.records import StoredTest
@@ -35,7 +36,7 @@ def histogram_parts(test_report: TestReport) -> tuple[PagePart, ...]:
         return ()
     step = steps[0]
     if (withheld := withheld_reason(test_report.test)) or not times.io_count:
-        reason = f"n/a: {withheld or 'no I/O completed'}"
+        reason = f"n/a: {text_or_none(withheld) or 'no I/O completed'}"
         return (("Response Time Histogram", (Text(paragraphs=(reason,)),)),)
     latency_ms_max = (max_latency_ns(step) or 0) / MILLISECOND_NS
     what = f"{step.label.removeprefix('histogram ')}, {duration_label(step.span_ns)}"

@@ -9,7 +9,7 @@ from assay.results import ENDED, disturbed_count, void_places, window_disturbed,
 from assay.results.stimulus_asked import asked_steps
 from assay.results.stimulus_time import short_windows
 from assay.spec.units import count_label
-from assay.words.printed import paragraph
+from assay.words.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,13 +37,13 @@ def banner(test: StoredTest, findings: Iterable[Finding]) -> str | None:
     drive"``.
     """
     said = [ENDINGS[test.ended]] if test.ended in ENDINGS else []
-    said += [one.reason for one in findings]
-    said += [f"{name.upper()} VOID: {paragraph(told)}" for name, told in void_places(test)]
-    said += [f"HOST DISTURBED {told}" for told in [window_disturbed(test)] if told]
+    said += [one.words for one in findings]
+    said += [f"{str(place).upper()} VOID: {text(reason)}" for place, reason in void_places(test)]
+    said += [f"HOST DISTURBED {text(told)}" for told in [window_disturbed(test)] if told]
     said += [told for told in [short_text(test)] if told]
     # How a test ended early is said already.
     reasons = (one.alone for one in withholding(test) if one.name != ENDED or test.ended not in ENDINGS)
-    said += [f"NO HEADLINE: {paragraph(reason)}" for reason in islice(reasons, 1)]
+    said += [f"NO HEADLINE: {text(reason)}" for reason in islice(reasons, 1) if reason]
     return " - ".join(said) or None
 
 

@@ -17,19 +17,29 @@ from assay.results import (
     void_reason,
     window_count,
 )
+from assay.words.printed import or_null
+from assay.words.text import text_or_none
 
 if TYPE_CHECKING:
     from assay.engine.records import MeasurementWindow, StepRecord, TestSettings
+    from assay.finding import Finding
+    from assay.words.coded import Coded
 
 
-def window_results(window: MeasurementWindow | None, withheld: str | None) -> dict[str, Any] | None:
+def window_results(window: MeasurementWindow | None, withheld: Coded | None) -> dict[str, Any] | None:
     """A measurement window with its verdicts; None where there is none or nothing may be printed."""
     return asdict(window) if window and not withheld else None
 
 
 def judged_step(step: StepRecord, settings: TestSettings) -> dict[str, Any]:
     """The numbers of one step, and why it is void; null where it is not."""
-    return {**step_results(step), "void": void_reason([step], settings)}
+    return {**step_results(step), "void": text_or_none(void_reason([step], settings))}
+
+
+def finding_results(found: Finding) -> dict[str, Any]:
+    """A finding, its level null where it does not apply."""
+    facts = {"level": or_null(found.level), "reason": found.words, "measured": found.measured, "limit": found.limit}
+    return {**facts, "where": str(found.where), "weight": found.weight}
 
 
 def step_results(record: StepRecord) -> dict[str, Any]:

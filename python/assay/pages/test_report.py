@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from assay.summary.record import Measure, Verdict
     from assay.summary.table import ResultTable
     from assay.summary.verdict import Ruled
+    from assay.words.coded import Coded
 
 # The taller header of form 2.0 leaves flatter room for figures.
 FLATTER = {"1.0": 0.88, "2.0": 1.06}
@@ -141,7 +142,7 @@ class TestReport(ABC):
         return quoted_headlines(self.measures)
 
     @cached_property
-    def withheld(self) -> str | None:
+    def withheld(self) -> Coded | None:
         """Why no result of it may be printed; None where they may."""
         return withheld_reason(self.test)
 

@@ -37,6 +37,7 @@ from assay.summary.measures import quoted
 from assay.summary.table import Column, ResultTable, records, table_of
 from assay.words.coded import coded
 from assay.words.printed import NOT_APPLICABLE, NOT_AVAILABLE, data_label, significant
+from assay.words.text import text_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from assay.spec.edition import Edition
     from assay.summary.record import Measure
     from assay.summary.table import Declared
+    from assay.words.coded import Coded
 
 __all__ = [
     "GIB",
@@ -108,7 +110,7 @@ class CustomResult:
     """The values of a custom test; each is None where the test's results are withheld."""
 
     values: tuple[Value, ...]
-    withheld: str | None
+    withheld: Coded | None
     findings: tuple[Finding, ...] = ()
 
 
@@ -218,7 +220,7 @@ class CustomReport(TestReport):
 
     def results(self) -> dict[str, Any]:
         """The values by item."""
-        return {"withheld": self.result.withheld, "values": records(self._values())}
+        return {"withheld": text_or_none(self.result.withheld), "values": records(self._values())}
 
 
 def DataTable(*, name: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> ResultTable:  # noqa: N802

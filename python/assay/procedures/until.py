@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from assay.engine.records import MeasurementWindow, TestSettings
     from assay.results import Tracked
+    from assay.words.coded import Coded
 
 
 class TrackedValue(NamedTuple):
@@ -57,7 +58,7 @@ class RoundOutcome:
     gathered: int = 0
     complete: tuple[Round, ...] = ()
     covered: tuple[int, ...] = ()
-    void: str | None = None
+    void: Coded | None = None
     silent: Tracked | None = None
 
     def ending(self, *, reached: bool) -> Ending:

@@ -12,7 +12,9 @@ from assay.results.stimulus_asked import asked_steps
 from assay.results.stimulus_audit import stimulus_audit
 from assay.results.stimulus_time import larger_lead_ins
 from assay.spec.units import MILLISECOND_NS
+from assay.words.coded import coded
 from assay.words.printed import UNKNOWN, paragraph, printable
+from assay.words.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 _EVENT_ROWS = 12
 # Counts that move in every test say nothing of the drive's health.
 _MOVING = {"host_read_bytes", "host_written_bytes", "power_on_hours"}
-_SIMULATED = Finding(level="n/a", reason="simulated drive")
+_SIMULATED = Finding(level="n/a", reason=coded("simulated"))
 _OPEN = ("Test", "Check", "Passes", "Level", "Beyond", "Worst", "Limit", "Where", "Found")
 _NOTES = (
     """The worst step or sequence of each check is shown; at most the limit passes. An invalid check withholds the
@@ -73,7 +75,7 @@ def test_tables(test_report: TestReport) -> tuple[Table, ...]:
     name, found = test_report.label, kept_checks(test_report)
     counts = "; ".join(f"{len(of)} {_SAID[level]}" for level, of in _settled(found).items())
     larger = larger_lead_ins(tuple(asked_steps(test_report.test)))
-    notes = (f"{counts}.", *_NOTES, *((larger,) if larger else ()))
+    notes = (f"{counts}.", *_NOTES, *((text(larger),) if larger else ()))
     folds = (
         replace(checks_table(f"{name}: {len(of)} checks that {_SAID[level]}", of), folded=True)
         for level, of in _settled(found).items()
@@ -90,7 +92,7 @@ def printed_checks(tests: Sequence[TestReport]) -> Table:
     Where there is none, every check by test instead.
     """
     larger = ((one, larger_lead_ins(tuple(asked_steps(one.test)))) for one in tests)
-    own = [f"{one.label}: {note}" for one, note in larger if note]
+    own = [f"{one.label}: {text(note)}" for one, note in larger if note]
     rows = tuple((one.label, *_row(check)[1:]) for one in tests for check in _open(kept_checks(one)))
     notes = (f"{'; '.join(map(_counted, tests))}.", *_NOTES, *own)
     if not rows:
@@ -141,8 +143,8 @@ def _row(one: Checked) -> tuple[str, ...]:
     check, found = one.check, one.finding
     beyond = f"{one.marked:,} of {one.judged:,}" if one.judged > 1 else ""
     worst, limit = (figure_text(value, check.unit) for value in (found.measured, found.limit))
-    reason = paragraph(found.reason)
-    return (check.number, check.title, check.passes, level_text(found.level), beyond, worst, limit, found.where, reason)
+    place, reason = str(found.where), paragraph(found.words)
+    return (check.number, check.title, check.passes, level_text(found.level), beyond, worst, limit, place, reason)
 
 
 def figure_text(value: float | None, unit: str) -> str:

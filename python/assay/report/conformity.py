@@ -61,7 +61,7 @@ def short_window_text(test: StoredTest) -> Iterator[str]:
     """
     found = short_windows(tuple(asked_steps(test)))
     if found:
-        fewest, where = min((count, where) for where, count in found.items())
+        fewest, where = min((count, str(place)) for place, count in found.items())
         number = "1 window" if len(found) == 1 else f"{len(found)} windows"
         least = f"the least {fewest} in {where}"
         yield f"{number} of {test.settings.test} with fewer completions than I/Os outstanding, {least}"

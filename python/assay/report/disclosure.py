@@ -208,7 +208,7 @@ def _host_notes(tests: Sequence[TestReport]) -> Iterable[str]:
 
 def _host(audit: SequenceAudit) -> str:
     """What the host did during a sequence, the gravest first."""
-    return "; ".join(one.reason for one in audit.host)
+    return "; ".join(one.words for one in audit.host)
 
 
 def _totals(pairs: Iterable[tuple[int, int | None]]) -> tuple[str, str]:

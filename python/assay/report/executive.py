@@ -24,6 +24,7 @@ from assay.report.unusual import unusual_table
 from assay.results import disturbed_count, driven_s, withheld_reason
 from assay.spec.units import GB, GIB, SECOND_NS, count_label, duration_label
 from assay.words.printed import NOT_APPLICABLE, UNKNOWN, capacity_label, paragraph
+from assay.words.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -171,7 +172,7 @@ def verdict(test_report: TestReport) -> str:
 def _verdict(test_report: TestReport, window: str) -> str:
     withheld = withheld_reason(test_report.test)
     if withheld:
-        return f"WITHHELD: {paragraph(withheld)}"
+        return f"WITHHELD: {text(withheld)}"
     told = ", ".join(filter(None, (f"steady state: {test_report.facts.steady}", window)))
     return "; ".join((told, *beside(test_report.test, len(test_report.moved_cells()))))
 

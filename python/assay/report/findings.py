@@ -12,10 +12,14 @@ from assay.report.checks import kept_checks
 from assay.report.conforming import deviations
 from assay.report.gathered import Found, gathered
 from assay.results import ENDED, counted_sequences, disturbing, sequence_host, void_places, withheld_reason
+from assay.results.places import sequence_place
 from assay.spec.units import MILLISECOND_NS
 from assay.summary.columns import UNIT
 from assay.summary.table import Column, Words, table_of
+from assay.words.coded import coded
+from assay.words.place import Place
 from assay.words.printed import paragraph
+from assay.words.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,6 +29,7 @@ if TYPE_CHECKING:
     from assay.pages.test_report import TestReport
     from assay.report.gathered import Gathered
     from assay.summary.table import Declared, ResultTable
+    from assay.words.coded import Coded
 
 ALL_TESTS = "all"
 FINDINGS = "Findings"
@@ -39,8 +44,8 @@ _WHAT = Column("what", "What was found")
 _COLUMNS: Declared[Found] = (
     (_TEST, lambda one: one.test),
     (_KIND, lambda one: one.kind),
-    (_WHERE, lambda one: one.where),
-    (_WHAT, lambda one: one.what),
+    (_WHERE, lambda one: str(one.where)),
+    (_WHAT, lambda one: text(one.what)),
     (Column("measured", "Measured"), lambda one: one.measured),
     (Column("limit", "Limit"), lambda one: one.limit),
     (UNIT, lambda one: one.unit),
@@ -68,9 +73,9 @@ _NOTE = (
 def run_findings(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Found, ...]:
     """Everything found in a run, test by test, then what is of all tests; each once."""
     found = [replace(said, test=one.name.upper()) for one in tests for said in _of(one)]
-    found += [Found(test=one.test.upper(), kind="not run", where="", what=paragraph(one.reason)) for one in run.skipped]
-    found += [Found(test=ALL_TESTS, kind="resumed", where="", what=line) for line in break_texts(run)]
-    found += [Found(test=ALL_TESTS, kind="deviation", where="", what=line) for line in deviations(run)]
+    found += [Found(test=one.test.upper(), kind="not run", what=_stated(one.reason)) for one in run.skipped]
+    found += [Found(test=ALL_TESTS, kind="resumed", what=_stated(line)) for line in break_texts(run)]
+    found += [Found(test=ALL_TESTS, kind="deviation", what=_stated(line)) for line in deviations(run)]
     return tuple(dict.fromkeys(found))
 
 
@@ -103,23 +108,24 @@ def finding_tables(found: Sequence[Found]) -> list[Table]:
 
 def _of(one: TestReport) -> Iterator[Found]:
     """Everything found in one test, without its name."""
-    for kind, where, what in _in_words(one):
-        yield Found(test="", kind=kind, where=where, what=what)
+    yield from _without_figure(one)
     for cell in one.moved_cells():
-        said = Found(test="", kind="moved", where=cell.label, what=cell.text)
+        said = Found(test="", kind="moved", where=Place(cell.label), what=_stated(cell.text))
         yield replace(said, measured=cell.apart, limit=cell.limit, unit="share")
     yield from map(_beyond, checks_beyond(one))
 
 
 def _beyond(check: Checked) -> Found:
     """What a check found in its worst place, and how many places are beyond the limit."""
-    several = f"; the worst of {check.marked:,} beyond the limit, of {check.judged:,}" if check.marked > 1 else ""
     found, unit = check.finding, check.check.unit
+    what = coded("titled", title=check.check.title, reason=found.reason)
+    if check.marked > 1:
+        what = coded("several", what=what, marked=check.marked, judged=check.judged)
     return Found(
         test="",
         kind="check",
         where=found.where,
-        what=paragraph(f"{check.check.title}: {found.reason}{several}"),
+        what=what,
         measured=_natural(found.measured, unit),
         limit=_natural(found.limit, unit),
         unit=unit,
@@ -133,18 +139,24 @@ def _natural(value: float | None, unit: str) -> float | None:
     return float(value) / MILLISECOND_NS if unit == "ms" else float(value)
 
 
-def _in_words(one: TestReport) -> Iterator[tuple[str, str, str]]:
-    """Kind, place and words of what has no figure."""
+def _without_figure(one: TestReport) -> Iterator[Found]:
+    """What has no figure of its own."""
     test, withheld = one.test, withheld_reason(one.test)
     if test.ended in ENDINGS:
-        yield "ended early", "", paragraph(" ".join(filter(None, (ENDINGS[test.ended].lower(), test.ended_detail))))
+        ended = _stated(" ".join(filter(None, (ENDINGS[test.ended].lower(), test.ended_detail))))
+        yield Found(test="", kind="ended early", what=ended)
     if withheld:
-        yield "withheld", "", paragraph(withheld)
-    yield from (("warning", "", paragraph(finding.reason)) for finding in one.result.findings)
-    yield from (("void", place, paragraph(reason)) for place, reason in void_places(test))
+        yield Found(test="", kind="withheld", what=withheld)
+    yield from (Found(test="", kind="warning", what=one.reason) for one in one.result.findings if one.reason)
+    yield from (Found(test="", kind="void", where=place, what=reason) for place, reason in void_places(test))
     yield from _events(one)
     yield from _host(one)
-    yield from (("remark", "", paragraph(text)) for text in one.remarks())
+    yield from (Found(test="", kind="remark", what=_stated(remark)) for remark in one.remarks())
+
+
+def _stated(words: str) -> Coded:
+    """What is stored, or worded elsewhere, as a statement."""
+    return coded("reason", reason=words)
 
 
 def checks_beyond(one: TestReport) -> list[Checked]:
@@ -152,17 +164,19 @@ def checks_beyond(one: TestReport) -> list[Checked]:
     return [check for check in kept_checks(one) if check.level in {"warn", "invalid"} and check.name not in _LISTED]
 
 
-def _events(one: TestReport) -> Iterator[tuple[str, str, str]]:
+def _events(one: TestReport) -> Iterator[Found]:
     for sequence in one.test.sequences:
         for step in sequence.steps:
             for event in disturbing(step):
-                yield "drive event", paragraph(f"{sequence.name}, {step.label}"), paragraph(event.text)
+                place = Place(paragraph(f"{sequence.name}, {step.label}"))
+                yield Found(test="", kind="drive event", where=place, what=_stated(event.text))
 
 
-def _host(one: TestReport) -> Iterator[tuple[str, str, str]]:
+def _host(one: TestReport) -> Iterator[Found]:
     counted = {id(sequence) for sequence in counted_sequences(one.test)}
     for sequence in one.test.sequences:
         found = sequence_host(sequence)
         if found[0].marked:
-            told = "; ".join(finding.reason for finding in found)
-            yield "host", sequence.name, paragraph(told if id(sequence) in counted else f"{told}; in no result")
+            no_result = None if id(sequence) in counted else coded("in-no-result")
+            what = coded("host-found", found=tuple(finding.reason for finding in found), no_result=no_result)
+            yield Found(test="", kind="host", where=sequence_place(sequence), level=found[0].level, what=what)

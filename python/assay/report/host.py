@@ -67,11 +67,11 @@ def _reference(reference: ReferenceDrive | None) -> Iterator[Entry]:
     yield "Reference drive", paragraph(f"{name}, measured {utc(reference.made_wall_ns)}")
     for one in reference_checks(reference):
         since = f", since {utc(reference.baseline_wall_ns)}" if one.name == "drift" else ""
-        text = one.finding.reason if one.level == "n/a" else _check(one, since)
+        text = one.finding.words if one.level == "n/a" else _check(one, since)
         yield one.check.title, text
 
 
 def _check(one: Checked, more: str = "") -> str:
     """Level, figures, where, and what passes."""
     found = one.finding
-    return f"{found.level.upper()}: {found.reason}, {paragraph(found.where)}{more} (limit: {one.check.passes})"
+    return f"{found.level.upper()}: {found.words}, {paragraph(found.where)}{more} (limit: {one.check.passes})"

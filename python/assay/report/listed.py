@@ -20,7 +20,8 @@ from assay.results import (
     withheld_reason,
 )
 from assay.summary.verdict import NO_RULE, Ruled, framed, ruled_by
-from assay.words.printed import paragraph, utc
+from assay.words.printed import utc
+from assay.words.text import text_or_none
 
 if TYPE_CHECKING:
     from assay.engine.records import StoredRun, StoredTest
@@ -173,7 +174,7 @@ def _test(test: StoredTest, state: State, numbers: tuple[Quoted, ...]) -> Listed
         measured=measured_extent(test),
         ended=test.ended,
         reached=not missed_steady_state(test),
-        withheld=withheld and paragraph(withheld),
+        withheld=text_or_none(withheld),
         verdict=_VERDICTS[state],
         cut_short=test.ended is not None and is_cut_short(test.ended),
         started_wall_ns=test.started_wall_ns,

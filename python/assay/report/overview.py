@@ -24,6 +24,7 @@ from assay.results import driven_s, missed_steady_state, stated_limit_count, wit
 from assay.spec.units import SECOND_NS
 from assay.visible import unicode_name
 from assay.words.printed import paragraph, utc
+from assay.words.text import text_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -190,7 +191,7 @@ def _test(run: StoredRun, test_report: TestReport) -> ShownTest:
         verdict=verdict(test_report),
         ended=test.ended,
         reached=not missed_steady_state(test),
-        withheld=withheld and paragraph(withheld),
+        withheld=text_or_none(withheld),
         extent=test_report.facts.extent,
         disturbed=disturbed_label(test_report),
         in_short=sentences(insights_of_test(test_report)),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from assay.results import counted_sequences, error_count, sequence_host, void_reason
 from assay.summary.columns import ERRORS, HOST, HOST_REASON
 from assay.summary.table import Column, table_of
-from assay.words.printed import paragraph
+from assay.words.text import text
 
 if TYPE_CHECKING:
     from assay.engine.records import StoredSequence, StoredTest
@@ -31,7 +31,7 @@ _COLUMNS: Declared[_Ran] = (
     (Column("step_count", "Steps"), lambda one: len(one.sequence.steps)),
     (ERRORS, lambda one: sum(error_count(step) for step in one.sequence.steps)),
     (HOST, lambda one: None if one.host.level == "unknown" else one.host.level),
-    (HOST_REASON, lambda one: paragraph(one.host.reason) if one.host.marked else None),
+    (HOST_REASON, lambda one: one.host.words if one.host.marked else None),
     (Column("void_reason", "Void because"), lambda one: _void(one.test, one.sequence)),
 )
 
@@ -51,4 +51,4 @@ def sequence_table(test: StoredTest, suffix: str = "") -> ResultTable:
 
 def _void(test: StoredTest, sequence: StoredSequence) -> str | None:
     void = void_reason(sequence.steps, test.settings) if sequence.on_void != "accept" else None
-    return paragraph(void) if void else None
+    return text(void) if void else None

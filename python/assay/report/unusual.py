@@ -12,7 +12,7 @@ from assay.report.findings import SEE_FINDINGS, checks_beyond
 from assay.report.insights import insights_of_test, sentences
 from assay.results import void_places, withheld_reason
 from assay.spec.units import count_label
-from assay.words.printed import paragraph
+from assay.words.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -50,7 +50,7 @@ def of_test(test_report: TestReport) -> Iterator[str]:
     """What was unusual in one test: that its results are withheld, then all else."""
     withheld = withheld_reason(test_report.test)
     if withheld:
-        yield f"results withheld, {paragraph(withheld)}"
+        yield f"results withheld, {text(withheld)}"
     yield from unusual(test_report)
 
 
@@ -65,8 +65,8 @@ def beside_verdict(test_report: TestReport) -> Iterator[str]:
     """The same where the verdict is read with it, which says whether results are withheld and what the host did."""
     test = test_report.test
     voids = void_places(test)
-    yield from (one.reason for one in test_report.result.findings)
-    yield from (f"{place} void, {paragraph(reason)}" for place, reason in voids[:_NAMED])
+    yield from (one.words for one in test_report.result.findings)
+    yield from (f"{place} void, {text(reason)}" for place, reason in voids[:_NAMED])
     if voids[_NAMED:]:
         yield f"{len(voids) - _NAMED} more void"
     yield from test_report.remarks()

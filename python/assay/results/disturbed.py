@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING
 
 from assay.finding import Finding, at_most, outside_results
 from assay.results.measured import counted_sequences
-from assay.spec.units import MILLISECOND_NS, milliseconds
+from assay.results.places import sequence_place
+from assay.spec.units import MILLISECOND_NS
+from assay.words.coded import coded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.engine.records import HostRecord, StoredSequence, StoredTest
+    from assay.words.coded import Coded
 
 LATE_NS_P999_PASS = 1 * MILLISECOND_NS
 LATE_NS_MAX_PASS = 10 * MILLISECOND_NS
@@ -39,7 +42,7 @@ def host_findings(host: HostRecord | None, thread_count: int) -> tuple[Finding, 
     minute -> ``warn``.
     """
     if host is None:
-        return (Finding(level="unknown", reason="nobody watched"),)
+        return (Finding(level="unknown", reason=coded("not-watched")),)
     found = [*_stalls(host), *_shares(host, thread_count)]
     return tuple(sorted(found, key=lambda one: -one.severity[0])) or (Finding(level="pass"),)
 
@@ -58,13 +61,12 @@ def disturbances(test: StoredTest) -> Iterator[Finding]:
     for sequence in test.sequences:
         worst = sequence_host(sequence)[0]
         if worst.level in {"warn", "invalid"}:
-            reason = f"{worst.reason} in {sequence.name}; the test system disturbed this, not the drive"
-            worst = replace(worst, reason=reason)
+            worst = replace(worst, reason=coded("host-disturbed", what=worst.reason, where=sequence_place(sequence)))
         elif worst.level == "pass":
-            worst = replace(worst, reason="the host kept still")
+            worst = replace(worst, reason=coded("host-still"))
         worst = worst if id(sequence) in counts else outside_results(worst)
         # Times and shares have no unit in common.
-        yield replace(worst, where=sequence.name, measured=None, limit=None)
+        yield replace(worst, where=sequence_place(sequence), measured=None, limit=None)
 
 
 def disturbed_count(test: StoredTest) -> tuple[int, int] | None:
@@ -83,21 +85,20 @@ def host_late_ns_max(test: StoredTest) -> int:
     return max((one.host.late_ns_max for one in counted_sequences(test) if one.host), default=0)
 
 
-def window_disturbed(test: StoredTest) -> str:
-    """That the host disturbed every round of the window, or every measured part of a test that has none; else empty.
+def window_disturbed(test: StoredTest) -> Coded | None:
+    """That the host disturbed every round of the window, or every measured part of a test that has none; else None.
 
-    Worked: a stall in each of five rounds -> ``"5 of 5 rounds"``; in four of them -> ``""``.
+    Worked: a stall in each of five rounds -> ``"5 of 5 rounds"``; in four of them -> None.
     """
     counted = counted_sequences(test)
     window = [one for one in counted if test.window_indexes and one.stage == test.window_stage]
     worst = [sequence_host(sequence)[0] for sequence in window or counted]
     if not worst or not all(one.marked for one in worst):
-        return ""
-    noun = "rounds" if window and test.window_stage == "round" else "measured parts"
-    return f"{len(worst)} of {len(worst)} {noun}"
+        return None
+    return coded("all-rounds" if window and test.window_stage == "round" else "all-parts", count=len(worst))
 
 
-def round_hosts(test: StoredTest) -> dict[int, tuple[str | None, str | None]]:
+def round_hosts(test: StoredTest) -> dict[int, tuple[str | None, Coded | None]]:
     """What the host did during each round: the level, None where nobody watched, and the reason where it disturbed it.
 
     Worked: a stall in round 3 -> ``("invalid", "the host stalled for 1,502 ms")`` for 3, ``("pass", None)`` for 4.
@@ -115,15 +116,15 @@ def _stalls(host: HostRecord) -> Iterator[Finding]:
     stalled_max = max(STALLED_SHARE_INVALID * ran_ns, STALLED_NS_MIN_INVALID)
     invalid = host.late_ns_max >= LATE_NS_MAX_INVALID or host.stalled_ns > stalled_max
     if host.late_ns_max > LATE_NS_MAX_PASS:
-        more = f", {len(host.stalls)} times {milliseconds(host.stalled_ns):,.0f} ms in all" if host.stalls[1:] else ""
+        more = {"count": len(host.stalls), "in_all_ns": host.stalled_ns} if host.stalls[1:] else {}
         yield Finding(
             level="invalid" if invalid else "warn",
-            reason=f"the host stalled for {milliseconds(host.late_ns_max):,.0f} ms{more}",
+            reason=coded("host-stalled", late_ns=host.late_ns_max, **more),
             measured=host.late_ns_max,
             limit=LATE_NS_MAX_PASS,
         )
     elif host.late_ns_p999 > LATE_NS_P999_PASS:
-        shown = f"the host lets threads run late: 99.9 % within {milliseconds(host.late_ns_p999):.1f} ms"
+        shown = coded("host-late", late_ns=host.late_ns_p999)
         yield Finding(level="warn", reason=shown, measured=host.late_ns_p999, limit=LATE_NS_P999_PASS)
 
 
@@ -134,8 +135,8 @@ def _shares(host: HostRecord, thread_count: int) -> Iterator[Finding]:
     waited = 0.0 if host.wait_ns is None else host.wait_ns / (span_ns * thread_count)
     if stolen > STEAL_SHARE_PASS:
         level = at_most(stolen, STEAL_SHARE_PASS, STEAL_SHARE_INVALID)
-        shown = f"the hypervisor took {stolen:.1%} of the processors"
+        shown = coded("host-stolen", share=stolen)
         yield Finding(level=level, reason=shown, measured=stolen, limit=STEAL_SHARE_PASS)
     if waited > WAIT_SHARE_PASS:
-        shown = f"the tester waited for a processor {waited:.2f} s in each second, per thread"
+        shown = coded("host-waited", share=waited)
         yield Finding(level="warn", reason=shown, measured=waited, limit=WAIT_SHARE_PASS)

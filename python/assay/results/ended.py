@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.endings import INCOMPLETE, NO_COMPLETIONS, RAN_TO_ITS_END, is_cut_short
-from assay.finding import Finding
+from assay.finding import Finding, Level
+from assay.results.places import sequence_place
 from assay.results.step import error_count
+from assay.words.coded import coded
+from assay.words.place import NOWHERE
 
 if TYPE_CHECKING:
     from assay.engine.records import StoredTest
@@ -36,23 +39,23 @@ def stored_error_count(test: StoredTest) -> int:
 def failed_ios(test: StoredTest) -> Finding:
     """Every I/O completed whole. Worked: one that failed -> ``invalid``, ``"1 I/O error in the test"``."""
     errors = stored_error_count(test)
-    where = next((one.name for one in test.sequences if any(error_count(step) for step in one.steps)), "")
-    shown = f"{errors or 'no'} I/O error{'' if errors == 1 else 's'} in the test"
-    return Finding(level="invalid" if errors else "pass", reason=shown, measured=errors, limit=0, where=where)
+    failed = (sequence_place(one) for one in test.sequences if any(error_count(step) for step in one.steps))
+    reason = coded("io-errors", count=errors) if errors else coded("no-io-errors")
+    level: Level = "invalid" if errors else "pass"
+    return Finding(level=level, reason=reason, measured=errors, limit=0, where=next(failed, NOWHERE))
 
 
 def ending(test: StoredTest) -> Finding:
     """A test ended by a rule of its own; one that was cut short has no result."""
     if not is_cut_short(test.ended):
-        return Finding(level="pass", reason=test.ended or "")
-    issued = f": {test.ended_detail}" if test.ended == INCOMPLETE else ""
-    return Finding(level="invalid", reason=f"the test did not run to its end{issued}")
+        return Finding(level="pass", reason=coded("reason", reason=test.ended))
+    issued = test.ended_detail if test.ended == INCOMPLETE else None
+    return Finding(level="invalid", reason=coded("not-to-its-end", detail=issued))
 
 
 def silence(test: StoredTest) -> Finding:
     """Every tracked step had a completion, or the test ended there for the want of one."""
     if test.ended == NO_COMPLETIONS:
-        return Finding(
-            level="invalid", reason=test.ended_detail or "no I/O of a tracking variable completed within its step"
-        )
-    return Finding(level="pass", reason="every tracked step had one")
+        detail = coded("reason", reason=test.ended_detail) if test.ended_detail else coded("no-completion")
+        return Finding(level="invalid", reason=detail)
+    return Finding(level="pass", reason=coded("all-completed"))

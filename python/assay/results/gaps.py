@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 
 from assay.finding import Finding, at_most
 from assay.results.groups import group_of
+from assay.results.places import sequence_place
 from assay.results.step import rate_count
 from assay.spec.units import MILLISECOND_NS, SECOND_NS
+from assay.words.coded import coded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -88,14 +90,13 @@ def sequence_gap(before: StoredSequence, sequence: StoredSequence) -> Finding | 
     gap_ns = gap_before_ns(before, sequence)
     if gap_ns is None:
         return None
-    beyond_ns = max(gap_ns - drive_wait_ns(before.steps[-1]), 0)
+    place, beyond_ns = sequence_place(sequence), max(gap_ns - drive_wait_ns(before.steps[-1]), 0)
     return Finding(
         level=at_most(beyond_ns, PROGRAM_GAP_NS_PASS, PROGRAM_GAP_NS_INVALID),
-        reason=f"{beyond_ns / MILLISECOND_NS:,.1f} ms beyond the drive's part of a gap of "
-        f"{gap_ns / MILLISECOND_NS:,.1f} ms before {sequence.name}",
+        reason=coded("gap", beyond_ns=beyond_ns, gap_ns=gap_ns, where=place),
         measured=beyond_ns,
         limit=PROGRAM_GAP_NS_PASS,
-        where=sequence.name,
+        where=place,
     )
 
 
@@ -104,5 +105,5 @@ def _short_gap(one: AskedStep, gap_ns: int, wait_ns: float) -> Finding:
     level = at_most(gap_ns, limit)
     if level == "warn" and one.record.stall_ns_max is None:
         level = "unknown"
-    shown = f"{gap_ns / MILLISECOND_NS:,.3f} ms without a submission, {wait_ns / MILLISECOND_NS:,.3f} ms for the drive"
+    shown = coded("no-submission", gap_ns=gap_ns, wait_ns=wait_ns)
     return Finding(level=level, reason=shown, measured=gap_ns, limit=limit, where=one.where)

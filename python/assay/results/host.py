@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.finding import Check, Checked, Finding, ask, at_least, at_most
 from assay.results.measured import counted_sequences
+from assay.results.places import step_places
 from assay.results.step import iops, issued_bytes, issued_count, latency_count, mean_latency_ns
-from assay.results.stimulus_asked import step_names
-from assay.spec.units import MB, MICROSECOND_NS, SECOND_NS
+from assay.spec.units import SECOND_NS
+from assay.words.coded import coded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.engine.records import Demand, FillPoint, HostPoint, StepRecord, StepSpec, StoredRun
+    from assay.words.place import Place
 
 CEILING_PASS, CEILING_INVALID = 2.0, 1.2
 """Ceiling over measured IOPS: at least the first passes; below the second the tester was the limit."""
@@ -56,30 +59,30 @@ def certified_point(points: tuple[HostPoint, ...], demand: Demand) -> HostPoint 
     return max(within, key=lambda point: (point.thread_count, point.queue_depth), default=None)
 
 
-def _certified(run: StoredRun) -> Iterator[tuple[str, HostPoint, float, float]]:
+def _certified(run: StoredRun) -> Iterator[tuple[Place, HostPoint, float, float]]:
     """Every measured step with what is certified for its demand, its IOPS and its mean response time."""
     points = run.certificate.points if run.certificate else ()
-    for name, spec, record in _measured(run):
+    for place, spec, record in _measured(run):
         point = certified_point(points, spec.demand)
         rate, mean_ns = float(iops(record)), mean_latency_ns(record)
         if point is not None and rate and mean_ns:
-            yield name, point, rate, mean_ns
+            yield place, point, rate, mean_ns
 
 
 def _ceiling(run: StoredRun) -> Iterator[Finding]:
-    found = [(point.iops / rate, name, point, rate) for name, point, rate, _ in _certified(run)]
-    for ratio, name, point, rate in [min(found, key=lambda one: one[0])] if found else []:
+    found = [(point.iops / rate, place, point, rate) for place, point, rate, _ in _certified(run)]
+    for ratio, place, point, rate in [min(found, key=lambda one: one[0])] if found else []:
         level = at_least(ratio, CEILING_PASS, CEILING_INVALID)
-        reason = f"{ratio:,.3g} = {point.iops:,.0f} / {rate:,.0f} IOPS"
-        yield Finding(level=level, reason=reason, measured=ratio, limit=CEILING_PASS, where=name)
+        reason = coded("ceiling", ratio=ratio, ceiling=point.iops, iops=rate)
+        yield Finding(level=level, reason=reason, measured=ratio, limit=CEILING_PASS, where=place)
 
 
 def _cost(run: StoredRun) -> Iterator[Finding]:
-    for name, point, _, mean_ns in _certified(run):
+    for place, point, _, mean_ns in _certified(run):
         ratio = point.cpu_ns / mean_ns
         level = at_most(ratio, COST_PASS, COST_INVALID)
-        reason = f"{ratio:.2%} = {point.cpu_ns:,.0f} ns / {mean_ns / MICROSECOND_NS:,.1f} us"
-        yield Finding(level=level, reason=reason, measured=ratio, limit=COST_PASS, where=name)
+        reason = coded("cost", ratio=ratio, cpu_ns=point.cpu_ns, mean_ns=mean_ns)
+        yield Finding(level=level, reason=reason, measured=ratio, limit=COST_PASS, where=place)
 
 
 def fill_point(fills: tuple[FillPoint, ...], transfer_bytes: float) -> FillPoint | None:
@@ -94,34 +97,33 @@ def fill_point(fills: tuple[FillPoint, ...], transfer_bytes: float) -> FillPoint
 
 def _fills(run: StoredRun) -> Iterator[Finding]:
     found = list(_made(run))
-    for ratio, name, point, cores, rate in [min(found, key=lambda one: one[0])] if found else []:
+    for ratio, place, point, cores, rate in [min(found, key=lambda one: one[0])] if found else []:
         level = at_least(ratio, FILL_PASS, FILL_INVALID)
-        reason = f"{ratio:,.3g} = {point.bytes_per_s / MB:,.0f} MB/s x {cores} / {rate / MB:,.1f} MB/s"
-        yield Finding(level=level, reason=reason, measured=ratio, limit=FILL_PASS, where=name)
+        reason = coded("fill", ratio=ratio, each=point.bytes_per_s, cores=cores, written=rate)
+        yield Finding(level=level, reason=reason, measured=ratio, limit=FILL_PASS, where=place)
 
 
-def _made(run: StoredRun) -> Iterator[tuple[float, str, FillPoint, int, float]]:
-    """Every measured step whose data are made anew: head room, name, what is certified, cores, bytes per second."""
+def _made(run: StoredRun) -> Iterator[tuple[float, Place, FillPoint, int, float]]:
+    """Every measured step whose data are made anew: head room, place, what is certified, cores, bytes per second."""
     fills = run.certificate.fills if run.certificate else ()
     cpu_count = run.platform.extra.get("logical_cpu_count")
-    for name, spec, record in _measured(run):
+    for place, spec, record in _measured(run):
         write, threads = record.write, spec.demand.thread_count
         moved, span_ns = issued_bytes(write), record.lead_in_ns + record.span_ns
         point = fill_point(fills, moved / max(issued_count(write), 1))
         if point is not None and moved and spec.pattern.data.kind in _MADE:
             cores = min(threads, cpu_count) if isinstance(cpu_count, int) else threads
             rate = moved * SECOND_NS / span_ns
-            yield point.bytes_per_s * cores / rate, name, point, cores, rate
+            yield point.bytes_per_s * cores / rate, place, point, cores, rate
 
 
-def _measured(run: StoredRun) -> Iterator[tuple[str, StepSpec, StepRecord]]:
+def _measured(run: StoredRun) -> Iterator[tuple[Place, StepSpec, StepRecord]]:
     """Every step that a result comes from, with its name and what was asked of it."""
     for test in run.tests:
         for sequence in counted_sequences(test):
-            names = step_names(sequence)
-            for name, spec, record in zip(names, sequence.asked, sequence.steps, strict=False):
+            for place, spec, record in zip(step_places(sequence), sequence.asked, sequence.steps, strict=False):
                 if latency_count(record):
-                    yield f"{test.settings.test_label} {name}", spec, record
+                    yield replace(place, stem=f"{test.settings.test_label} {place.stem}"), spec, record
 
 
 HOST_CHECKS: tuple[Check[StoredRun], ...] = (

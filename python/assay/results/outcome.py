@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from assay.errors import EXIT_NOT_STEADY, EXIT_WITHHELD, EXITS_BY_STRENGTH, VerificationError
 from assay.finding import Finding, ask
 from assay.results.ended import missed_steady_state
 from assay.results.run_checks import RUN_CHECKS
-from assay.spec.units import count_label
+from assay.words.coded import coded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from assay.engine.records import MeasurementWindow, StoredRun, StoredTest
     from assay.finding import Checked
+    from assay.words.coded import Coded
 
 
 def withholding(test: StoredTest) -> Iterator[Checked]:
@@ -23,7 +24,7 @@ def withholding(test: StoredTest) -> Iterator[Checked]:
     return (one for one in (ask(check, test) for check in RUN_CHECKS) if one.level == "invalid")
 
 
-def withheld_reason(test: StoredTest) -> str | None:
+def withheld_reason(test: StoredTest) -> Coded | None:
     """Why no result of a test may be printed whatever its steps say, None where it may: the first that withholds.
 
     Worked: one failed I/O -> ``"1 I/O error in the test"``; a write cache that changed in round 3 -> ``"write cache:
@@ -57,7 +58,7 @@ def is_reached(window: MeasurementWindow | None) -> bool:
 
 
 def unsteady(
-    window: MeasurementWindow | None, count: int, noun: str, said: str = "STEADY STATE NOT REACHED"
+    window: MeasurementWindow | None, count: int, noun: Literal["round", "sample"], code: str = "steady-missed"
 ) -> tuple[Finding, ...]:
     """A required steady state that was not reached, as banners say it; none where it was.
 
@@ -66,8 +67,8 @@ def unsteady(
     """
     if is_reached(window):
         return ()
-    where = f" in {count_label(count, noun)}" if count else f": no {noun} was measured whole"
-    return (Finding(level="warn", reason=f"{said}{where}"),)
+    extent = coded("extent", **({f"{noun}s": count} if count else {"none": noun}))
+    return (Finding(level="warn", reason=coded(code, extent=extent)),)
 
 
 def verify_verdict(stored: MeasurementWindow | None, computed: MeasurementWindow | None) -> None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from assay.engine.records import ReferenceChange, ReferenceDrive, Repeated
 from assay.finding import Check, Finding, ask_all
+from assay.words.coded import coded
+from assay.words.place import Place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,11 +73,9 @@ def repeatability(reference: ReferenceDrive) -> Finding:
     """
     worst, values = worst_spread(reference), [point.iops.values for point in reference.points]
     level: Level = "pass" if all(max(one) - min(one) <= SPREAD_MAX * fmean(one) for one in values) else "warn"
-    reason = (
-        f"worst spread {worst.iops.spread:.1%} of {len(worst.iops.values)} x {reference.seconds:g} s around "
-        f"{worst.iops.mean:,.0f} IOPS"
-    )
-    return Finding(level=level, reason=reason, measured=worst.iops.spread, limit=SPREAD_MAX, where=worst.label)
+    spread, count = worst.iops.spread, len(worst.iops.values)
+    reason = coded("spread", spread=spread, count=count, seconds=reference.seconds, iops=worst.iops.mean)
+    return Finding(level=level, reason=reason, measured=spread, limit=SPREAD_MAX, where=Place(worst.label))
 
 
 def drift(reference: ReferenceDrive) -> Finding:
@@ -85,15 +85,15 @@ def drift(reference: ReferenceDrive) -> Finding:
     """
     worst = worst_change(reference)
     if worst is None:
-        return Finding(level="n/a", reason="none yet: a later calibration is held against this one")
+        return Finding(level="n/a", reason=coded("first-reference"))
     now = {point.label: point.iops.mean for point in reference.points}
     gone = any(abs(now[one.label] - one.iops_before) > CHANGE_MAX * one.iops_before for one in reference.changes)
     return Finding(
         level="invalid" if gone else "pass",
-        reason=f"at most {worst.iops_change:+.1%} of {worst.iops_before:,.0f} IOPS",
+        reason=coded("change", change=worst.iops_change, iops=worst.iops_before),
         measured=worst.iops_change,
         limit=CHANGE_MAX,
-        where=worst.label,
+        where=Place(worst.label),
     )
 
 

@@ -6,7 +6,7 @@ come from only warns.
 
 from __future__ import annotations
 
-import time
+from dataclasses import replace
 from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING
@@ -18,15 +18,18 @@ from assay.results.ended import ending, failed_ios, silence
 from assay.results.events import disturbing, told
 from assay.results.gaps import sequence_gap
 from assay.results.measured import counted_sequences
+from assay.results.places import sequence_place
 from assay.results.stimulus_time import balance
 from assay.results.unwritten import unwritten_reads
-from assay.spec.units import MILLISECOND_NS, SECOND_NS
+from assay.spec.units import MILLISECOND_NS
+from assay.words.coded import coded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
 
     from assay.engine.records import DriveState, StoredSequence, StoredTest
     from assay.finding import Checked
+    from assay.words.coded import Coded
 
 DURATION_PASS, DURATION_INVALID = 0.005, 0.02
 CLOCK_PPM_PASS, CLOCK_PPM_INVALID = 200, 1000
@@ -56,9 +59,10 @@ def _drive_events(test: StoredTest) -> Finding:
 
 def _dead(test: StoredTest) -> Finding | None:
     states = ((sequence, sequence.drive.after.controller) for sequence in test.sequences if sequence.drive)
-    bad = (f"controller {state} behind {sequence.name}" for sequence, state in states if state not in _WELL)
-    reason = next(bad, None)
-    return None if reason is None else Finding(level="invalid", reason=reason)
+    bad = next(((sequence, state) for sequence, state in states if state not in _WELL), None)
+    if bad is None:
+        return None
+    return Finding(level="invalid", reason=coded("controller", state=bad[1], where=sequence_place(bad[0])))
 
 
 def _events(test: StoredTest) -> Finding | None:
@@ -66,7 +70,8 @@ def _events(test: StoredTest) -> Finding | None:
     if not found:
         return None
     sequence, event = found[0]
-    return Finding(level="warn", reason=f"{len(found)} void what they befell, first {sequence.name}: {told(event)}")
+    reason = coded("events-void", count=len(found), where=sequence_place(sequence), event=told(event))
+    return Finding(level="warn", reason=reason)
 
 
 def _bus_errors(test: StoredTest, *, grave: bool) -> Finding | None:
@@ -76,20 +81,21 @@ def _bus_errors(test: StoredTest, *, grave: bool) -> Finding | None:
         if before is None or after is None:
             continue
         grown = {kind: count - before.bus_errors.get(kind, count) for kind, count in after.bus_errors.items()}
-        shown = ", ".join(f"{count} {kind} errors of the bus" for kind, count in grown.items() if count > 0)
-        if shown and grave == (grown.get("fatal", 0) > 0 or grown.get("nonfatal", 0) > 0):
-            return Finding(level="invalid" if grave else "warn", reason=f"{shown} in {sequence.name}")
+        errors = tuple(coded("bus-errors", count=count, kind=kind) for kind, count in grown.items() if count > 0)
+        if errors and grave == (grown.get("fatal", 0) > 0 or grown.get("nonfatal", 0) > 0):
+            reason = coded("bus-errors-in", errors=errors, where=sequence_place(sequence))
+            return Finding(level="invalid" if grave else "warn", reason=reason)
     return None
 
 
 def _log(test: StoredTest) -> Finding:
     watched = [sequence.drive for sequence in test.sequences if sequence.drive]
     if not watched or any(one.log == "unknown" for one in watched):
-        return _unknown("the kernel's log could not be read" if watched else "nobody watched")
+        return _unknown("log-unreadable" if watched else "not-watched")
     lost = sum(one.lost_count for one in watched)
     if lost:
-        return Finding(level="warn", reason=f"none, but the kernel's log overran {lost} times")
-    return Finding(level="pass", reason="none")
+        return Finding(level="warn", reason=coded("log-overran", count=lost))
+    return Finding(level="pass", reason=coded("none"))
 
 
 def _others(test: StoredTest) -> Iterator[Finding]:
@@ -98,39 +104,40 @@ def _others(test: StoredTest) -> Iterator[Finding]:
         return
     arrivals = test.looks.arrivals
     for one in arrivals:
-        stamp = time.strftime("%H:%M:%S", time.gmtime(one.wall_ns / SECOND_NS))
-        yield Finding(level="warn", reason=f"{one.name} (process {one.process}) read it from {stamp} UTC")
+        reason = coded("read-by", name=one.name, process=one.process, wall_ns=one.wall_ns)
+        yield Finding(level="warn", reason=reason)
     if not arrivals:
-        yield Finding(level="pass", reason=f"none in {test.looks.process_look_count} looks at all processes")
+        yield Finding(level="pass", reason=coded("no-others", count=test.looks.process_look_count))
 
 
 def _write_cache(test: StoredTest) -> Finding:
     """A study may switch it between two sequences; it does not during one."""
-    return _kept(test, _cache_label, across=not test.settings.switches_write_cache)
+    return _kept(test, _cache_state, across=not test.settings.switches_write_cache)
 
 
-def _cache_label(state: DriveState) -> str | None:
+def _cache_state(state: DriveState) -> str | Coded | None:
     kernel, drive = state.write_cache, state.write_cache_drive
     if kernel == "unknown":
         return None if drive == "unknown" else drive
-    return kernel if drive in {"unknown", kernel} else f"{kernel} to the kernel and {drive} in the drive"
+    return kernel if drive in {"unknown", kernel} else coded("write-caches", kernel=kernel, drive=drive)
 
 
 def _queue(test: StoredTest) -> Finding:
     level = _kept(test, lambda state: tuple(sorted(state.queue.items())) or None).level
     known = [(sequence, state.queue) for sequence, state in _states(test) if state.queue]
     for sequence, queue in known:
-        names = [name for name, text in sorted(queue.items()) if known[0][1].get(name) != text]
+        names = tuple(name for name, text in sorted(queue.items()) if known[0][1].get(name) != text)
         if names:
-            return Finding(level=level, reason=f"{', '.join(names)} changed in {sequence.name}")
-    return Finding(level=level, reason=f"{len(known[0][1])} settings" if known else "not told")
+            return Finding(level=level, reason=coded("queue-changed", names=names, where=sequence_place(sequence)))
+    reason = coded("queue-settings", count=len(known[0][1])) if known else coded("not-told")
+    return Finding(level=level, reason=reason)
 
 
 def _link(test: StoredTest) -> Finding:
     found = _kept(test, lambda state: state.link)
     # A slower slot may be what is wanted, and is told; a link that came up anew as something else never is.
-    slower = found.level == "pass" and " of " in found.reason
-    return Finding(level="warn", reason=found.reason) if slower else found
+    slower = found.level == "pass" and any(" of " in (state.link or "") for _, state in _states(test))
+    return replace(found, level="warn") if slower else found
 
 
 def _temperature(test: StoredTest) -> Finding:
@@ -139,10 +146,10 @@ def _temperature(test: StoredTest) -> Finding:
         first, last = (condition.health for condition in (test.conditions[0], test.conditions[-1]))
         minutes = sum(last[name] - first[name] for name in _HOT if name in first and name in last)
         if minutes > 0:
-            return Finding(level="invalid", reason=f"{minutes} minutes at or above its warning temperature")
+            return Finding(level="invalid", reason=coded("hot", count=minutes))
     if not values:
-        return _unknown("no sensor is told")
-    return Finding(level="pass", reason=f"{min(values):g} to {max(values):g} degrees Celsius")
+        return _unknown("no-sensor")
+    return Finding(level="pass", reason=coded("temperatures", least=min(values), greatest=max(values)))
 
 
 def _durations(test: StoredTest) -> Iterator[Finding]:
@@ -153,8 +160,8 @@ def _durations(test: StoredTest) -> Iterator[Finding]:
             if spec.stop.time_ns and step.ended == "stop-rule":
                 off = abs(step.span_ns / spec.stop.time_ns - 1)
                 level = at_most(off, DURATION_PASS, DURATION_INVALID)
-                reason = f"{off:.2%} from the plan" + ("" if level == "pass" else f", {sequence.name}")
-                where = sequence.name
+                where = sequence_place(sequence)
+                reason = coded("off-plan", off=off, where=None if level == "pass" else where)
                 found = Finding(level=level, reason=reason, measured=off, limit=DURATION_PASS, where=where)
                 yield found if id(sequence) in counts else outside_results(found)
 
@@ -172,7 +179,7 @@ def _clocks(test: StoredTest) -> Finding:
     """A wall clock that was set is told, and does no harm: every duration is of the other clock."""
     steps = [step for sequence in test.sequences for step in sequence.steps]
     if not steps[1:]:
-        return _unknown("fewer than two steps")
+        return _unknown("few-steps")
     spans = [(after.start_ns - one.start_ns, after.start_wall_ns - one.start_wall_ns) for one, after in pairwise(steps)]
     apart = [(wall_ns - span_ns, abs(span_ns)) for span_ns, wall_ns in spans]
     # Held against the middle of all, clocks that run apart quickly are not taken for one that is set again and again.
@@ -180,12 +187,11 @@ def _clocks(test: StoredTest) -> Finding:
     jumps = [off for off, span in apart if abs(off - rate * span) > CLOCK_STEP_NS + CLOCK_STEP_SHARE * span]
     drift_ns = sum(off for off, _ in apart) - sum(jumps)
     drift_ppm = 0.0 if abs(drift_ns) <= CLOCK_READ_NS else abs(drift_ns) / _elapsed_ns(test) * 1e6
-    shown = f"{drift_ppm:.0f} ppm apart"
-    if jumps:
-        shown += f", the wall clock was set by {', '.join(f'{jump / SECOND_NS:+,.1f} s' for jump in jumps[:3])}"
+    told_jumps = tuple(coded("jump", off_ns=jump) for jump in jumps[:3])
+    reason = coded("clocks", drift_ppm=drift_ppm, jumps=told_jumps or None)
     level = at_most(drift_ppm, CLOCK_PPM_PASS, CLOCK_PPM_INVALID)
     level = "warn" if jumps and level == "pass" else level
-    return Finding(level=level, reason=shown, measured=drift_ppm, limit=CLOCK_PPM_PASS)
+    return Finding(level=level, reason=reason, measured=drift_ppm, limit=CLOCK_PPM_PASS)
 
 
 def _elapsed_ns(test: StoredTest) -> int:
@@ -198,9 +204,9 @@ def _swap(test: StoredTest) -> Finding:
     pairs = [(one.drive.before.swap_in_pages, one.drive.after.swap_in_pages) for one in test.sequences if one.drive]
     known = [after - before for before, after in pairs if before is not None and after is not None]
     if not known:
-        return _unknown("nobody watched")
+        return _unknown("not-watched")
     level: Level = "warn" if any(known) else "pass"
-    return Finding(level=level, reason=f"{sum(known)} pages swapped in", measured=sum(known), limit=0)
+    return Finding(level=level, reason=coded("swapped", count=sum(known)), measured=sum(known), limit=0)
 
 
 def _states(test: StoredTest) -> Iterator[tuple[StoredSequence, DriveState]]:
@@ -214,54 +220,54 @@ def _kept(test: StoredTest, pick: Callable[[DriveState], Hashable | None], *, ac
     """Whether something stayed as it was over all sequences; invalid where it changed in one that results come from."""
     known = [(sequence, value) for sequence, state in _states(test) if (value := pick(state)) is not None]
     if not known:
-        return _unknown("not told")
+        return _unknown("not-told")
     pairs = [pair for pair in pairwise(known) if across or pair[0][0] is pair[1][0]]
     changes = [after for before, after in pairs if before[1] != after[1]]
     if not changes:
-        return Finding(level="pass", reason=str(known[0][1]))
+        return Finding(level="pass", reason=coded("kept", value=known[0][1]))
     counts = {id(sequence) for sequence in counted_sequences(test)}
-    told = [str(known[0][1]), *(f"{value} in {sequence.name}" for sequence, value in changes[:3])]
+    later = tuple(coded("found-in", what=value, where=sequence_place(sequence)) for sequence, value in changes[:3])
+    reason = coded("changed", value=known[0][1], changes=later)
     values = {value for sequence, value in known if id(sequence) in counts}
-    return Finding(level="invalid" if len(values) > 1 else "warn", reason=", ".join(told))
+    return Finding(level="invalid" if len(values) > 1 else "warn", reason=reason)
 
 
-def _unknown(reason: str) -> Finding:
-    return Finding(level="unknown", reason=reason)
+def _unknown(code: str) -> Finding:
+    return Finding(level="unknown", reason=coded(code))
 
 
-# How a test ended, and what contradicts itself, says enough alone.
-_ALONE = "{reason}"
 ENDED = "ended"
 """Name of the check of how a test ended, which banners say in words of their own."""
 
 RUN_CHECKS: tuple[Check[StoredTest], ...] = (
+    # How a test ended, and what contradicts itself, says enough without its title.
     Check(name="failed-ios", title="Failed and short I/Os", passes="none", answer=failed_ios, unit="count",
-          alone=_ALONE),
-    Check(name=ENDED, title="End of the test", passes="by its own rule", answer=ending, alone=_ALONE),
+          titled=False),
+    Check(name=ENDED, title="End of the test", passes="by its own rule", answer=ending, titled=False),
     Check(name="balance", title="Outstanding time less that of the I/Os, ns", passes="0", answer=balance, unit="count",
-          alone=_ALONE),
-    Check(name="host", number="C5", title="Stalls and stolen time of the host", answer=disturbances, alone=_ALONE,
+          titled=False),
+    Check(name="host", number="C5", title="Stalls and stolen time of the host", answer=disturbances, titled=False,
           passes="wakes within 10 ms, 0.5 % stolen; invalid from 600 ms, 1 % of the time, beyond 5 % stolen",
-          absent="no sequence ran"),
+          absent="no-sequence"),
     Check(name="completions", title="Completions of tracked variables", passes="one in each step", answer=silence,
-          alone=_ALONE),
+          titled=False),
     Check(name="unwritten", title="Reads of blocks never written", passes="at most 1 % of a range that is read",
-          answer=unwritten_reads, unit="share", absent="nothing was read behind a purge",
+          answer=unwritten_reads, unit="share", absent="nothing-read",
           remedy="fill the drive first: --fill 1, or prepare_fills in the plan"),
     Check(name="drive-events", number="C10", title="Resets, timeouts and errors of drive and bus", passes="none",
           answer=_drive_events),
     Check(name="other-users", title="Other users of the drive", passes="none", answer=_others,
-          absent="nobody looked"),
+          absent="not-looked"),
     Check(name="write-cache", number="C12", title="Write cache", passes="stays as it was", answer=_write_cache),
     Check(name="queue", number="C13", title="Queue settings", passes="stay as they were", answer=_queue),
     Check(name="link", number="C15", title="Link", passes="stays as it was, at full speed", answer=_link),
     Check(name="temperature", number="C16", title="Temperature", answer=_temperature,
           passes="no minute at or above the drive's warning"),
     Check(name="duration", number="C22", title="Duration of steps", answer=_durations, unit="share",
-          passes="within 0.5 % of the plan, invalid beyond 2 %", absent="nothing of a planned length ran to its end"),
+          passes="within 0.5 % of the plan, invalid beyond 2 %", absent="no-planned-length"),
     Check(name="sequence-gap", number="C23", title="Gaps between sequences", answer=_gaps, unit="ms",
           passes="at most 1 s beyond the drive's part, invalid beyond 5 s",
-          absent="no two sequences follow each other"),
+          absent="no-sequences-in-a-row"),
     Check(name="clocks", number="C25", title="Monotonic and wall clock", answer=_clocks,
           passes="at most 200 ppm apart, invalid beyond 1,000"),
     Check(name="swap", number="C26", title="Swapping", passes="no page swapped in", answer=_swap, unit="count"),

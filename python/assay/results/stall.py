@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from assay.engine.records import BY_GATE
 from assay.results.events import disturbing, told
+from assay.results.places import sequence_place
 from assay.spec.units import SECOND_NS
+from assay.words.coded import coded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from assay.engine.records import StepRecord, StoredTest, TestSettings
+    from assay.words.coded import Coded
+    from assay.words.place import Place
 
 STALL_NS = SECOND_NS
 """A silence of this length is marked as a stall; from the test's stall limit on it makes a measurement void."""
@@ -45,7 +49,7 @@ def _is_stalled(step: StepRecord, settings: TestSettings) -> bool:
     return 0 < settings.stall_limit_ns < (step.stall_ns_max or 0)
 
 
-def void_reason(steps: Sequence[StepRecord], settings: TestSettings) -> str | None:
+def void_reason(steps: Sequence[StepRecord], settings: TestSettings) -> Coded | None:
     """Why what these steps measured is void, None where it is not.
 
     Worked: a round whose third cell had 5.04 s of silence -> ``"no I/O completed for 5.0 s in RND 4KiB 0/100"``.
@@ -55,12 +59,12 @@ def void_reason(steps: Sequence[StepRecord], settings: TestSettings) -> str | No
         return None
     worst = max(found, key=lambda step: step.stall_ns_max or 0)
     if _is_stalled(worst, settings):
-        return f"no I/O completed for {(worst.stall_ns_max or 0) / SECOND_NS:.1f} s in {worst.label}"
-    return f"{_happened(found, settings)} in {found[0].label}"
+        return coded("silent", span_ns=worst.stall_ns_max, where=worst.label)
+    return coded("found-in", what=_happened(found, settings), where=found[0].label)
 
 
-def void_places(test: StoredTest) -> list[tuple[str, str]]:
-    """The names of everything that is void, with what happened to the drive, in the order they ran.
+def void_places(test: StoredTest) -> list[tuple[Place, Coded]]:
+    """The places of everything that is void, with what happened to the drive, in the order they ran.
 
     Worked: a stall in round 3 -> ``[("round 3", "the drive stalled for 5.0 s")]``; in one of samples 32 to 62, which
     are judged each for itself -> ``"a step of samples 32 to 62"``.
@@ -70,16 +74,18 @@ def void_places(test: StoredTest) -> list[tuple[str, str]]:
         void = [step for step in sequence.steps if sequence.on_void != "accept" and is_void(step, test.settings)]
         if void:
             alike = len(sequence.asked) > 1 and len(set(sequence.asked)) == 1
-            found.append((f"a step of {sequence.name}" if alike else sequence.name, _happened(void, test.settings)))
+            place = sequence_place(sequence)
+            place = replace(place, stem=f"a step of {place.stem}") if alike else place
+            found.append((place, _happened(void, test.settings)))
     return found
 
 
-def _happened(void: Sequence[StepRecord], settings: TestSettings) -> str:
+def _happened(void: Sequence[StepRecord], settings: TestSettings) -> Coded:
     worst = max(void, key=lambda step: step.stall_ns_max or 0)
     if _is_stalled(worst, settings):
-        return f"the drive stalled for {(worst.stall_ns_max or 0) / SECOND_NS:.1f} s"
+        return coded("drive-stalled", span_ns=worst.stall_ns_max)
     gravest = min((event for step in void for event in disturbing(step)), key=lambda event: event.level)
-    return told(gravest) if gravest.device == BY_GATE else f"the kernel's log says {told(gravest)}"
+    return coded("gate-says" if gravest.device == BY_GATE else "kernel-says", event=told(gravest))
 
 
 def stalls(test: StoredTest) -> tuple[Stall, ...]:

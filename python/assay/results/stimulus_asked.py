@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.results.groups import group_of, place_before
+from assay.results.places import step_places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.engine.records import AccessPattern, Cell, Demand, StepRecord, StepSpec, StoredSequence, StoredTest
+    from assay.words.place import Place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +23,7 @@ class AskedStep:
     None for the first or behind an idle one.
     """
 
-    where: str
+    where: Place
     sequence: StoredSequence
     place: int
     record: StepRecord
@@ -90,7 +92,7 @@ def asked_steps(test: StoredTest) -> Iterator[AskedStep]:
     Worked: the first cell of a PTS-C 1.0 round asks for reads only, one size of 1 MiB, TC 1 x QD 8.
     """
     for sequence in test.sequences:
-        names = step_names(sequence)
+        places = step_places(sequence)
         for place, (record, spec) in enumerate(zip(sequence.steps, sequence.asked, strict=False)):
             if record.first_submission_ns is None:
                 continue
@@ -98,15 +100,6 @@ def asked_steps(test: StoredTest) -> Iterator[AskedStep]:
             before = None if follows is None else sequence.steps[follows]
             if before is not None and before.first_submission_ns is None:
                 before = None
-            yield AskedStep(where=names[place], sequence=sequence, place=place, record=record, before=before, spec=spec)
-
-
-def step_names(sequence: StoredSequence) -> list[str]:
-    """What the steps of a sequence are called: by their labels where these tell them apart, else by their numbers.
-
-    Worked: a cell of round 3 -> ``RND 4KiB 0/100, round 3``; the second of 31 samples -> ``samples 1 to 31, step 2``.
-    """
-    labels = [spec.label for spec in sequence.asked]
-    if len(set(labels)) == len(labels):
-        return [f"{label}, {sequence.name}" for label in labels]
-    return [f"{sequence.name}, step {number}" for number in range(1, len(labels) + 1)]
+            yield AskedStep(
+                where=places[place], sequence=sequence, place=place, record=record, before=before, spec=spec
+            )

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 from assay.finding import Check, ask_all, within
 from assay.results.audit import counted, program_pairs
 from assay.results.gaps import step_gaps, submission_gaps
+from assay.results.places import sequence_place
 from assay.results.step import issued_bytes, issued_count
 from assay.results.stimulus_asked import asked_steps
 from assay.results.stimulus_checks import captured_ios, coverage, read_share, thread_shares, transfer_sizes
 from assay.results.stimulus_places import alignment, successors
 from assay.results.stimulus_time import lead_ins, littles_law, queue_depth, series_counts
 from assay.spec.units import MIB
+from assay.words.coded import coded
+from assay.words.place import Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
     from assay.results.audit import Counted
     from assay.results.stimulus_asked import AskedStep
 
-_NO_COUNTERS = "the drive has no counters of the kernel"
+_NO_COUNTERS = "no-counters"
 
 _UNIT_BYTES, _OWN_BYTES = 512_000, 4 * MIB
 """What the health log counts by, and what identification and a proof of purge may move beside the stimulus."""
@@ -57,26 +60,26 @@ def _histogram_counts(issued: Issued) -> Iterator[Finding]:
         for direction, side in enumerate(one.record.sides if one.sequence.histograms else ()):
             chosen = [table.count[(table.step == one.place) & (table.direction == direction)] for table in tables]
             count, done = sum(int(counts.sum()) for counts in chosen), issued_count(side)
-            reason = f"{count:,} response times of {done:,} I/Os"
+            reason = coded("times-of", count=count, done=done)
             yield within(count - done, 0, reason, where=one.where, weight=done)
 
 
-def _programs(issued: Issued) -> Iterator[tuple[str, Counted]]:
+def _programs(issued: Issued) -> Iterator[tuple[Place, Counted]]:
     """Reads and writes of every sequence, where the drive has counters."""
     for _, sequence in program_pairs(issued.test):
         for one in counted(sequence.steps):
             if one.counted_bytes is not None and any(step.first_submission_ns is not None for step in sequence.steps):
-                yield sequence.name, one
+                yield sequence_place(sequence), one
 
 
 def _counted_bytes(issued: Issued) -> Iterator[Finding]:
     for where, one in _programs(issued):
-        yield _bytes_off(one, where, 0, f"{one.direction}: ")
+        yield _bytes_off(one, where, 0, one.direction)
 
 
-def _bytes_off(one: Counted, where: str, limit: float, direction: str = "") -> Finding:
+def _bytes_off(one: Counted, where: Place, limit: float, direction: str | None = None) -> Finding:
     counted_bytes = one.counted_bytes or 0
-    reason = f"{direction}{one.byte_count:,} bytes issued, {counted_bytes:,} counted"
+    reason = coded("bytes-counted", direction=direction, issued=one.byte_count, counted=counted_bytes)
     return within(counted_bytes - one.byte_count, limit, reason, where=where, weight=one.byte_count)
 
 
@@ -84,15 +87,15 @@ def _counted_ios(issued: Issued) -> Iterator[Finding]:
     """Requests and merges together are the I/Os that were issued, unless one was split or somebody else's is among."""
     for where, one in _programs(issued):
         requests, merges = one.requests or 0, one.merges or 0
-        factor = f"{(requests + merges) / one.io_count:.6g} per I/O" if one.io_count else "none issued"
-        shown = f"{one.io_count:,} issued, {requests:,} requests and {merges:,} merges counted, {factor}"
-        off = requests + merges - one.io_count
-        yield within(off, 0, f"{one.direction}: {shown}", where=where, weight=one.io_count)
+        factor = coded("per-io", factor=(requests + merges) / one.io_count) if one.io_count else coded("none-issued")
+        counts = {"issued": one.io_count, "requests": requests, "merges": merges}
+        reason = coded("ios-counted", direction=one.direction, factor=factor, **counts)
+        yield within(requests + merges - one.io_count, 0, reason, where=where, weight=one.io_count)
 
 
 def _merges(issued: Issued) -> Iterator[Finding]:
     for where, one in _programs(issued):
-        reason = f"{one.direction}: {one.merges or 0:,} of {one.io_count:,} merged"
+        reason = coded("merged", direction=one.direction, merges=one.merges or 0, issued=one.io_count)
         yield within(one.merges or 0, 0, reason, where=where, weight=one.io_count)
 
 
@@ -129,14 +132,15 @@ def _health(issued: Issued) -> Iterator[Finding]:
         moved = sum(issued_bytes(step.write if exact else step.read) for step in steps) + (purged if exact else 0)
         count = after[name] - before[name]
         off = count - moved if exact else min(count - moved, 0)
-        reason = f"{'written' if exact else 'read'} in the whole run: {moved:,} bytes issued, {count:,} counted"
+        code = "bytes-written-in-run" if exact else "bytes-read-in-run"
+        reason = coded(code, issued=moved, counted=count)
         limit = 2 * _UNIT_BYTES + (_OWN_BYTES + moved / 1000 if exact else 0)
-        yield within(off, limit, reason, where="whole run", weight=moved)
+        yield within(off, limit, reason, where=Place("whole run"), weight=moved)
 
 
 AUDIT: tuple[Check[Issued], ...] = (
     Check(name="histogram-counts", title="Response times less completions", passes="0", unit="count",
-          answer=_histogram_counts, absent="no response-time counts are stored or read"),
+          answer=_histogram_counts, absent="no-times"),
     Check(name="counted-bytes", title="Bytes counted by the kernel less issued", passes="0", unit="count",
           answer=_counted_bytes, absent=_NO_COUNTERS),
     Check(name="counted-ios", title="Requests + merges less I/Os issued (splits)", passes="0", unit="count",
@@ -147,37 +151,37 @@ AUDIT: tuple[Check[Issued], ...] = (
           passes="at most what is in flight", answer=_boundaries, absent=_NO_COUNTERS),
     Check(name="smart-units", title="Bytes of the health log less issued", unit="count", answer=_health,
           passes="at most two units; written, 0.1 % and 4 MiB more",
-          absent="the drive's health log counts no bytes, or the run did not end"),
+          absent="no-health"),
     Check(name="read-share", title="Reads among all I/Os, off by", passes="at most 5 standard deviations",
           unit="sigma", answer=lambda issued: read_share(issued.steps)),
     Check(name="transfer-sizes", title="Transfer sizes, off by", passes="0; drawn, 5 standard deviations",
           unit="size", answer=lambda issued: transfer_sizes(issued.steps)),
     Check(name="alignment", title="I/Os off their grid", passes="0", unit="count",
-          answer=lambda issued: alignment(issued.steps), absent="not counted by the version that ran, or no places"),
+          answer=lambda issued: alignment(issued.steps), absent="no-grid"),
     Check(name="successors", title="I/Os that follow the one before, off by", unit="sigma",
           passes="0; drawn, 5 standard deviations", answer=lambda issued: successors(issued.steps),
-          absent="all are random, or several threads share a cursor and nothing was captured"),
+          absent="all-random"),
     Check(name="captured-ios", title="Captured I/Os less completed", passes="0", unit="count",
-          answer=lambda issued: captured_ios(issued.steps), absent="completions were not captured: --capture"),
+          answer=lambda issued: captured_ios(issued.steps), absent="not-captured"),
     Check(name="lba-coverage", title="LBAs touched, less expected", passes="at most 1 %, and chance", unit="share",
-          answer=lambda issued: coverage(issued.steps), absent="addresses were not captured: --capture addresses"),
+          answer=lambda issued: coverage(issued.steps), absent="no-addresses"),
     Check(name="series-counts", title="Completions per second less those of windows", passes="0", unit="count",
           answer=lambda issued: series_counts(issued.steps),
-          absent="the per-second series are not stored or not read"),
+          absent="no-series"),
     Check(name="lead-in", title="Longest lead-in", passes="at most 5 % of T or 2 response times", unit="ms",
-          answer=lambda issued: lead_ins(issued.steps), absent="no step differs from the one before it in its call"),
+          answer=lambda issued: lead_ins(issued.steps), absent="equal-steps"),
     Check(name="queue-depth", title="Queue depth against TC x QD", passes="at most 0.5 %", unit="share",
           answer=lambda issued: queue_depth(issued.steps),
-          absent="open loop: the drive decides how many are outstanding"),
+          absent="open-depth"),
     Check(name="littles-law", title="Little's law against outstanding I/Os", passes="at most 0.5 %", unit="share",
           answer=lambda issued: littles_law(issued.steps)),
     Check(name="submission-gap", title="Longest time without a submission", unit="ms",
           passes="at most 100 ms beyond the drive's part", answer=lambda issued: submission_gaps(issued.steps),
-          absent="open loop: arrivals decide"),
+          absent="open-arrivals"),
     Check(name="step-gap", title="Gap between steps", passes="at most 100 ms beyond the drive's part", unit="ms",
-          answer=lambda issued: step_gaps(issued.steps), absent="no step follows another without idle time"),
+          answer=lambda issued: step_gaps(issued.steps), absent="no-steps-in-a-row"),
     Check(name="thread-shares", title="Thread with the fewest, below the mean", passes="at most 50 %", unit="share",
           answer=lambda issued: thread_shares(issued.steps),
-          absent="the threads cannot be told apart, or there is one"),
+          absent="no-threads"),
 )  # fmt: skip
 """The checks in the order in which they are printed."""

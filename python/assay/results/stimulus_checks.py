@@ -7,7 +7,10 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 from assay.finding import within
+from assay.results.places import sequence_place
 from assay.results.step import completed_count, issued_bytes, issued_count, rate_count
+from assay.words.coded import coded
+from assay.words.place import Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,7 +35,7 @@ def read_share(steps: Sequence[AskedStep]) -> Iterator[Finding]:
     for one in (one for one in steps if one.has_known_shares):
         count, share = completed_count(one.record), one.pattern.read_share
         reads = issued_count(one.record.read)
-        detail = f"asked {share:.4%}, {reads:,} of {count:,}"
+        detail = coded("reads-drawn", share=share, reads=reads, count=count)
         variance = count * share * (1 - share)
         difference = reads - count * share
         if variance:
@@ -42,8 +45,8 @@ def read_share(steps: Sequence[AskedStep]) -> Iterator[Finding]:
         elif count:
             yield within(round(difference), 0, detail, where=one.where, weight=count)
     if spread:
-        detail = f"{off:+,.1f} reads in all, standard deviation {math.sqrt(spread):,.1f}"
-        yield within(off / math.sqrt(spread), SIGMAS, detail, where="all mixed steps together")
+        detail = coded("reads-in-all", off=off, deviation=math.sqrt(spread))
+        yield within(off / math.sqrt(spread), SIGMAS, detail, where=Place("all mixed steps together"))
 
 
 def draw_sigmas(hits: int, count: int, share: float) -> float:
@@ -83,7 +86,7 @@ def transfer_sizes(steps: Sequence[AskedStep]) -> Iterator[Finding]:
 
 def _one_size(one: AskedStep, count: int, moved: int) -> Finding:
     ((size, _),) = one.pattern.sizes
-    detail = f"{moved:,} bytes in {count:,} I/Os of {size:,}"
+    detail = coded("one-size", moved=moved, count=count, size=size)
     # A pass of preconditioning ends with what is left of the range, which is less than a transfer and never more. How
     # many passes there were follows from the count of I/Os, not from the bytes that are in question.
     passes = -(-count * size // one.range_bytes) if one.pattern.writes_tail else 0
@@ -94,7 +97,7 @@ def _one_size(one: AskedStep, count: int, moved: int) -> Finding:
 def _mean_size(one: AskedStep, count: int, moved: int) -> Finding:
     mean = sum(size * share for size, share in one.pattern.sizes)
     deviation = math.sqrt(sum(size * size * share for size, share in one.pattern.sizes) - mean * mean)
-    detail = f"mean {moved / count:,.1f} bytes of {count:,} I/Os, asked {mean:,.1f}"
+    detail = coded("mean-size", mean=moved / count, count=count, asked=mean)
     return within((moved / count - mean) * math.sqrt(count) / deviation, SIGMAS, detail, where=one.where)
 
 
@@ -107,7 +110,7 @@ def _captured_sizes(one: AskedStep, captured: dict[int, int]) -> Finding:
     )
     freedom = len(asked) - 1
     sigmas = ((square / freedom) ** (1 / 3) - 1 + 2 / (9 * freedom)) / math.sqrt(2 / (9 * freedom))
-    detail = f"chi-square {square:,.1f} of {freedom} degrees, {total:,} I/Os, {strange:,} of other sizes"
+    detail = coded("captured-sizes", square=square, freedom=freedom, count=total, strange=strange)
     if strange:
         return within(strange, 0, detail, where=one.where)
     return within(max(sigmas, 0.0), SIGMAS, detail, where=one.where)
@@ -139,8 +142,8 @@ def _traced(steps: Sequence[AskedStep]) -> Iterator[tuple[Sequence[AskedStep], T
 
 def _captured(steps: Sequence[AskedStep], trace: TraceSummary) -> Finding:
     done, kept = sum(completed_count(one.record) for one in steps), sum(trace.io_counts)
-    detail = f"{kept:,} captured, {done:,} completed"
-    return within(kept - done, 0, detail, where=steps[0].sequence.name, weight=done)
+    detail = coded("captured", kept=kept, done=done)
+    return within(kept - done, 0, detail, where=sequence_place(steps[0].sequence), weight=done)
 
 
 def _touched(steps: Sequence[AskedStep], trace: TraceSummary) -> Finding | None:
@@ -164,8 +167,8 @@ def _touched(steps: Sequence[AskedStep], trace: TraceSummary) -> Finding | None:
     # The last transfers of a walk in order may end anywhere, and chance spreads over few blocks.
     largest = max(size for one in steps for size, _ in one.pattern.sizes)
     slack = COVERAGE_SHARE + SIGMAS / math.sqrt(max(range_bytes / largest, 1)) / 2
-    detail = f"{found:.3%} of the range touched, expected {expected:.3%}"
-    return within(found - expected, slack, detail, where=steps[0].sequence.name)
+    detail = coded("touched", share=found, expected=expected)
+    return within(found - expected, slack, detail, where=sequence_place(steps[0].sequence))
 
 
 def thread_shares(steps: Sequence[AskedStep]) -> Iterator[Finding]:
@@ -174,5 +177,5 @@ def thread_shares(steps: Sequence[AskedStep]) -> Iterator[Finding]:
         fewest, threads = one.record.thread_io_count_min, one.demand.thread_count
         mean = rate_count(one.record) / threads
         if fewest is not None and threads > 1 and mean >= _LEAST_PER_THREAD:
-            detail = f"{fewest:,} I/Os of the thread with the fewest, {mean:,.0f} in the mean"
+            detail = coded("thread-shares", fewest=fewest, mean=mean)
             yield within(1 - fewest / mean, 0.5, detail, where=one.where)

@@ -11,6 +11,7 @@ from assay.finding import within
 from assay.results.step import submitted_count
 from assay.results.stimulus_asked import goes_on_by_draw
 from assay.results.stimulus_checks import SIGMAS, draw_sigmas
+from assay.words.coded import coded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,8 +27,7 @@ def alignment(steps: Sequence[AskedStep]) -> Iterator[Finding]:
         count = one.record.misaligned_io_count
         if count is not None:
             issued = submitted_count(one.record)
-            origin = one.pattern.alignment_origin
-            detail = f"{count:,} of {issued:,} I/Os are off their grid, counted from the start of the {origin}"
+            detail = coded("off-grid", count=count, issued=issued, origin=one.pattern.alignment_origin)
             yield within(count, 0, detail, where=one.where, weight=issued)
 
 
@@ -53,7 +53,7 @@ def _captured(one: AskedStep) -> tuple[int, int] | None:
 
 def _followed(one: AskedStep, hits: int, count: int, loose: int) -> Finding:
     share = successor_share(one.pattern, one.range_bytes)
-    detail = f"{hits:,} of {count:,} I/Os go on where the one before ended, asked {share:.4%} ({one.pattern.cursor})"
+    detail = coded("followed", hits=hits, count=count, share=share, cursor=one.pattern.cursor)
     if share >= 1:
         return within(hits - count, loose, detail, where=one.where, weight=count)
     low, high = min(hits + loose, count), hits

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.finding import Finding, within
 from assay.results.gaps import typical_latency_ns
+from assay.results.places import step_places
 from assay.results.step import (
     DEPTH_SHARE,
     effective_queue_depth,
@@ -17,14 +18,16 @@ from assay.results.step import (
     mean_latency_ns,
     rate_count,
 )
-from assay.results.stimulus_asked import step_names
-from assay.spec.units import MILLISECOND_NS, SECOND_NS
+from assay.spec.units import SECOND_NS
+from assay.words.coded import coded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from assay.engine.records import StepRecord, StoredTest
     from assay.results.stimulus_asked import AskedStep
+    from assay.words.coded import Coded
+    from assay.words.place import Place
 
 LAW_SHARE = 0.005
 """Little's law against the outstanding I/Os."""
@@ -51,14 +54,14 @@ def balance(test: StoredTest) -> Iterator[Finding]:
     contradict each other: ..."``.
     """
     for sequence in test.sequences:
-        for record, where in zip(sequence.steps, step_names(sequence), strict=False):
+        for record, where in zip(sequence.steps, step_places(sequence), strict=False):
             if _is_whole(record):
                 off = imbalance_ns(record)
-                ends = f"carried in {_ms(record.carried_in_ns)}, out {_ms(record.carried_out_ns)}"
-                shown = f"outstanding {_ms(record.outstanding_ns)}, {ends}"
+                carried = {"in_ns": record.carried_in_ns, "out_ns": record.carried_out_ns}
+                times = coded("times-balance", held_ns=record.outstanding_ns, **carried)
                 yield Finding(
                     level="invalid" if off else "pass",
-                    reason=f"the times of the I/Os in {where} contradict each other: {shown}" if off else shown,
+                    reason=coded("times-contradict", where=where, times=times) if off else times,
                     measured=off,
                     limit=0,
                     where=where,
@@ -77,7 +80,7 @@ def series_counts(steps: Sequence[AskedStep]) -> Iterator[Finding]:
         table = one.sequence.series
         if table is not None:
             counted, done = int(table.io_count[table.step == one.place].sum()), rate_count(one.record)
-            detail = f"{counted:,} in the series, {done:,} in the window"
+            detail = coded("in-series", counted=counted, done=done)
             yield within(counted - done, 0, detail, where=one.where, weight=done)
 
 
@@ -88,7 +91,7 @@ def queue_depth(steps: Sequence[AskedStep]) -> Iterator[Finding]:
         if one.demand.arrivals_per_s is None and one.record.span_ns and not pauses:
             asked = one.demand.thread_count * one.demand.queue_depth
             held = effective_queue_depth(one.record)
-            detail = f"{held:,.5g} of {asked:,} held"
+            detail = coded("depth", held=held, asked=asked)
             yield within(held / asked - 1, float(DEPTH_SHARE), detail, where=one.where)
 
 
@@ -101,10 +104,8 @@ def littles_law(steps: Sequence[AskedStep]) -> Iterator[Finding]:
         crossing = (record.carried_in_ns + record.carried_out_ns) / record.outstanding_ns
         law = float(iops(record)) * (mean_latency_ns(record) or 0.0) / SECOND_NS
         held = effective_queue_depth(record)
-        detail = f"IOPS x mean response time {law:,.5g}, outstanding {held:,.5g}"
-        if crossing >= CROSSING_SHARE:
-            count = latency_count(record)
-            detail = f"{detail}; {count:,} I/Os, {crossing:.2%} of the time cross the ends"
+        across = {"count": latency_count(record), "crossing": crossing} if crossing >= CROSSING_SHARE else {}
+        detail = coded("law", law=law, held=held, **across)
         found = within(law / held - 1, LAW_SHARE, detail, where=one.where, weight=record.outstanding_ns)
         yield replace(found, level="unknown") if crossing >= CROSSING_SHARE else found
 
@@ -118,11 +119,11 @@ def lead_ins(steps: Sequence[AskedStep]) -> Iterator[Finding]:
         record, before = one.record, one.before
         if record.lead_in_ns and before is not None and record.span_ns:
             limit = max(LEAD_IN_SHARE * record.span_ns, LEAD_IN_RESPONSES * typical_latency_ns(before))
-            detail = f"{_ms(record.lead_in_ns)} before a window of {_ms(record.span_ns)}"
+            detail = coded("lead-in", lead_in_ns=record.lead_in_ns, span_ns=record.span_ns)
             yield within(record.lead_in_ns, limit, detail, where=one.where)
 
 
-def larger_lead_ins(steps: Sequence[AskedStep]) -> str | None:
+def larger_lead_ins(steps: Sequence[AskedStep]) -> Coded | None:
     """The largest response time of a lead-in, where any exceeds that of its window; None where none does.
 
     Worked: 7 ms before a window with 5 ms at most, once -> ``"Of 1 window, I/Os issued in the lead-in took longer than
@@ -132,16 +133,12 @@ def larger_lead_ins(steps: Sequence[AskedStep]) -> str | None:
     larger = [(before, inside, where) for before, inside, where in pairs if before > inside]
     if not larger:
         return None
-    before, inside, where = max(larger)
-    number = "1 window" if len(larger) == 1 else f"{len(larger):,} windows"
-    return (
-        f"Of {number}, I/Os issued in the lead-in took longer than those of the window: at most {_ms(before)} before "
-        f"{where}, whose own took {_ms(inside)}."
-    )
+    before, inside, where = max(larger, key=lambda one: (*one[:2], str(one[2])))
+    return coded("larger-lead-ins", count=len(larger), before_ns=before, where=where, inside_ns=inside)
 
 
-def short_windows(steps: Sequence[AskedStep]) -> dict[str, int]:
-    """Windows with fewer completions than I/Os outstanding, by name, with their completions.
+def short_windows(steps: Sequence[AskedStep]) -> dict[Place, int]:
+    """Windows with fewer completions than I/Os outstanding, by place, with their completions.
 
     Worked: 20 completions in a window of 0.06 s with 32 outstanding -> ``{"round 1, RND 4KiB 0/100": 20}``.
     """
@@ -152,7 +149,3 @@ def short_windows(steps: Sequence[AskedStep]) -> dict[str, int]:
         and not one.pattern.writes_tail
         and rate_count(one.record) < effective_queue_depth(one.record)
     }
-
-
-def _ms(time_ns: float) -> str:
-    return f"{time_ns / MILLISECOND_NS:,.3f} ms"

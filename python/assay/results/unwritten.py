@@ -18,8 +18,9 @@ from assay.engine.records import ActiveRange
 from assay.finding import Finding, at_most
 from assay.results.groups import group_of
 from assay.results.measured import counted_sequences
+from assay.results.places import sequence_place
 from assay.results.step import issued_bytes, issued_count
-from assay.spec.units import GB
+from assay.words.coded import coded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from assay.engine.records import StoredSequence, StoredTest
+    from assay.words.place import Place
 
 UNWRITTEN_SHARE_MAX = 0.01
 """Of a range that is read, so much may be unwritten and still pass."""
@@ -45,7 +47,7 @@ class _Write:
 class _Group:
     """Steps that ran side by side. counts : results come from them."""
 
-    name: str
+    place: Place
     counts: bool
     reads: tuple[ActiveRange, ...]
     writes: tuple[_Write, ...]
@@ -72,9 +74,9 @@ def unwritten_reads(test: StoredTest) -> Iterator[Finding]:
 
 def _finding(group: _Group, active: ActiveRange, share: float) -> Finding:
     size = active.segment_bytes * len(active.segment_starts)
-    reason = f"{share:.0%} of the {size / GB:,.2f} GB that it reads" if share else "none"
+    reason = coded("unwritten", share=share, size_bytes=size) if share else coded("none")
     level = at_most(share, UNWRITTEN_SHARE_MAX)
-    return Finding(level=level, reason=reason, measured=share, limit=UNWRITTEN_SHARE_MAX, where=group.name)
+    return Finding(level=level, reason=reason, measured=share, limit=UNWRITTEN_SHARE_MAX, where=group.place)
 
 
 def _groups(sequence: StoredSequence, *, counts: bool) -> Iterator[_Group]:
@@ -84,7 +86,7 @@ def _groups(sequence: StoredSequence, *, counts: bool) -> Iterator[_Group]:
         own = [place for place in group_of(sequence.asked, first) if place in places]
         reads = tuple(one for place in own for one in _read_range(sequence, place))
         writes = tuple(one for place in own for one in _writes(sequence, place, in_order))
-        yield _Group(sequence.name, counts, reads, writes)
+        yield _Group(sequence_place(sequence), counts, reads, writes)
 
 
 def _read_range(sequence: StoredSequence, place: int) -> Iterator[ActiveRange]:

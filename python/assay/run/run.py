@@ -30,6 +30,7 @@ from assay.run.runner import run_test
 from assay.run.store.read import read_run
 from assay.run.store.write import RUNS, RunWriter, new_folder, refuse_folder, run_document
 from assay.run.time_left import RunTimes
+from assay.words.text import text_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -194,7 +195,9 @@ def carry_out(
 def _outcomes(folder: Path, reached: Sequence[bool]) -> tuple[TestOutcome, ...]:
     """How the tests ended, by what is stored of them, as their report will say."""
     return tuple(
-        TestOutcome(test=test.settings.test, ended=test.ended, reached=well, withheld=withheld_reason(test))
+        TestOutcome(
+            test=test.settings.test, ended=test.ended, reached=well, withheld=text_or_none(withheld_reason(test))
+        )
         for test, well in zip(read_run(folder).tests, reached, strict=True)
     )
 

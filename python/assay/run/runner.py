@@ -16,6 +16,7 @@ from assay.procedures.procedure import Context
 from assay.results import stalled_steps, void_reason
 from assay.run.progress import Pace, PhaseEnd, Progress, Watched
 from assay.run.time_left import RunTimes, TimeLeft, extent
+from assay.words.text import text, text_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -199,7 +200,7 @@ class _Runner:
             self._times.part_ended()
         self._tell(judged.stage, name=self._last_name, index=judged.index, judged=judged)
         if judged.ended == "stalled":
-            raise self._stalled(f"the last void {judged.stage}: {judged.void}")
+            raise self._stalled(f"the last void {judged.stage}: {text_or_none(judged.void)}")
 
     def _run_allowed(self, sequence: StepSequence) -> list[StepRecord]:
         """Run a sequence, and again where it is void and asks for that. Raises DeviceFailureError where it gives up."""
@@ -210,8 +211,8 @@ class _Runner:
             if void is None or sequence.on_void in {"accept", "leave-out"}:
                 return records
             if sequence.on_void == "stop":
-                raise self._stalled(f"{void}; this test cannot go on behind a void {sequence.name}")
-        raise self._stalled(f"the last void {sequence.name}: {void}")
+                raise self._stalled(f"{text(void)}; this test cannot go on behind a void {sequence.name}")
+        raise self._stalled(f"the last void {sequence.name}: {text_or_none(void)}")
 
     def _stalled(self, reason: str) -> DeviceFailureError:
         remedy = f"{what_to_check(self._dut.identity.path)}, or raise --stall-limit"

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from assay.engine.records import MeasurementWindow, StoredTest
     from assay.summary.record import Level, Measure, State
+    from assay.words.coded import Coded
 
 _LEVELS: dict[State, Level] = {
     "withheld": "bad",
@@ -61,7 +62,7 @@ def ruled_by(window: MeasurementWindow | None, *, unstable_count: int = 0, other
     return Ruled(reached=window.reached, windows=(*others, rounds), unstable_count=unstable_count)
 
 
-def framed(test: StoredTest, ruled: Ruled, withheld: str | None) -> Verdict:
+def framed(test: StoredTest, ruled: Ruled, withheld: Coded | None) -> Verdict:
     """The verdict on a test, whatever its procedure. withheld : why its results are; None where they are not.
 
     Worked: a test that was interrupted -> ``cut-short``; a write saturation that did not settle -> ``not-settled``.
@@ -81,16 +82,16 @@ def framed(test: StoredTest, ruled: Ruled, withheld: str | None) -> Verdict:
     )
 
 
-def _reason(test: StoredTest, ruled: Ruled, state: State, withheld: str | None) -> Coded | None:
+def _reason(test: StoredTest, ruled: Ruled, state: State, withheld: Coded | None) -> Coded | None:
     """Why a test was cut short, is withheld or not judged."""
     if state == "cut-short":
         return coded("reason", reason=ending_label(test.ended))
     if withheld:
-        return coded("reason", reason=withheld)
+        return withheld
     return ruled.reason if state == "not-judged" else None
 
 
-def _state(test: StoredTest, ruled: Ruled, withheld: str | None) -> State:
+def _state(test: StoredTest, ruled: Ruled, withheld: Coded | None) -> State:
     if is_cut_short(test.ended):
         return "cut-short"
     if withheld:
@@ -140,7 +141,7 @@ def _window(window: Window) -> Coded:
     return coded("window-rounds", first=window.first, last=window.last)
 
 
-def unless_withheld(reason: str | None, measures: Iterable[Measure]) -> Iterator[Measure]:
+def unless_withheld(reason: Coded | None, measures: Iterable[Measure]) -> Iterator[Measure]:
     """The numbers of a test; of one whose results are withheld their names alone, each with the reason.
 
     reason : why they are withheld; None where they are not. Nothing else may be shown of them, whatever the test.

@@ -15,6 +15,7 @@ from assay.verify.report import is_older
 from assay.verify.rule import PARTS, Answer, Broken, Rule
 from assay.verify.rules import RULES
 from assay.version import tool_version
+from assay.words.text import text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -119,7 +120,7 @@ def _verification(
 def _of_run(evidence: Evidence) -> dict[str, Any]:
     """What the run itself says of its end and against its results."""
     run, journal = evidence.run, evidence.journal
-    withheld = ((test.settings.test, reason) for test in run.tests if (reason := withheld_reason(test)))
+    withheld = ((test.settings.test, text(reason)) for test in run.tests if (reason := withheld_reason(test)))
     codes = stored_exit_codes(run)
     end = {"journal_hash": journal.digest, "complete": journal.complete}
     return {**end, "withheld": tuple(withheld), "exit_codes": codes}

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from assay.finding import Finding
 from assay.results.audit import counted
 from assay.results.groups import goes_on, place_before
+from assay.results.places import step_places
 from assay.results.run_checks import RUN_CHECKS
 from assay.results.step import ran_whole, rate_count, short_of_asked, submitted_count
-from assay.results.stimulus_asked import asked_steps, step_names
+from assay.results.stimulus_asked import asked_steps
 from assay.results.stimulus_audit import AUDIT, Issued
 from assay.verify.rule import Broken
 
@@ -61,7 +62,7 @@ def all_steps(evidence: Evidence) -> Iterator[Step]:
 def sequence_steps(sequence: StoredSequence, prefix: str = "") -> Iterator[Step]:
     """Every step of a sequence. prefix : of their names."""
     found: list[Step] = []
-    names = step_names(sequence)
+    names = step_places(sequence)
     for place, (record, spec) in enumerate(zip(sequence.steps, sequence.asked, strict=False)):
         where, follows = f"{prefix}{names[place]}", place_before(sequence.asked, place)
         before = None if follows is None else found[follows]
@@ -234,4 +235,4 @@ def audited(
 def _judged(answer: Finding | Iterable[Finding], test: str, expected: str) -> Iterator[Broken]:
     for found in [answer] if isinstance(answer, Finding) else answer:
         if found.marked:
-            yield Broken(place=f"{test}: {found.where}", found=found.reason, expected=expected)
+            yield Broken(place=f"{test}: {found.where}", found=found.words, expected=expected)

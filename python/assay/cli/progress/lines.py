@@ -14,6 +14,7 @@ from assay.cli.progress.labels import (
     span_label,
 )
 from assay.endings import ending_label
+from assay.words.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,7 +78,7 @@ def judged_line(judged: RoundOutcome, name: str, *, virtual: bool = False) -> st
     counted = count_label(len(judged.steps), "cell" if is_round else "sample")
     parts = [f"{name}: {counted} in {span}{' of simulated time' if virtual else ''}"]
     if judged.void:
-        parts.append(f"VOID: {judged.void}")
+        parts.append(f"VOID: {text(judged.void)}")
     if judged.silent:
         return "; ".join([*parts, f"NO I/O COMPLETED in {judged.silent.label}, the results are withheld"])
     parts += [f"{one.label} {value_label(one.value, one.unit)}" for one in judged.values]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from assay.engine.records import Cell
 from assay.pages.facts import steady_word
 from assay.pages.model import Box, Text
+from assay.pages.results import finding_results
 from assay.pages.select import NO_RULE, Selected, claim_label
 from assay.pages.time_axis import MINUTES
 from assay.procedures.five_steps.insights import five_steps_insights
@@ -151,7 +152,7 @@ class FiveStepsReport(StudyReport):
     def remarks(self) -> tuple[str, ...]:
         """The steps that fail."""
         failed = [one for one in self.found.verdicts if one.word == "fail"]
-        return tuple(f"five steps: {one.name} fails: {one.finding.reason}" for one in failed)
+        return tuple(f"five steps: {one.name} fails: {one.finding.words}" for one in failed)
 
     def details(self) -> tuple[Table, ...]:
         """The numbers of the surface, and every step as it was set."""
@@ -167,8 +168,7 @@ class FiveStepsReport(StudyReport):
     def results(self) -> dict[str, Any]:
         """Verdicts, samples and change, and what every study has."""
         verdicts = [
-            {"step": one.name, "rule": one.rule, **asdict(one.finding), "level": or_null(one.finding.level)}
-            | {"verdict": or_null(one.word)}
+            {"step": one.name, "rule": one.rule, **finding_results(one.finding), "verdict": or_null(one.word)}
             for one in self.found.verdicts
         ]
         change = asdict(self.found.change) if self.found.change else None
@@ -187,7 +187,7 @@ def _subtitle(one: StepVerdict) -> str:
 
 
 def _box(one: StepVerdict) -> Box:
-    entries = (("Verdict", one.word), ("Found", one.finding.reason), ("Rule", one.rule))
+    entries = (("Verdict", one.word), ("Found", one.finding.words), ("Rule", one.rule))
     return Box(title="Verdict", entries=entries, wide=True)
 
 

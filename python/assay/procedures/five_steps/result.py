@@ -17,10 +17,10 @@ from assay.procedures.five_steps.plan import (
 )
 from assay.procedures.five_steps.settings import FiveStepsSettings
 from assay.procedures.saturation.result import sampled_result
-from assay.procedures.studies.readings import TOO_FEW, changes_of, stability_of
+from assay.procedures.studies.readings import COUNT_MIN, changes_of, stability_of
 from assay.procedures.studies.result import study_result
 from assay.results import ran_whole
-from assay.words.printed import mix_label, size_label
+from assay.words.coded import coded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from assay.procedures.saturation.result import SaturationResult
     from assay.procedures.studies.readings import Change, Stability
     from assay.procedures.studies.result import StageResult, StudyResult
+    from assay.words.coded import Coded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,10 +124,10 @@ def settled_verdict(rates: Sequence[float], limit: float) -> StepVerdict:
     last = rates[len(rates) // 2 :]
     first, second = last[: len(last) // 2], last[len(last) // 2 :]
     if not first or not second or not sum(first):
-        return _not_judged(PRECONDITION, rule, "the step is not whole")
+        return _not_judged(PRECONDITION, rule, "step-not-whole")
     before, after = sum(first) / len(first), sum(second) / len(second)
     apart = abs(after - before) / before
-    reason = f"{before:,.1f} and {after:,.1f} MB/s, {apart * 100:.1f} % apart"
+    reason = coded("halves", before=before, after=after, apart=apart)
     return _judged(PRECONDITION, rule, reason, passes=apart <= limit, measured=apart, limit=limit)
 
 
@@ -141,11 +142,11 @@ def surface_verdict(matrix: dict[Cell, float], share: float) -> StepVerdict:
         row = sorted((cell.transfer_bytes, value) for cell, value in matrix.items() if cell.read_pct == mix)
         for (_, left), (size, value), (_, right) in zip(row, row[1:], row[2:], strict=False):
             if min(left, right):
-                found.append((value / min(left, right), f"{size_label(size)} {mix_label(mix)}"))
+                found.append((value / min(left, right), size, mix))
     if not found:
-        return _not_judged(SURFACE, rule, "the step is not whole")
-    least, where = min(found)
-    reason = f"lowest: {where} has {least * 100:.0f} % of its lower neighbour"
+        return _not_judged(SURFACE, rule, "step-not-whole")
+    least, size, mix = min(found)
+    reason = coded("lowest-neighbour", cell=coded("cell", size=size, read_pct=mix), share=least)
     return _judged(SURFACE, rule, reason, passes=least >= share, measured=least, limit=share)
 
 
@@ -153,16 +154,16 @@ def stability_verdict(samples: SaturationResult, stability: Stability | None, li
     """Whether random writes become steady, and stay so from second to second."""
     rule = f"the five-point rule holds, and {limit * 100:g} % of the seconds behind lie within 10 % of their median"
     if samples.window is None or stability is None:
-        return _not_judged(STABILITY, rule, "the step is not whole, or has no whole second")
+        return _not_judged(STABILITY, rule, "step-without-second")
     if stability.score is None:
-        return _not_judged(STABILITY, rule, TOO_FEW)
-    word = "steady" if samples.window.reached else "not steady"
-    score = f"{stability.score * 100:.1f} % of {stability.count:,} seconds within 10 % of the median"
+        return _not_judged(STABILITY, rule, "few-seconds-whole", count=COUNT_MIN)
+    state = coded("steady" if samples.window.reached else "not-steady")
+    score = {"near": stability.score, "count": stability.count}
     passes = samples.window.reached and stability.score >= limit
     return _judged(
         STABILITY,
         rule,
-        f"{word} after {samples.minutes[-1]:.4g} min; {score}",
+        coded("settled", state=state, minutes=samples.minutes[-1], **score),
         passes=passes,
         measured=stability.score,
         limit=limit,
@@ -177,8 +178,8 @@ def independence_verdict(change: Change | None, limit: float) -> StepVerdict:
     """
     rule = f"sequential writes behind random ones are at most {limit * 100:g} % slower than before"
     if change is None:
-        return _not_judged(INDEPENDENCE, rule, "the step is not whole")
-    reason = f"{change.before:,.1f} to {change.after:,.1f} MB/s, a drop of {change.drop_share * 100:.1f} %"
+        return _not_judged(INDEPENDENCE, rule, "step-not-whole")
+    reason = coded("drop", before=change.before, after=change.after, drop=change.drop_share)
     passes = change.drop_share <= limit
     return _judged(INDEPENDENCE, rule, reason, passes=passes, measured=change.drop_share, limit=limit)
 
@@ -197,16 +198,16 @@ def composite_verdict(stages: Sequence[StageResult], share: float) -> StepVerdic
         if series == following and highest[series]:
             kept.append((rate / highest[series], label))
     if not kept or len(rates) < len(stages):
-        return _not_judged(COMPOSITE, rule, "the step is not whole, or the drive can run no workload")
+        return _not_judged(COMPOSITE, rule, "step-without-workload")
     least, where = min(kept)
-    reason = f"lowest: {where} keeps {least * 100:.0f} %"
+    reason = coded("lowest-load", label=where, share=least)
     return _judged(COMPOSITE, rule, reason, passes=least >= share, measured=least, limit=share)
 
 
-def _judged(place: int, rule: str, reason: str, *, passes: bool, measured: float, limit: float) -> StepVerdict:
+def _judged(place: int, rule: str, reason: Coded, *, passes: bool, measured: float, limit: float) -> StepVerdict:
     level = Finding(level="pass" if passes else "warn", reason=reason, measured=measured, limit=limit)
     return StepVerdict(name=LABELS[place], rule=rule, finding=level)
 
 
-def _not_judged(place: int, rule: str, reason: str) -> StepVerdict:
-    return StepVerdict(name=LABELS[place], rule=rule, finding=Finding(level="n/a", reason=reason))
+def _not_judged(place: int, rule: str, code: str, **values: int) -> StepVerdict:
+    return StepVerdict(name=LABELS[place], rule=rule, finding=Finding(level="n/a", reason=coded(code, **values)))

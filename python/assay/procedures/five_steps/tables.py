@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def verdict_table(verdicts: Sequence[StepVerdict], not_run: Iterable[tuple[str, str]]) -> Table:
     """Every step with its rule; the source states none."""
-    rows = tuple((one.name, one.word, one.finding.reason, one.rule) for one in verdicts)
+    rows = tuple((one.name, one.word, one.finding.words, one.rule) for one in verdicts)
     notes = (
         "The five steps come from the source, the rules and their limits do not: a plan may state others.",
         *(f"{label} not run: it {reason}." for label, reason in not_run),

@@ -48,6 +48,7 @@ from assay.summary.record import Key, Tile
 from assay.summary.verdict import Ruled, ruled_by
 from assay.words.coded import coded
 from assay.words.printed import NOT_AVAILABLE, milliseconds_or_na, milliseconds_text, one_decimal, percent, rounds_label
+from assay.words.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -383,7 +384,7 @@ def _or_reason(figure: Figure | None, reason: str) -> Block:
 
 
 def _missing(test_report: DemandReport, reason: str) -> str:
-    return f"n/a: {test_report.result.withheld or reason}"
+    return text(coded("withheld", reason=test_report.result.withheld or reason))
 
 
 def _ms(value: float | None) -> str:

@@ -19,6 +19,7 @@ from assay.results.silent import Tracked, is_whole_round
 from assay.results.step import iops, latency_count, response_time
 from assay.spec.steady import WINDOW_ROUNDS, exact_limit, steady_state
 from assay.spec.units import MINUTE_NS
+from assay.words.coded import coded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from assay.procedures.grid.operating_points import OperatingPoint
     from assay.results.captured import ExactTimes
     from assay.results.histogram import ResponseTimes
+    from assay.words.coded import Coded
 
 POINT_STEP = 1
 """The measured step of an operating point's sequence, behind the last pre-write sample."""
@@ -70,7 +72,7 @@ class DemandResult:
     cells: tuple[DemandCell, ...]
     points: tuple[PointRun, ...]
     error_count: int
-    withheld: str | None
+    withheld: Coded | None
     findings: tuple[Finding, ...] = ()
 
 
@@ -167,7 +169,7 @@ def demand_result(test: StoredTest) -> DemandResult:
         error_count=stored_error_count(test),
         withheld=withheld,
         findings=(
-            *unsteady(before, len(samples), "sample", "PRECONDITIONING NOT STEADY"),
+            *unsteady(before, len(samples), "sample", "preconditioning-missed"),
             *unsteady(window, len(rounds), "round"),
             *_above_limit(points, settings),
         ),
@@ -177,8 +179,7 @@ def demand_result(test: StoredTest) -> DemandResult:
 def _above_limit(points: Sequence[PointRun], settings: DemandSettings) -> tuple[Finding, ...]:
     if not points or points[0].point.below_limit:
         return ()
-    reason = f"NO CELL BELOW {settings.art_limit_ms:g} ms ART: Max is the one of lowest ART"
-    return (Finding(level="warn", reason=reason),)
+    return (Finding(level="warn", reason=coded("art-missed", limit_ms=settings.art_limit_ms)),)
 
 
 def by_total_oio(cells: Sequence[DemandCell]) -> tuple[tuple[int, float, float], ...]:

@@ -25,6 +25,7 @@ from assay.results.step import max_latency_ms, mean_latency_ms
 from assay.summary import columns as of
 from assay.summary.columns import percentile_columns
 from assay.summary.table import Column, Lines, Pivot, Words, records, table_of
+from assay.words.text import text_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from assay.procedures.grid.operating_points import DemandCell
     from assay.procedures.grid.result import DemandResult, PointRun
     from assay.summary.table import Declared, Raw, ResultTable
+    from assay.words.coded import Coded
 
 
 class _RoundStep(NamedTuple):
@@ -41,7 +43,7 @@ class _RoundStep(NamedTuple):
     phase: str
     demand: Demand
     step: StepRecord
-    host: tuple[str | None, str | None]
+    host: tuple[str | None, Coded | None]
 
 
 _GRID: Declared[DemandCell] = (
@@ -66,7 +68,7 @@ _ROUNDS: Declared[_RoundStep] = (
     (of.MEAN, lambda one: mean_latency_ms(one.step)),
     (of.MAXIMUM, lambda one: max_latency_ms(one.step)),
     (of.HOST, lambda one: one.host[0]),
-    (of.HOST_REASON, lambda one: one.host[1]),
+    (of.HOST_REASON, lambda one: text_or_none(one.host[1])),
 )
 
 
@@ -137,7 +139,7 @@ def demand_results(test: StoredTest, result: DemandResult) -> dict[str, Any]:
     settings = test.settings_as(DemandSettings)
     return {
         "error_count": result.error_count,
-        "withheld": result.withheld,
+        "withheld": text_or_none(result.withheld),
         "precondition_window": window_results(result.precondition_window, result.withheld),
         "window": window_results(result.window, result.withheld),
         "grid": records(grid_table(result)),

@@ -39,6 +39,7 @@ from assay.words.printed import (
     rate_or_na,
     rounds_label,
 )
+from assay.words.text import text, text_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -268,7 +269,7 @@ class IdleRecoveryReport(TestReport):
         result = self.result
         return {
             "error_count": result.error_count,
-            "withheld": result.withheld,
+            "withheld": text_or_none(result.withheld),
             "window": window_results(result.window, result.withheld),
             "baseline_iops": result.baseline_iops,
             "return_iops": result.return_iops,
@@ -290,7 +291,7 @@ def verdict_blocks(prefix: str, settings: SaturationSettings, result: Any) -> tu
     """
     label, window = settings.label, None if result.withheld else result.window
     verdict = window.verdicts[label] if window else None
-    reason = f"n/a: {result.withheld}" if result.withheld else "n/a: fewer than five samples of the rule"
+    reason = text(coded("withheld", reason=result.withheld or coded("few-samples")))
     if verdict is None:
         return (Text(paragraphs=(reason,)), verdict_box("IOPS", label, None, one_decimal, reason))
     minutes = verdict_minutes(verdict, settings)

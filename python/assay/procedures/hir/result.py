@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from assay.engine.records import MeasurementWindow, StepRecord, StoredTest
     from assay.finding import Finding
     from assay.procedures.saturation.result import SaturationResult
+    from assay.words.coded import Coded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +73,7 @@ class IdleRecoveryResult:
     states: tuple[WaitState, ...]
     window: MeasurementWindow | None
     error_count: int
-    withheld: str | None
+    withheld: Coded | None
     findings: tuple[Finding, ...] = ()
 
 

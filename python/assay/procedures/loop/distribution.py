@@ -18,6 +18,7 @@ from assay.procedures.loop.settings import LoopSettings
 from assay.procedures.loop.spread import cell_spreads
 from assay.results import cell_label, step_times
 from assay.spec.units import KIB, kib_value
+from assay.words.coded import coded
 from assay.words.printed import outstanding_label, rounds_label
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def loop_distribution(test: StoredTest, result: LoopResult, prefix: str) -> Dist
         prefix=prefix,
         columns=("block_kib", "read_pct"),
         parts=tuple(parts[cell] for cell in cells),
-        withheld=result.withheld or "a measurement window needs five complete rounds",
+        withheld=result.withheld or coded("five-rounds"),
         curves=tuple(cells.index(cell) for cell in drawn_cells(settings)) if parts else (),
         rule=DRAWN,
         maps=_maps(settings, result, sequences, parts, prefix),

@@ -11,6 +11,7 @@ from assay.procedures.loop.settings import LoopSettings
 from assay.results.histogram import BEYOND_MIN, intended_times, merged, percentiles, step_times
 from assay.results.step import latency_count, max_latency_ns, rate_count
 from assay.spec.units import MILLISECOND_NS, SECOND_NS
+from assay.words.coded import coded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,8 +102,8 @@ def missed_rates(test: StoredTest, result: LoopResult) -> tuple[Finding, ...]:
     """
     rates = offered_rates(test, result).values()
     missed = sum(rate.level == "invalid" for rate in rates)
-    cells = "1 cell" if len(rates) == 1 else f"{len(rates)} cells"
-    return (Finding(level="warn", reason=f"OFFERED RATE NOT REACHED in {missed} of {cells}"),) if missed else ()
+    reason = coded("offer-missed", missed=missed, count=len(rates))
+    return (Finding(level="warn", reason=reason),) if missed else ()
 
 
 def window_sequences(test: StoredTest, result: LoopResult) -> list[StoredSequence]:

@@ -13,6 +13,7 @@ from assay.procedures.loop.tables import matrix_table, response_table
 from assay.results import void_reason
 from assay.spec.units import kibibytes
 from assay.summary.table import records
+from assay.words.text import text_or_none
 
 if TYPE_CHECKING:
     from assay.engine.records import Cell, Round, StoredRun, StoredTest
@@ -25,7 +26,7 @@ def loop_results(run: StoredRun, test: StoredTest, result: LoopResult) -> dict[s
     shares = next(iter(times.values())).percentiles_ms if times else ()
     return {
         "error_count": result.error_count,
-        "withheld": result.withheld,
+        "withheld": text_or_none(result.withheld),
         "window": window_results(result.window, result.withheld),
         "matrix": records(matrix_table(run, test, result, cells)),
         "response_times": records(response_table(times.items(), shares=shares)),
@@ -51,7 +52,7 @@ def _round(round_: Round, test: StoredTest) -> dict[str, Any]:
     return {
         "round": round_.index,
         "complete": complete,
-        "void": void_reason(round_.cells, test.settings_as(LoopSettings)),
+        "void": text_or_none(void_reason(round_.cells, test.settings_as(LoopSettings))),
         "cells": [{**_cell_key(cell), **step_results(record)} for cell, record in cells],
     }
 

@@ -30,6 +30,7 @@ from assay.summary.measures import percentile_key
 from assay.summary.table import Column, Lines, Pivot, table_of
 from assay.words.coded import coded
 from assay.words.printed import paragraph, rounds_label
+from assay.words.text import text_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from assay.procedures.loop.spread import Spread
     from assay.procedures.loop.values import LoopResult
     from assay.summary.table import Declared, Raw, ResultTable
+    from assay.words.coded import Coded
 
 _DOWN, _ACROSS = (of.BLOCK_KIB.key,), of.READ_PCT.key
 
@@ -121,7 +123,7 @@ class _RoundCell(NamedTuple):
     round_index: int
     cell: Cell
     step: StepRecord
-    host: tuple[str | None, str | None]
+    host: tuple[str | None, Coded | None]
 
 
 _ROUNDS: Declared[_RoundCell] = (
@@ -135,7 +137,7 @@ _ROUNDS: Declared[_RoundCell] = (
     (of.MAXIMUM, lambda one: max_latency_ms(one.step)),
     (of.ERRORS, lambda one: error_count(one.step)),
     (of.HOST, lambda one: one.host[0]),
-    (of.HOST_REASON, lambda one: one.host[1]),
+    (of.HOST_REASON, lambda one: text_or_none(one.host[1])),
 )
 
 

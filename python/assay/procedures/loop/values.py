@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 
 from assay.spec.steady import WINDOW_ROUNDS
 from assay.spec.units import count_label
+from assay.words.coded import coded
+from assay.words.text import text
 
 if TYPE_CHECKING:
     from assay.engine.records import Cell, MeasurementWindow
     from assay.finding import Finding
+    from assay.words.coded import Coded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +32,7 @@ class LoopResult:
     window: MeasurementWindow | None
     matrix: dict[Cell, float]
     error_count: int
-    withheld: str | None
+    withheld: Coded | None
     findings: tuple[Finding, ...] = ()
 
     def window_values(self, cell: Cell) -> tuple[float, ...]:
@@ -45,5 +48,5 @@ def headline_window(result: LoopResult) -> MeasurementWindow | None:
 def no_window_reason(result: LoopResult) -> str:
     """Say why the window's numbers are printed n/a. Worked: ``"n/a: 3 I/O errors in the test"``."""
     if result.withheld:
-        return f"n/a: {result.withheld}"
+        return text(coded("withheld", reason=result.withheld))
     return f"n/a: {count_label(len(result.rounds), 'complete round')}, a measurement window needs five"

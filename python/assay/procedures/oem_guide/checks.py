@@ -9,8 +9,8 @@ from assay.procedures.oem_guide.options import BURN_IN_HOURS
 from assay.procedures.oem_guide.plan import BURN_IN_LABEL, IDLE_LABEL
 from assay.results import issued_bytes, sequence_audits
 from assay.results.audit import counted
-from assay.spec.units import HOUR_SECONDS, SECOND_NS, duration_label, gigabytes_label
-from assay.words.printed import percent
+from assay.spec.units import HOUR_SECONDS, SECOND_NS
+from assay.words.coded import coded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,17 +22,15 @@ ERROR_MAX = 0.02
 """Mean outstanding I/Os may lie so far from what was asked for."""
 
 _KINDS = {
-    "block": Finding(level="pass", reason="the gate refuses a drive that the running system is on, mounted or used"),
-    "file": Finding(level="n/a", reason="a file on a file system, whose drive others use"),
+    "block": Finding(level="pass", reason=coded("gate-refuses")),
+    "file": Finding(level="n/a", reason=coded("file-system")),
 }
 
 
 def guide_checks(run: StoredRun, test: StoredTest, error: float | None) -> dict[str, Finding]:
     """The guide's demands by name. error : the largest share by which the outstanding I/Os were others than asked."""
     return {
-        "Secondary drive": _KINDS.get(
-            run.identity.kind, Finding(level="n/a", reason="no drive that this system could be on")
-        ),
+        "Secondary drive": _KINDS.get(run.identity.kind, Finding(level="n/a", reason=coded("no-system"))),
         "Idle before the test": idle_before(test),
         "No I/Os of others during the test": idle_during(test),
         "Burn-in": burn_in(test),
@@ -44,13 +42,12 @@ def idle_before(test: StoredTest) -> Finding:
     """Nobody read or wrote while nothing was issued. Worked: 8,192 bytes that were counted -> ``warn``."""
     step = next(_labelled(test, IDLE_LABEL), None)
     if step is None:
-        return Finding(level="unknown", reason="nobody looked")
+        return Finding(level="unknown", reason=coded("not-looked"))
     found = [one.counted_bytes for one in counted([step])]
     moved = sum(one for one in found if one is not None)
-    span = duration_label(step.span_ns)
     if None in found:
-        return Finding(level="n/a", reason="the drive has no counters of the kernel")
-    reason = f"{moved:,} bytes of others in {span}"
+        return Finding(level="n/a", reason=coded("no-counters"))
+    reason = coded("others-moved", moved=moved, span_ns=step.span_ns)
     return Finding(level="warn" if moved else "pass", reason=reason, measured=moved, limit=0)
 
 
@@ -59,8 +56,8 @@ def idle_during(test: StoredTest) -> Finding:
     pairs = [pair for one in sequence_audits(test) for pair in (one.read_bytes, one.write_bytes)]
     moved = [abs(counts - issued) for issued, counts in pairs if counts is not None]
     if not moved:
-        return Finding(level="n/a", reason="the drive has no counters of the kernel")
-    reason = f"{sum(moved):,} bytes more or less than issued in {len(moved) // 2} sequences"
+        return Finding(level="n/a", reason=coded("no-counters"))
+    reason = coded("beyond-issued", moved=sum(moved), count=len(moved) // 2)
     return Finding(level="warn" if any(moved) else "pass", reason=reason, measured=sum(moved), limit=0)
 
 
@@ -68,9 +65,9 @@ def burn_in(test: StoredTest) -> Finding:
     """The drive was written sequentially for as long as the guide asks, at least."""
     steps = list(_labelled(test, BURN_IN_LABEL))
     span_ns = sum(step.span_ns for step in steps)
-    reason = f"{duration_label(span_ns)}, {gigabytes_label(sum(issued_bytes(step.write) for step in steps))} written"
+    reason = coded("burn-in", span_ns=span_ns, written=sum(issued_bytes(step.write) for step in steps))
     enough = span_ns >= BURN_IN_HOURS * HOUR_SECONDS * SECOND_NS
-    return Finding(level="pass" if enough else "warn", reason=f"{reason}; the guide asks for 2 to 3 h")
+    return Finding(level="pass" if enough else "warn", reason=reason)
 
 
 def burn_in_ns(settings: StudySettings) -> int:
@@ -81,8 +78,8 @@ def burn_in_ns(settings: StudySettings) -> int:
 
 def _outstanding(error: float | None) -> Finding:
     if error is None:
-        return Finding(level="unknown", reason="no test ran to its end")
-    reason = f"at most {percent(round(error, 6))} off what was asked"
+        return Finding(level="unknown", reason=coded("no-whole-test"))
+    reason = coded("depth-off", error=error)
     return Finding(level="pass" if error <= ERROR_MAX else "warn", reason=reason, measured=error, limit=ERROR_MAX)
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.finding import Finding
 from assay.pages.model import Text
+from assay.pages.results import finding_results
 from assay.pages.select import NO_RULE, Selected, claim_label
 from assay.procedures.oem_guide.checks import guide_checks
 from assay.procedures.oem_guide.plan import ALIGNED, CORNERS, OFF
@@ -26,7 +27,7 @@ from assay.procedures.studies.settings import StudyPlot
 from assay.summary.measures import quoted
 from assay.summary.table import records
 from assay.words.coded import coded
-from assay.words.printed import or_null, paragraph
+from assay.words.printed import paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -122,7 +123,7 @@ class GuideReport(StudyReport):
 
     def results(self) -> dict[str, Any]:
         """The guide's rows and checks, and what every study has."""
-        checks = {name: {**asdict(one), "level": or_null(one.level)} for name, one in self.checks.items()}
+        checks = {name: finding_results(one) for name, one in self.checks.items()}
         return {"guide": records(guide_data(self.rows)), "guide_checks": checks, **StudyReport.results(self)}
 
 
@@ -131,7 +132,8 @@ def guide_report(run: StoredRun, test: StoredTest, edition: Edition, prefix: str
     found = study_result(test)
     checks = guide_checks(run, test, found.outstanding_error)
     others = checks["Idle before the test"]
-    warned = (Finding(level="warn", reason=f"DRIVE NOT IDLE: {others.reason}"),) if others.level == "warn" else ()
+    reason = coded("not-idle", what=others.reason)
+    warned = (Finding(level="warn", reason=reason),) if others.level == "warn" else ()
     result = replace(found, findings=(*found.findings, *warned))
     rows = guide_rows(test, result)
     return GuideReport(run=run, test=test, edition=edition, prefix=prefix, result=result, rows=rows, checks=checks)

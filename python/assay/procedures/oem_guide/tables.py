@@ -142,7 +142,7 @@ def _printed(row: GuideRow) -> tuple[str, ...]:
 
 def checks_table(checks: Mapping[str, Finding]) -> Table:
     """What the guide asks to be seen to."""
-    rows = tuple((name, one.level, one.reason) for name, one in checks.items())
+    rows = tuple((name, one.level, one.words) for name, one in checks.items())
     return Table(caption="Checks of the Guide", columns=("Check", "Result", "Found"), rows=rows)
 
 

@@ -20,6 +20,7 @@ from assay.summary.record import Measure, Stat
 from assay.summary.table import Column, Lines, table_of, table_of_columns
 from assay.words.coded import coded
 from assay.words.printed import NOT_AVAILABLE, milliseconds_or_na
+from assay.words.text import text_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,7 +109,7 @@ class ReplayReport(CustomReport):
         ]
         asked += [("Intensity", (*self.strip(), figure)) for figure in self._intensity()]
         if done is None:
-            reason = self.result.withheld or "the replay did not begin"
+            reason = text_or_none(self.result.withheld) or "the replay did not begin"
             return self.pages(_TITLE, (*asked, ("Results", (Text(paragraphs=(f"n/a: {reason}",)),))))
         return self.pages(_TITLE, (("Results", (*self.strip(), *self._results(done))), *asked))
 
@@ -240,7 +241,7 @@ class ReplayReport(CustomReport):
         """The same for ``results.json``, with the stream map of the trace and of what was issued."""
         done = self.result.replayed
         return {
-            "withheld": self.result.withheld,
+            "withheld": text_or_none(self.result.withheld),
             "trace": asdict(self.settings.facts),
             "replayed": None if done is None else asdict(done),
         }

@@ -9,6 +9,7 @@ from assay.pages.heat_figures import time_heat
 from assay.procedures.saturation.result import complete_samples, verdict_sample
 from assay.procedures.saturation.settings import SaturationSettings
 from assay.results import all_step_times, is_void
+from assay.words.coded import coded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +42,7 @@ def saturation_distribution(test: StoredTest, result: SaturationResult, prefix: 
         prefix=prefix,
         columns=("phase", "sample_first", "sample_last"),
         parts=parts,
-        withheld=result.withheld or "no sample ran to its end",
+        withheld=result.withheld or coded("no-whole-sample"),
         curves=tuple(range(len(parts))),
         maps=((said, heat),) if heat else (),
         printed=heat.name if heat else "",

@@ -26,19 +26,19 @@ from assay.results.stall import is_void
 from assay.results.step import iops, issued_bytes, max_latency_ms, ran_whole, response_time, throughput
 from assay.spec.steady import WINDOW_ROUNDS, exact_limit, steady_state
 from assay.spec.units import MINUTE_NS, gigabytes
+from assay.words.coded import coded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from assay.engine.records import SteadyVerdict, StepRecord, StoredTest
+    from assay.words.coded import Coded
 
 DROP_SHARE = 0.8
 LEVEL_BAND = 0.1
 LEVEL_SAMPLES = 30
 _MEDIAN_REACH = 2
-_PLATEAU = Finding(
-    level="warn", reason="STILL FRESH-OUT-OF-BOX PLATEAU: the five-point rule held before one drive fill"
-)
+_PLATEAU = Finding(level="warn", reason=coded("plateau"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +83,7 @@ class SaturationResult:
     steady_iops: float | None
     plateau: bool
     error_count: int
-    withheld: str | None
+    withheld: Coded | None
     findings: tuple[Finding, ...] = ()
 
 
@@ -153,7 +153,7 @@ def saturation_result(test: StoredTest, capacity_bytes: int) -> SaturationResult
     return sampled_result(test, capacity_bytes, withheld_reason(test))
 
 
-def sampled_result(test: StoredTest, capacity_bytes: int, withheld: str | None) -> SaturationResult:
+def sampled_result(test: StoredTest, capacity_bytes: int, withheld: Coded | None) -> SaturationResult:
     """The same for the samples of a test that prints nothing where ``withheld`` says why."""
     settings, samples = test.settings_as(SaturationSettings), complete_samples(test.steps("sample"))
     window = saturation_window(samples, settings)

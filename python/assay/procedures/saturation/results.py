@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.pages.results import judged_step, window_results
 from assay.procedures.saturation.tables import mark_results
+from assay.words.text import text_or_none
 
 if TYPE_CHECKING:
     from assay.engine.records import StoredTest
@@ -16,7 +17,7 @@ def saturation_results(test: StoredTest, result: SaturationResult) -> dict[str, 
     """The numbers of a write saturation test."""
     return {
         "error_count": result.error_count,
-        "withheld": result.withheld,
+        "withheld": text_or_none(result.withheld),
         "window": window_results(result.window, result.withheld),
         "steady_iops": result.steady_iops,
         "plateau": result.plateau,

@@ -11,6 +11,7 @@ from assay.procedures.studies.result import settled_count
 from assay.procedures.studies.settings import StudySettings
 from assay.results import all_step_times
 from assay.spec.units import MINUTE_NS
+from assay.words.coded import coded
 from assay.words.printed import paragraph
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def study_distribution(test: StoredTest, result: StudyResult, prefix: str) -> Di
         prefix=prefix,
         columns=("variant", "stage", "accesses"),
         parts=parts,
-        withheld=result.withheld or "no stage ran to its end",
+        withheld=result.withheld or coded("no-whole-stage"),
         curves=tuple(range(min(len(parts), CURVES_MAX))),
         rule=f"Drawn are the stages that ran first, up to {CURVES_MAX}.",
         maps=maps,

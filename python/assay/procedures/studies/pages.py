@@ -21,6 +21,7 @@ from assay.procedures.studies.settings import StudySettings
 from assay.procedures.studies.tables import study_tables
 from assay.spec.units import duration_label
 from assay.words.printed import NOT_APPLICABLE, NOT_AVAILABLE, mix_label, one_decimal, paragraph, percent, size_label
+from assay.words.text import text_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -203,7 +204,7 @@ class StudyReport(TestReport):
         """Variants with their stages, and every step."""
         return {
             "error_count": self.result.error_count,
-            "withheld": self.result.withheld,
+            "withheld": text_or_none(self.result.withheld),
             "outstanding_error": self.result.outstanding_error,
             "variants": [asdict(variant) for variant in self.result.variants],
             "steps": [step_results(step) for step in self.test.steps("variant")],

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from assay.engine.records import Demand, StepRecord, StoredTest
     from assay.finding import Finding
     from assay.procedures.studies.settings import StudyStep, StudyVariant
+    from assay.words.coded import Coded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +100,7 @@ class StudyResult:
     variants: tuple[VariantResult, ...]
     outstanding_error: float | None
     error_count: int
-    withheld: str | None
+    withheld: Coded | None
     findings: tuple[Finding, ...] = ()
 
 

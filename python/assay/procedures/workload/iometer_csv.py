@@ -12,6 +12,7 @@ from assay.results import withheld_reason
 from assay.results.asked_workload import asked_stage
 from assay.results.step import window_count
 from assay.spec.units import SECOND_NS
+from assay.words.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +45,7 @@ def iometer_csv(run: StoredRun, test: StoredTest) -> str:
     Worked: 128 KiB reads of one worker at depth 32 -> rows ALL, MANAGER, PROCESSOR, WORKER, DISK.
     """
     if reason := withheld_reason(test):
-        raise UsageError(f"run {run.run_id}", f"its results are withheld: {reason}", "run it again")
+        raise UsageError(f"run {run.run_id}", f"its results are withheld: {text(reason)}", "run it again")
     measured = [
         one
         for one in test.sequences

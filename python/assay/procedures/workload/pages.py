@@ -30,6 +30,7 @@ from assay.words.printed import (
     milliseconds_or_na,
     size_label,
 )
+from assay.words.text import text, text_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -115,7 +116,8 @@ class WorkloadReport(CustomReport):
         """What was asked, then a page for every measured stage."""
         asked = [("Workload", (*self.strip(), self._asked(), *self._left_out()))]
         if self.result.withheld:
-            return self.pages(_TITLE, (*asked, ("Results", (Text(paragraphs=(f"n/a: {self.result.withheld}",)),))))
+            reason = text(coded("withheld", reason=self.result.withheld))
+            return self.pages(_TITLE, (*asked, ("Results", (Text(paragraphs=(reason,)),))))
         parts = [part for stage in self.result.stages for part in self._stage_parts(stage)]
         if len(self.result.stages) == 1 and len(self._asked().rows) + len(self.settings.left_out) <= _ROWS_TOGETHER:
             # What was asked and what came of it stand on one page.
@@ -229,7 +231,7 @@ class WorkloadReport(CustomReport):
     def results(self) -> dict[str, Any]:
         """The same for ``results.json``, with what each stream was asked."""
         found = [asdict(one) for stage in self.result.stages for one in stage]
-        return {"withheld": self.result.withheld, "title": self.settings.title, "streams": found}
+        return {"withheld": text_or_none(self.result.withheld), "title": self.settings.title, "streams": found}
 
 
 _STREAMS: Declared[StreamResult] = (

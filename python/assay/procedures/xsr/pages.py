@@ -33,6 +33,7 @@ from assay.words.printed import (
     rate_or_na,
     size_label,
 )
+from assay.words.text import text_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -264,7 +265,7 @@ class CrossStimulusReport(TestReport):
         result = self.result
         return {
             "error_count": result.error_count,
-            "withheld": result.withheld,
+            "withheld": text_or_none(result.withheld),
             "recovery_minutes": result.recovery_minutes,
             "recovery_gb": result.recovery_gb,
             "lowest_share": result.lowest_share,

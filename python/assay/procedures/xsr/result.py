@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from assay.engine.records import StepRecord, StoredTest
     from assay.finding import Finding
     from assay.procedures.xsr.settings import AccessGroup
+    from assay.words.coded import Coded
 
 END_SHARE = 0.1
 """The throughput at the end of a group is the mean of its last samples, so many of them."""
@@ -62,7 +63,7 @@ class CrossStimulusResult:
     recovery_gb: float | None
     lowest_share: float | None
     error_count: int
-    withheld: str | None
+    withheld: Coded | None
     findings: tuple[Finding, ...] = ()
 
 
