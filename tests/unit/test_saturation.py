@@ -17,6 +17,7 @@ from assay.procedures.saturation.result import saturation_result, saturation_win
 from assay.report import build_report
 from assay.spec.steady import steady_state
 from assay.spec.units import GB, MINUTE_NS
+from assay.words.text import text_or_none
 from report_run import judged_samples, synthetic_run
 from saturation_run import saturation_settings, saturation_step, saturation_test
 
@@ -161,7 +162,7 @@ def test_a_test_that_ended_by_time_without_steady_state_is_no_failure_and_prints
 def test_an_interrupted_saturation_prints_no_headline() -> None:
     test = saturation_test(cliff(100, 400), ended="interrupted")
     result = saturation_result(test, CAPACITY)
-    assert (result.steady_iops, result.withheld) == (None, "the test did not run to its end")
+    assert (result.steady_iops, text_or_none(result.withheld)) == (None, "the test did not run to its end")
     page = wsat_pages(build_report(synthetic_run(test)).pages)[0]
     assert dict(strip(page).entries)["First sample"] == "n/a"
     assert page.banner == "INTERRUPTED"
