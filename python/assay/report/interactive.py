@@ -45,7 +45,7 @@ def plotly_figure(figure: Figure) -> dict[str, Any]:
 
     Worked: a figure with seven series gives seven traces.
     """
-    return _KINDS[figure.kind](figure)
+    return _KINDS["lines" if figure.dots else figure.kind](figure)
 
 
 def _lines(figure: Figure) -> dict[str, Any]:
