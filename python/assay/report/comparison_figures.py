@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from assay.compare.numbers import NOT_RUN, WITHOUT_RESULT
 from assay.compare.summary import matrix_numbers
 from assay.pages.model import Figure, Series, Table, Tick
 from assay.pages.printed import mix_label
@@ -181,5 +182,4 @@ def _alike(found: Comparison) -> list[Subject]:
 
 def _test_of(subject: Subject, test: str) -> TestReport | None:
     found = next((one for one in subject.first.tests if one.prefix == test), None)
-    state = next((number.state for number in subject.first.numbers.values() if number.name.test == test), "not run")
-    return found if state not in {"withheld", "unfinished"} else None
+    return None if subject.first.states.get(test, NOT_RUN)[0] in WITHOUT_RESULT else found

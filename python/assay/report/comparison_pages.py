@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
+from assay.compare.remark import remarks
+from assay.compare.standing import ranked_numbers
 from assay.pages.header import ORGANISATION
 from assay.pages.model import Group, Header, Page, Report, Table
 from assay.pages.printed import utc, utc_datetime
 from assay.report.anchors import slug
+from assay.report.comparison_dots import dot_figures
 from assay.report.comparison_figures import columns_figures, curve_figures, distribution_figures, fresh_figures
+from assay.report.comparison_states import drives_table
 from assay.report.comparison_tables import (
     cell_tables,
     cohort_tables,
@@ -46,6 +50,9 @@ _ROWS_STACKED = 26
 """Rows of several tables, one above the other, with their captions, heads and notes."""
 _HEAD_ROWS, _NOTE_ROWS = 3, 3
 UNVERIFIED_TITLE = "Unverified results beside the runs"
+FIRST_TITLE = "Drives compared"
+_DRIVES_BESIDE = 6
+"""So many drives have their sentences on the sheet of the figure."""
 _NARROW = 78
 """Characters of a line of half a page."""
 _SAID_MAX = 4
@@ -113,7 +120,7 @@ def _height(blocks: Sequence[Block]) -> int:
 
 
 def comparison_report(found: Comparison, published: Sequence[Table] = ()) -> Report:
-    """Lay out a comparison: who, the summary of 2012, ratios, ranks, then curves and matrices at common scales.
+    """Lay out a comparison: who is best in what, then who is compared, all numbers, ratios, ranks, curves and cells.
 
     published : figures of others, which stand on a page of their own behind all that was measured.
     """
@@ -126,6 +133,7 @@ def comparison_report(found: Comparison, published: Sequence[Table] = ()) -> Rep
     )
     cells = ((table, table.caption) for table in (*cell_tables(found), *matrix_tables(found)))
     parts = [
+        *_first(found),
         *_paged(tables),
         *map(_sheet, (*curve_figures(found), *fresh_figures(found))),
         *_paged(cells),
@@ -134,6 +142,20 @@ def comparison_report(found: Comparison, published: Sequence[Table] = ()) -> Rep
         *([Sheet(titles=("Published figures",), blocks=tuple(published))] if published else ()),
     ]
     return _report("Comparison", parts, subjects, blind=found.blind, banner=_banner(found))
+
+
+def _first(found: Comparison) -> list[Sheet]:
+    """Where each drive stands, a dot per drive and number, and a sentence and the states of each; more where many."""
+    numbers = tuple(ranked_numbers(found))
+    figures = list(dot_figures(found, numbers))
+    if not figures:
+        return []
+    table = drives_table(found, remarks(found.subjects, numbers))
+    alone = len(found.subjects) > _DRIVES_BESIDE
+    sheets = [Sheet(titles=(FIRST_TITLE,), blocks=(one,)) for one in figures]
+    if alone:
+        return [*_paged([(table, FIRST_TITLE)]), *sheets]
+    return [replace(sheets[0], blocks=(table, *sheets[0].blocks)), *sheets[1:]]
 
 
 def gate_report(found: GateResult) -> Report:

@@ -39,7 +39,7 @@ _MARKS = {
     "not settled": "not settled",
     "not steady": "not steady",
     "withheld": "withheld",
-    "unfinished": "unfinished",
+    "cut short": "cut short",
     "no value": NOT_AVAILABLE,
     "not run": "not run",
 }
