@@ -12,18 +12,17 @@ from assay.pages.model import Group, Header, Page, Report, Table
 from assay.pages.printed import utc, utc_datetime
 from assay.report.anchors import slug
 from assay.report.comparison_dots import dot_figures
-from assay.report.comparison_figures import columns_figures, curve_figures, distribution_figures, fresh_figures
 from assay.report.comparison_states import drives_table
 from assay.report.comparison_tables import (
     cell_tables,
     cohort_tables,
     gate_table,
-    matrix_tables,
     quoted_tables,
     subject_table,
     summary_tables,
     unlike_tables,
 )
+from assay.report.comparison_tests import pages_per_test
 from assay.report.unverified_tables import unverified_tables
 from assay.spec.units import count_label
 
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from assay.compare.gate import GateResult, Verdict
     from assay.compare.subject import Subject
     from assay.pages.model import Block
-    from assay.report.comparison_figures import Titled
+    from assay.report.comparison_tests import Titled
 
 BLIND_DATE = (2000, 1, 1, 0, 0, 0)
 """A date tells who measured; a blind comparison has this one."""
@@ -131,13 +130,12 @@ def comparison_report(found: Comparison, published: Sequence[Table] = ()) -> Rep
         *((table, table.caption) for table in quoted_tables(found)),
         *((table, table.caption) for table in cohort_tables(found)),
     )
-    cells = ((table, table.caption) for table in (*cell_tables(found), *matrix_tables(found)))
+    cells = ((table, table.caption) for table in cell_tables(found))
     parts = [
         *_first(found),
+        *map(_sheet, pages_per_test(found)),
         *_paged(tables),
-        *map(_sheet, (*curve_figures(found), *fresh_figures(found))),
         *_paged(cells),
-        *map(_sheet, (*columns_figures(found), *distribution_figures(found))),
         *_paged((table, UNVERIFIED_TITLE) for table in unverified_tables(found)),
         *([Sheet(titles=("Published figures",), blocks=tuple(published))] if published else ()),
     ]

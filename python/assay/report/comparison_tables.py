@@ -8,7 +8,7 @@ from assay.compare.gate import explained, gated_label, share
 from assay.compare.summary import cohorts, matrix_numbers, published_rows
 from assay.pages.headline import number_text
 from assay.pages.model import Table
-from assay.pages.printed import NOT_AVAILABLE, mix_label, paragraph
+from assay.pages.printed import NOT_AVAILABLE, paragraph
 from assay.summary.measures import measure_words
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def quoted_tables(found: Comparison) -> Iterator[Table]:
     """Values, ratios and ranks of the numbers that people quote."""
     rows = [(one, _names(one)) for one in found.quoted]
     keys = ("Test", "Figure", "Unit")
-    yield from _split(found, "The numbers that people quote", rows, value_text, keys)
+    yield from _split(found, "Key results", rows, value_text, keys)
     if len(found.subjects) == 1:
         return
     compared = [row for row in rows if row[0].name.better != "neither"]
@@ -154,30 +154,6 @@ def rank_text(_: Compared, entry: Entry) -> str:
     if entry.rank is not None:
         return str(entry.rank)
     return f"({entry.order})" if entry.order is not None else "not ranked"
-
-
-def matrix_tables(found: Comparison) -> Iterator[Table]:
-    """The variable of all cells of each test loop of many cells: a matrix per drive."""
-    for numbers in (one for one in matrix_numbers(found).values() if len(one) > _CELLS_MAX):
-        mixes = list(dict.fromkeys(dict(one.name.cell)["read_pct"] for one in numbers))
-        sizes = list(dict.fromkeys(dict(one.name.cell)["block_kib"] for one in numbers))
-        cells = {(dict(one.name.cell)["block_kib"], dict(one.name.cell)["read_pct"]): one for one in numbers}
-        name = numbers[0].name
-        for place, subject in enumerate(found.subjects):
-            rows = tuple(
-                (
-                    f"{size} KiB",
-                    *(value_text(cells[size, mix], cells[size, mix].entries[place]) for mix in mixes),
-                )
-                for size in sizes
-            )
-            columns = ("Block Size", *(mix_label(int(str(mix))) for mix in mixes))
-            yield Table(
-                caption=f"{name.shown} of {subject.title} ({name.unit})",
-                columns=columns,
-                rows=rows,
-                spanner="Read / Write Mix %",
-            )
 
 
 def cell_tables(found: Comparison) -> Iterator[Table]:
