@@ -14,7 +14,7 @@ from assay.pages.model import Figure, Heat
 from assay.report.comparison_heat import ratio_maps
 from assay.report.comparison_tests import pages_per_test, parts_of
 from assay.report.drawing import Size, figure_svg
-from assay.report.drawing.heat import coloured, ratio_ends
+from assay.report.drawing.heat import coloured
 from assay.results.consistency import consistency
 from compared_runs import short_run, variant
 
@@ -81,15 +81,14 @@ def test_the_ratio_of_every_cell_is_a_map_per_further_drive(run: StoredRun) -> N
     assert second.heat is not None
     assert first.heat.colour_title == "IOPS, B over A"
     assert {round(value, 6) for row in first.heat.rows for value in row if value} == {0.5}
+    assert (first.heat.reach, second.heat.reach) == (pytest.approx(2), pytest.approx(2))
     assert {text for row in first.heat.texts for text in row} == {"0.5"}
 
 
 def test_a_ratio_of_one_is_grey_and_both_sides_reach_equally_far() -> None:
-    assert ratio_ends(np.array([[0.9, 4.0, np.nan]])) == pytest.approx((0.25, 4))
-    assert ratio_ends(np.array([[1.0]])) == pytest.approx((0.8, 1.25))
     heat = Heat(
         x_edges=(0.0, 1.0, 2.0), y_edges=(0.0, 1.0), rows=((1.0, 4.0),), colour_title="B over A", texts=(("1", "4"),),
-        diverging=True,
+        reach=4.0,
     )  # fmt: skip
     drawn = figure_svg(
         Figure(name="h", kind="heat", alt="x", x_title="", y_title="", series=(), heat=heat),

@@ -178,7 +178,8 @@ class Heat:
 
     x_edges, y_edges : ascending, one more than there are columns and rows. rows : lowest first; a value above zero, or
     None for an empty field. texts : what stands in the fields, like ``rows``; empty for none.
-    diverging : the values are ratios, and the middle of the scale is 1.
+    reach : the values are ratios, the middle of the scale is 1, and its ends are so many times from that; 0: they are
+    none.
     """
 
     x_edges: tuple[float, ...]
@@ -186,7 +187,7 @@ class Heat:
     rows: tuple[tuple[float | None, ...], ...]
     colour_title: str
     texts: tuple[tuple[str, ...], ...] = ()
-    diverging: bool = False
+    reach: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from assay.compare.comparison import Compared, Comparison
     from assay.pages.model import Figure
 
+_REACH_LEAST = 1.25
+"""Of the scale, so that a difference of 1 % looks small."""
 _CELLS_MIN = 2
 """Sizes and mixes at least: fewer are no plane."""
 
@@ -32,6 +34,7 @@ def ratio_maps(found: Comparison, test: str) -> Iterator[Figure]:
     if min(len(sizes), len(mixes)) < _CELLS_MIN:
         return
     cells = {_place(one): one for one in numbers}
+    reach = _reach(numbers)
     first = found.subjects[0]
     for place, subject in enumerate(found.subjects[1:], 1):
         rows = [[_ratio(cells.get((size, mix)), place) for size in sizes] for mix in mixes]
@@ -44,7 +47,13 @@ def ratio_maps(found: Comparison, test: str) -> Iterator[Figure]:
             titles=("Block Size (KiB)", "R/W Mix", _title(numbers, subject.letter, first.letter)),
         )
         if figure and figure.heat:
-            yield replace(figure, heat=replace(figure.heat, diverging=True))
+            yield replace(figure, heat=replace(figure.heat, reach=reach))
+
+
+def _reach(numbers: Sequence[Compared]) -> float:
+    """How far from 1 the scale of all maps goes. Worked: ratios from 0.2 to 4 -> 5."""
+    ratios = [entry.ratio for one in numbers for entry in one.entries if entry.ratio]
+    return max([_REACH_LEAST, *ratios, *(1 / ratio for ratio in ratios)])
 
 
 def _title(numbers: Sequence[Compared], other: str, first: str) -> str:
