@@ -120,7 +120,7 @@ def test_a_gate_that_cannot_decide_fails_unless_asked_otherwise(
     done = command("--baseline", runs[0], runs[1], *options)
     assert done.return_value == code
     assert "CANNOT DECIDE" in done.output
-    assert "::warning title=" in done.output
+    assert f"::{'warning' if undecided else 'error'} title=" in done.output
     assert b'failures="0"' in junit.read_bytes() or not undecided
     if written:
         assert (tmp_path / "gate/junit.xml").read_bytes() == junit.read_bytes()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.compare.gate import explained, gated_label, share
+from assay.compare.gate import change_text, explained, gated_label, share
 from assay.compare.summary import cohorts, matrix_numbers, published_rows
 from assay.pages.headline import number_text
+from assay.pages.leveled import Leveled
 from assay.pages.model import Table
 from assay.pages.printed import NOT_AVAILABLE, paragraph
 from assay.summary.measures import measure_words
@@ -15,9 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from assay.compare.comparison import Compared, Comparison, Entry
-    from assay.compare.gate import GateResult
+    from assay.compare.gate import Gated, GateResult, Verdict
+    from assay.compare.numbers import NumberName
     from assay.compare.subject import Subject
+    from assay.summary.record import Level
 
+VERDICT_LEVELS: dict[Verdict, Level] = {"pass": "good", "fail": "bad", "undecided": "warn"}
+_VERDICT_ORDER: dict[Verdict, int] = {"fail": 0, "undecided": 1, "pass": 2}
 COLUMNS_MAX = 6
 """Subjects side by side in one table; further ones follow in another."""
 
@@ -213,23 +218,32 @@ def cohort_tables(found: Comparison) -> tuple[Table, ...]:
 
 
 def gate_table(found: GateResult) -> Table:
-    """Every gated number with its verdict; those that fail come first."""
-    order = {"fail": 0, "undecided": 1, "pass": 2}
-    rows = tuple(
-        (
-            one.verdict.upper(),
-            one.side.subject.letter,
-            gated_label(one),
-            *(
-                NOT_AVAILABLE if side.value is None else number_text(side.value, one.name.unit)
-                for side in (one.baseline, one.side)
-            ),
-            NOT_AVAILABLE if one.worse is None else share(one.worse),
-            share(one.limit),
-            NOT_AVAILABLE if one.reach is None else share(one.reach),
-            one.basis,
-        )
-        for one in sorted(found.gated, key=lambda one: order[one.verdict])
+    """Every gated number with its verdict and the reason for it, those that fail first; then what is not gated."""
+    rows = (
+        *(_gated_row(one) for one in sorted(found.gated, key=lambda one: _VERDICT_ORDER[one.verdict])),
+        *(_left_out_row(one) for one in found.left_out),
     )
-    columns = ("Verdict", "", "Number", "Baseline", "Now", "Worse by", "Limit", "Uncertainty", "From")
+    columns = ("Verdict", "", "Number", "Baseline", "Now", "Change", "Limit", "Uncertainty", "Why")
     return Table(caption="Gate", columns=columns, rows=rows, notes=explained(found))
+
+
+def _gated_row(one: Gated) -> tuple[str, ...]:
+    values = (
+        NOT_AVAILABLE if side.value is None else number_text(side.value, one.name.unit)
+        for side in (one.baseline, one.side)
+    )
+    return (
+        Leveled(one.verdict.upper(), VERDICT_LEVELS[one.verdict]),
+        one.side.subject.letter,
+        gated_label(one),
+        *values,
+        change_text(one),
+        share(one.limit),
+        NOT_AVAILABLE if one.reach is None else share(one.reach),
+        one.reason,
+    )
+
+
+def _left_out_row(name: NumberName) -> tuple[str, ...]:
+    why = "no average of rounds" if name.stat == "mean" else f"a {name.stat}"
+    return (Leveled("not gated", "unknown"), "", name.text, *([""] * 5), f"{why}: gated by a rule only")
