@@ -161,7 +161,7 @@ def test_withheld_results_are_shown_as_such_and_never_ranked(run: StoredRun) -> 
     cut = replace(run.tests[0], ended="interrupted")
     found = compare_runs([variant(run, 1), variant(run, 2), variant(run, 3, tests=(cut,))])
     entry = quoted(found).entries[2]
-    assert (entry.side.state, entry.side.value, entry.rank, entry.order) == ("unfinished", None, None, None)
+    assert (entry.side.state, entry.side.value, entry.rank, entry.order) == ("cut short", None, None, None)
 
 
 def test_results_that_are_not_steady_are_shown_with_their_value_and_never_ranked(run: StoredRun) -> None:
@@ -218,7 +218,7 @@ def test_pages_of_many_drives_hold_no_more_rows_than_fit_and_name_each_figure_on
     names = [figure.name for figure in report.figures]
     assert len(set(names)) == len(names) > 0
     assert all("MORE APART" in (page.banner or "") for page in report.pages)
-    assert report.pages[0].anchor == "what-is-compared"
+    assert report.pages[0].anchor == "drives-compared"
     assert not any(page.anchor.startswith("comparison") for page in report.pages)
 
 

@@ -10,7 +10,10 @@ import pytest
 from assay.compare.gate import GateOptions, Rule, decide, gate_confidence, run_gate, worse_by
 from assay.compare.gate_file import limit_of, load_gate
 from assay.errors import PlanError, UnlikeRunsError, UsageError
-from assay.report.gate_output import annotation_lines, junit_xml
+from assay.pages.leveled import Leveled
+from assay.report.comparison_data import gate_data
+from assay.report.comparison_tables import gate_table
+from assay.report.gate_output import annotation_lines, junit_xml, summary_md
 from compared_runs import short_run, variant
 
 if TYPE_CHECKING:
@@ -153,13 +156,64 @@ def test_junit_counts_undecided_numbers_as_the_exit_code_does(run: StoredRun) ->
     found = run_gate([variant(run, 1)], [variant(run, 2)], AT_5)
     count = str(len(found.gated))
     strict, lax = (ET.fromstring(junit_xml(found, undecided_fails=fails)) for fails in (True, False))  # noqa: S314 - ours
-    assert (strict.get("failures"), strict.get("skipped")) == (count, "0")
-    assert (lax.get("failures"), lax.get("skipped")) == ("0", count)
+    suites = [one.find("testsuite") for one in (strict, lax)]
+    assert [one.get("failures") for one in (strict, lax)] == [count, "0"]
+    assert [one.get("skipped") for one in suites if one is not None] == ["0", count]
     assert len(strict.findall(".//failure")) == len(lax.findall(".//skipped")) == len(found.gated)
+
+
+def test_junit_is_of_the_schema_of_xunit(run: StoredRun) -> None:
+    found = run_gate(baseline(run), [variant(run, 9, identity={"firmware": "2.1"})], AT_5)
+    root = ET.fromstring(junit_xml(found, undecided_fails=True))  # noqa: S314 - ours
+    suite = root[0]
+    assert root.attrib.keys() == {"name", "tests", "failures", "errors", "time"}
+    assert suite.attrib.keys() == {*root.attrib.keys(), "skipped"}
+    assert [one.tag for one in suite] == ["properties", *["testcase"] * len(found.gated), "system-out"]
+    assert all(one.attrib.keys() == {"classname", "name", "time"} for one in suite.iter("testcase"))
+    known = {one.get("name"): one.get("value") for one in suite.iter("property")}
+    assert (known["verdict"], known["firmware.A"], known["firmware.B"]) == ("pass", "assay-ftl", "2.1")
+
+
+def test_a_build_that_fails_has_an_error_also_where_nothing_can_be_decided(run: StoredRun) -> None:
+    found = run_gate([variant(run, 1)], [variant(run, 2)], AT_5)
+    strict, lax = (list(annotation_lines(found, undecided_fails=fails)) for fails in (True, False))
+    assert {line.split(" ")[0] for line in strict} == {"::error"}
+    assert {line.split(" ")[0] for line in lax} == {"::warning"}
+    passed = run_gate(baseline(run), [variant(run, 9)], AT_5)
+    assert [line.split(" ")[0] for line in annotation_lines(passed, undecided_fails=True)] == ["::notice"]
+
+
+def test_page_and_csv_say_why_and_what_is_not_gated(run: StoredRun) -> None:
+    found = run_gate([variant(run, 1)], [variant(run, 2)], AT_5)
+    table, data = gate_table(found), gate_data(found)
+    verdicts = [row[0] for row in table.rows]
+    assert isinstance(verdicts[0], Leveled)
+    assert {(one, one.level) for one in verdicts if isinstance(one, Leveled)} == {
+        ("UNDECIDED", "warn"),
+        ("not gated", "unknown"),
+    }
+    assert all("how far this moves" in row[-1] for row in table.rows if row[0] == "UNDECIDED")
+    assert {one.name.stat for one in found.gated} == {"mean"}
+    assert {one.stat for one in found.left_out} == {"percentile", "maximum"}
+    assert data.columns[-1].key == "reason"
+    assert all(row[-1].startswith("cannot decide") for row in data.rows)
+
+
+def test_a_summary_for_a_pull_request_names_what_did_not_pass_and_escapes_markup(run: StoredRun) -> None:
+    worse = variant(run, 9, slower=0.1, identity={"serial": "a|b<c>`d"})
+    text = summary_md(run_gate([*baseline(run)], [worse], AT_5))
+    assert text.startswith("## Gate: FAILED\n\n")
+    assert r"a\|b\<c\>\`d" in text
+    rows = [line for line in text.splitlines() if line.startswith("| FAILED")]
+    assert len(rows) == 2
+    assert all("| -1" in row and "more than the limit of 5.00 %" in row for row in rows)
+    passed = summary_md(run_gate(baseline(run), [variant(run, 9)], AT_5))
+    assert passed.startswith("## Gate: passed")
+    assert "|" not in passed
 
 
 def test_an_annotation_is_one_line_whatever_a_drive_is_called(run: StoredRun) -> None:
     evil = variant(run, 9, slower=0.1, identity={"model_number": "x::error,\n::notice::%0A"})
-    lines = list(annotation_lines(run_gate(baseline(run), [evil], AT_5)))
+    lines = list(annotation_lines(run_gate(baseline(run), [evil], AT_5), undecided_fails=True))
     assert [line.split(" ")[0] for line in lines[:-1]] == ["::error"] * (len(lines) - 1)
     assert all("\n" not in line and "::error,::" not in line for line in lines)

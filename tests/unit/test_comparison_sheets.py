@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from assay.pages.model import Table, with_values
-from assay.report.comparison_figures import _unlike_amounts
 from assay.report.comparison_pages import Sheet, _paged
+from assay.report.comparison_tests import _unlike_amounts
 from assay.report.html import _entries
 
 

@@ -77,7 +77,7 @@ def test_a_blind_comparison_tells_no_identity_in_any_byte(runs: list[Path], blin
     out, done = blind
     assert done.exit_code == 0, done.output
     text = everything(out) + done.output + command(*runs[:2], "--blind").output
-    assert "A: simulated SATA drive" in text
+    assert "A simulated SATA drive 1 GB" in text
     names = set.union(*map(identities, runs[:2]))
     assert len(names) > 15
     assert not [one for one in names if one in text]
@@ -120,7 +120,7 @@ def test_a_gate_that_cannot_decide_fails_unless_asked_otherwise(
     done = command("--baseline", runs[0], runs[1], *options)
     assert done.return_value == code
     assert "CANNOT DECIDE" in done.output
-    assert "::warning title=" in done.output
+    assert f"::{'warning' if undecided else 'error'} title=" in done.output
     assert b'failures="0"' in junit.read_bytes() or not undecided
     if written:
         assert (tmp_path / "gate/junit.xml").read_bytes() == junit.read_bytes()

@@ -12,7 +12,7 @@ from assay.cli.table import numeric, print_heading, print_paragraph, print_table
 from assay.errors import EXIT_NOT_MET, EXIT_OK, StoreError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from assay.compare.comparison import Comparison
     from assay.compare.gate import GateOptions, GateResult
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 BLIND_KEY = "assay"
 """Orders the letters of a blind comparison unless another key is given."""
 _FOLDER = click.Path(path_type=Path)
-_GATE_ONLY = ("fail_over", "gate", "undecided", "junit", "annotate")
+_GATE_ONLY = ("fail_over", "gate", "undecided", "junit", "annotate", "summary_md")
 
 
 @click.command()
@@ -66,6 +66,7 @@ _GATE_ONLY = ("fail_over", "gate", "undecided", "junit", "annotate")
     help="Gate: what it means that nothing can be decided. Default: fail, exit code 8.",
 )
 @click.option("--junit", type=_FOLDER, metavar="FILE", help="Gate: write JUnit XML. Default: none.")
+@click.option("--summary-md", type=_FOLDER, metavar="FILE", help="Gate: write a summary as Markdown. Default: none.")
 @click.option("--annotate", is_flag=True, help="Gate: print lines that GitHub shows at a build (::error ...).")
 def compare(
     run_folders: tuple[Path, ...],
@@ -226,39 +227,45 @@ def _gate(
     strict = asked["undecided"] != "pass"
     code = EXIT_NOT_MET if found.verdict == "fail" or (found.verdict == "undecided" and strict) else EXIT_OK
     files = [str(path) for path in (write_gate(found, out, code, undecided_fails=strict) if out else ())]
-    if isinstance(asked["junit"], Path):
-        files.append(_write_junit(found, asked["junit"], strict=strict))
+    files += _write_for_builds(found, asked, strict=strict)
     if as_json:
         click.echo(json.dumps(gate_facts(found, code, tuple(files)).as_json(), indent=2))
     else:
-        _print_gate(found, annotate=bool(asked["annotate"]))
+        _print_gate(found, annotate=bool(asked["annotate"]), strict=strict)
         _print_files(files)
     return code
 
 
-def _write_junit(found: GateResult, path: Path, *, strict: bool) -> str:
-    from assay.report.gate_output import junit_xml  # noqa: PLC0415
+def _write_for_builds(found: GateResult, asked: dict[str, object], *, strict: bool) -> Iterator[str]:
+    """The files for build servers that were asked for; their paths."""
+    from assay.report.gate_output import junit_xml, summary_md  # noqa: PLC0415
 
+    contents: dict[str, Callable[[], bytes]] = {
+        "junit": lambda: junit_xml(found, undecided_fails=strict),
+        "summary_md": lambda: summary_md(found).encode(),
+    }
+    for name, content in contents.items():
+        if isinstance(path := asked[name], Path):
+            yield _write_file(path, content())
+
+
+def _write_file(path: Path, content: bytes) -> str:
     try:
-        path.write_bytes(junit_xml(found, undecided_fails=strict))
+        path.write_bytes(content)
     except OSError as error:
         raise StoreError(str(path), error.strerror or str(error), "name a file that can be written") from None
     return str(path)
 
 
-def _print_gate(found: GateResult, *, annotate: bool) -> None:
+def _print_gate(found: GateResult, *, annotate: bool, strict: bool) -> None:
     from assay.report.comparison_tables import gate_table, subject_table, unlike_tables  # noqa: PLC0415
-    from assay.report.gate_output import annotation_lines  # noqa: PLC0415
+    from assay.report.gate_output import VERDICT_WORDS, annotation_lines  # noqa: PLC0415
 
     subjects = (found.baseline, *found.subjects)
     _print_tables((subject_table(subjects, "A is the baseline"), *unlike_tables(found), gate_table(found)))
     click.echo()
-    words = {"pass": "passed", "fail": "FAILED", "undecided": "CANNOT DECIDE"}
-    print_heading(f"Gate: {words[found.verdict]}", style="bold" if found.verdict == "pass" else "bold red")
-    for one in found.gated:
-        if one.verdict != "pass":
-            print_paragraph(f"{one.side.subject.letter}: {one.name.text}: {one.reason}", mark="-")
-    for line in annotation_lines(found) if annotate else ():
+    print_heading(f"Gate: {VERDICT_WORDS[found.verdict]}", style="bold" if found.verdict == "pass" else "bold red")
+    for line in annotation_lines(found, undecided_fails=strict) if annotate else ():
         click.echo(line)
 
 

@@ -99,7 +99,7 @@ class Gated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateResult:
-    """A gate as a whole. confidence : of every interval, of two sides."""
+    """A gate as a whole. confidence : of every interval, of two sides. left_out : quoted numbers that are not gated."""
 
     baseline: Subject
     subjects: tuple[Subject, ...]
@@ -107,6 +107,7 @@ class GateResult:
     confidence: float
     unlike: Mapping[str, tuple[Unlikeness, ...]] = field(default_factory=dict)
     blind: bool = False
+    left_out: tuple[NumberName, ...] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -136,8 +137,10 @@ def run_gate(baseline: Sequence[LoadedRun], runs: Sequence[LoadedRun], options: 
     found = {one.letter: differences(first, one) for one in (first, *subjects)}
     if not options.despite:
         refuse_unlike((first, *subjects), found)
-    limits = gated_numbers(number_names((first, *subjects)), (first, *subjects), options)
+    names = number_names((first, *subjects))
+    limits = gated_numbers(names, (first, *subjects), options)
     confidence = gate_confidence(len(limits) * len(subjects))
+    held = {name for name, _ in limits}
     gated = tuple(
         _gated(side_of(first, name), side_of(one, name), _Asked(name, limit, confidence, found[one.letter]))
         for one in subjects
@@ -147,6 +150,7 @@ def run_gate(baseline: Sequence[LoadedRun], runs: Sequence[LoadedRun], options: 
     return GateResult(
         baseline=first, subjects=subjects, gated=gated, confidence=confidence, unlike=apart,
         blind=options.blind is not None,
+        left_out=tuple(one for one in names if one.quoted and one.better != "neither" and one not in held),
     )  # fmt: skip
 
 
@@ -302,6 +306,11 @@ def explained(result: GateResult) -> tuple[str, ...]:
         *((" ".join(_REPEAT.split()),) if any(one.unrepeated for one in result.gated) else ()),
         f"Each uncertainty holds with {sure}: at most {alarms} of gates of equal drives fail by chance.",
     )
+
+
+def change_text(one: Gated) -> str:
+    """The change of a number, better with a plus. Worked: worse by 0.0512 -> ``-5.12 %``; no ratio -> ``n/a``."""
+    return "n/a" if one.worse is None else f"{-one.worse:+z.2%}".replace("%", " %")
 
 
 def gated_label(one: Gated) -> str:

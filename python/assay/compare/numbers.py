@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Literal
 
 from assay.endings import ending_label, is_cut_short
 from assay.results import missed_steady_state
+from assay.spec.units import KIB
 from assay.summary.measures import key_of_unit, measure_words
+from assay.words.subject import Subject
 from assay.words.text import text
 
 if TYPE_CHECKING:
@@ -16,11 +18,18 @@ if TYPE_CHECKING:
     from assay.engine.records import StoredTest
     from assay.pages.test_report import TestReport
     from assay.summary.record import Better, Key, Measure, Stat
+    from assay.words.subject import Order
 
-State = Literal["ok", "not settled", "not steady", "withheld", "unfinished", "no value", "not run"]
+State = Literal["ok", "not settled", "not steady", "withheld", "cut short", "no value", "not run"]
+_ORDERS: dict[str, Order] = {"random": "RND", "sequential": "SEQ"}
+_LOOP_CELL = {"block_kib", "read_pct"}
 COUNTED: frozenset[State] = frozenset({"ok", "not settled"})
 """Those that are ranked, compared and gated. ``not settled`` : a steady state that was not required, as in a quick
 look, was not reached."""
+
+WITHOUT_RESULT: frozenset[State] = frozenset({"withheld", "cut short", "not run"})
+"""Of a test as a whole: nothing of it is shown but that."""
+NOT_RUN: tuple[State, str] = ("not run", "not run")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +38,8 @@ class NumberName:
 
     test : the test and its place among those of its name, such as ``iops-1``. shown : the test as printed.
     name : its key. label : as printed. cell_label : of the cell as printed. stat : what it is of many.
-    quoted : it is one of the few that people quote of a drive.
+    quoted : it is one of the few that people quote of a drive. about : the accesses of its cell, None where it is of
+    no cell of a test loop.
     """
 
     test: str
@@ -42,6 +52,7 @@ class NumberName:
     better: Better
     stat: Stat
     quoted: bool
+    about: Subject | None = None
 
     @property
     def key(self) -> tuple[str, Key, str]:
@@ -77,7 +88,7 @@ class Number:
 
 def numbers_of(test_report: TestReport) -> Iterator[Number]:
     """Every number of a test once: those that people quote, then those of its cells and response times."""
-    state, reason = _test_state(test_report)
+    state, reason = test_state(test_report)
     for measure in test_report.measures:
         found, why = (state, reason) if state != "ok" else _value_state(test_report.test, measure)
         value = None if measure.value is None else float(measure.value)
@@ -97,12 +108,25 @@ def _name(test_report: TestReport, measure: Measure) -> NumberName:
         better=measure.better,
         stat=measure.stat,
         quoted=measure.quoted,
+        about=_about(test_report, dict(measure.cell)),
     )
 
 
-def _test_state(test_report: TestReport) -> tuple[State, str]:
+def _about(test_report: TestReport, cell: dict[str, str | int | float]) -> Subject | None:
+    """The accesses of a cell of a test loop. Worked: 4 KiB and 0 % reads of IOPS -> random 4 KiB writes."""
+    order = _ORDERS.get(getattr(test_report.test.settings, "access", ""))
+    if order is None or cell.keys() != _LOOP_CELL:
+        return None
+    return Subject(order=order, read_pct=int(cell["read_pct"]), size_bytes=round(float(cell["block_kib"]) * KIB))
+
+
+def test_state(test_report: TestReport) -> tuple[State, str]:
+    """How a test as a whole came out, with the reason where none of its numbers counts.
+
+    Worked: one that was interrupted -> ``cut short``, whether or not a number was begun.
+    """
     if is_cut_short(test_report.test.ended):
-        return "unfinished", ending_label(test_report.test.ended)
+        return "cut short", ending_label(test_report.test.ended)
     if test_report.withheld:
         return "withheld", text(test_report.withheld)
     return ("not steady", "steady state not reached") if missed_steady_state(test_report.test) else ("ok", "")

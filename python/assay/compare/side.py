@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.compare.interval import middle
-from assay.compare.numbers import COUNTED
+from assay.compare.numbers import COUNTED, NOT_RUN, WITHOUT_RESULT
 
 if TYPE_CHECKING:
     from assay.compare.numbers import Number, NumberName, State
@@ -41,7 +41,7 @@ def side_of(subject: Subject, name: NumberName) -> Side:
     found = [run.numbers.get(name.key) for run in subject.runs]
     numbers = tuple(one for one in found if one is not None)
     if len(numbers) < len(found):
-        return Side(subject=subject, state="not run", reason="not run", value=None)
+        return _absent(subject, name)
     bad = next((one for one in numbers if one.state not in COUNTED), None)
     if bad:
         # What is not steady is shown as such; what is withheld is in no output.
@@ -52,6 +52,15 @@ def side_of(subject: Subject, name: NumberName) -> Side:
     return Side(
         subject=subject, state=state, reason="", value=_of_repeats(values, name), values=values, numbers=numbers
     )
+
+
+def _absent(subject: Subject, name: NumberName) -> Side:
+    """A number that a run lacks: its test was cut short or withheld before it had one, or did not run at all."""
+    missing = next(run for run in subject.runs if name.key not in run.numbers)
+    state, reason = missing.states.get(name.test, NOT_RUN)
+    if state not in WITHOUT_RESULT:
+        state, reason = NOT_RUN
+    return Side(subject=subject, state=state, reason=reason, value=None)
 
 
 def _of_repeats(values: tuple[float, ...], name: NumberName) -> float:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from assay.compare.numbers import numbers_of
+from assay.compare.numbers import numbers_of, test_state
 from assay.errors import UsageError
 from assay.spec.units import count_label, gigabytes_label
 from assay.words.printed import printable
@@ -15,11 +16,14 @@ from assay.words.printed import printable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from assay.compare.numbers import Number
+    from assay.compare.numbers import Number, State
     from assay.engine.records import StoredRun
     from assay.pages.test_report import TestReport
 
-_LETTERS = 26
+_LETTERS, _SHORT_MAX = 26, 20
+SERIAL_PREFIX = "SIM-"
+"""Begins the serial numbers of simulated drives, before the name of the model."""
+_CAPACITY = re.compile(r"[ ,_-]*\b\d+(?:[.,]\d+)? ?[GT]i?B$", re.IGNORECASE)
 
 
 # Without slots: what several steps need is kept in the instance.
@@ -28,7 +32,7 @@ class LoadedRun:
     """A run with its tests. path : as the user named it.
 
     label_class : ``conforming``, ``not conforming`` or ``simulated drive``.
-    level : how far it is vouched for, likewise.
+    level : how far it is vouched for, likewise. states : how each test came out, with the reason, by its name.
     """
 
     path: str
@@ -37,11 +41,13 @@ class LoadedRun:
     label_class: str
     level: str
     numbers: dict[object, Number] = field(init=False, repr=False)
+    states: dict[str, tuple[State, str]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Work the numbers out once."""
         found = {one.name.key: one for test in self.tests for one in numbers_of(test)}
         object.__setattr__(self, "numbers", found)
+        object.__setattr__(self, "states", {test.prefix: test_state(test) for test in self.tests})
 
     @property
     def content(self) -> str:
@@ -58,12 +64,13 @@ class LoadedRun:
 class Subject:
     """One column of a comparison. letter : ``A`` to ``Z``, then ``AA``. runs : one, or repeats of the same.
 
-    model, serial, firmware, level, called : as printed; of a blind comparison what is told instead of them.
+    model, short, serial, firmware, level, called : as printed; of a blind comparison what is told instead of them.
     """
 
     letter: str
     runs: tuple[LoadedRun, ...]
     model: str
+    short: str
     serial: str
     firmware: str
     capacity: str
@@ -82,8 +89,8 @@ class Subject:
 
     @property
     def title(self) -> str:
-        """Letter and model as legends have it."""
-        return f"{self.letter}: {self.model}" if self.model else self.letter
+        """Letter, short model and capacity, as legends have it. Worked: ``A MLC-A 256 GB``."""
+        return " ".join(filter(None, (self.letter, self.short, self.capacity)))
 
 
 def check_given_once(runs: Sequence[LoadedRun]) -> None:
@@ -147,6 +154,7 @@ def _named(name: str, runs: tuple[LoadedRun, ...]) -> Subject:
         letter=name,
         runs=runs,
         model=printable(identity.model_number or identity.path),
+        short=short_model(runs[0]),
         serial=printable(identity.serial),
         firmware=printable(identity.firmware),
         capacity=_capacity(runs),
@@ -158,10 +166,22 @@ def _named(name: str, runs: tuple[LoadedRun, ...]) -> Subject:
 def _blinded(name: str, runs: tuple[LoadedRun, ...]) -> Subject:
     more = f", {len(runs)} repeats" if len(runs) > 1 else ""
     return Subject(
-        letter=name, runs=runs, model=_class(runs[0]), serial="-", firmware="-", capacity=_capacity(runs),
+        letter=name, runs=runs, model=_class(runs[0]), short=_class(runs[0]), serial="-", firmware="-",
+        capacity=_capacity(runs),
         level="imported" if any(run.run.origin for run in runs) else runs[0].level,
         called=f"blind{more}",
     )  # fmt: skip
+
+
+def short_model(run: LoadedRun) -> str:
+    """The model in at most 20 characters, without the capacity that many names of models end with.
+
+    Of a simulated drive the name of its model. Worked: ``Samsung SSD 870 EVO 500GB`` -> ``Samsung SSD 870 EVO``.
+    """
+    identity = run.run.identity
+    own = (identity.serial or "").removeprefix(SERIAL_PREFIX) if run.simulated else ""
+    whole = _CAPACITY.sub("", printable(own or identity.model_number or identity.path))
+    return whole if len(whole) <= _SHORT_MAX else f"{whole[: _SHORT_MAX - 1].rstrip()}\N{HORIZONTAL ELLIPSIS}"
 
 
 def _class(run: LoadedRun) -> str:

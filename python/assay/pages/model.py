@@ -14,6 +14,8 @@ from assay.pages import axis_rule, line_order
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from assay.pages.dots import Dots
+
 Entry = tuple[str, str]
 Scale = Literal["linear", "log"]
 Mode = Literal["markers", "lines", "lines+markers"]
@@ -176,6 +178,8 @@ class Heat:
 
     x_edges, y_edges : ascending, one more than there are columns and rows. rows : lowest first; a value above zero, or
     None for an empty field. texts : what stands in the fields, like ``rows``; empty for none.
+    reach : the values are ratios, the middle of the scale is 1, and its ends are so many times from that; 0: they are
+    none.
     """
 
     x_edges: tuple[float, ...]
@@ -183,6 +187,7 @@ class Heat:
     rows: tuple[tuple[float | None, ...], ...]
     colour_title: str
     texts: tuple[tuple[str, ...], ...] = ()
+    reach: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,7 +197,7 @@ class Figure:
     name : file name stem of its vector picture, unique within a report.
     kind : ``lines`` (points and lines in a plane), ``bars`` (a bar from zero per point), ``columns`` (a column per
         point: x and y of a series are the column's place on the x axis and its height, the series' own place is on the
-        z axis) or ``heat``, which has no series but ``heat``.
+        z axis), ``heat``, which has no series but ``heat``, or ``dots``: a series per drive, and ``dots``.
     alt : one sentence for readers who cannot see it. aspect : width over height on paper.
     narrow : it shares its page with a box, so its legend goes below and its y axis is cut to the values.
     beside : it shares its page with another figure, so its legend goes below.
@@ -209,7 +214,7 @@ class Figure:
     """
 
     name: str
-    kind: Literal["lines", "bars", "columns", "heat"]
+    kind: Literal["lines", "bars", "columns", "heat", "dots"]
     alt: str
     x_title: str
     y_title: str
@@ -234,6 +239,7 @@ class Figure:
     log_named: bool = False
     reading: str = ""
     heat: Heat | None = None
+    dots: Dots | None = None
     block: Literal["figure"] = "figure"
 
     @property

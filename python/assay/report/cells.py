@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from assay.pages.leveled import Leveled
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from assay.pages.model import Table
+    from assay.summary.record import Level
 
 _NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.(\d+))?(?: ?%)?")
 _ABSENT = frozenset({"", "-", "n/a", "N/A", "not stated", "not reached", "unknown"})
@@ -18,6 +21,7 @@ WHOLE = 0.8
 """Where in the room of a bar the whole is, so that what is above it is seen to be."""
 # Names with one value each are no column, even where all values are numbers.
 _PAIR, _FEW = 2, 2
+_OF_LEVEL: dict[Level, str] = {"good": "good", "warn": "warn", "bad": "bad", "unknown": "faint"}
 _STATUS = (
     ("warn", re.compile(r"(steady state: )?YES\b.*(; host disturbed | shorter than the queue| other cells? moved)")),
     ("good", re.compile(r"(steady state: )?(YES|reached)\b|pass\b")),
@@ -51,7 +55,12 @@ def look(text: str) -> str:
 
 
 def status(text: str) -> str:
-    """What a status is to the eye: ``good``, ``bad``, ``warn``, ``faint`` or nothing. Worked: ``WARN`` is ``warn``."""
+    """What a status is to the eye: ``good``, ``bad``, ``warn``, ``faint`` or nothing. Worked: ``WARN`` is ``warn``.
+
+    A text that has a level is what that says, whatever its words.
+    """
+    if isinstance(text, Leveled):
+        return _OF_LEVEL[text.level]
     return next((name for name, words in _STATUS if words.match(text)), "")
 
 

@@ -84,6 +84,8 @@ _GATE: Declared[Gated] = (
     (Column("worse", "Worse by"), lambda one: one.worse),
     (Column("limit", "Limit"), lambda one: one.limit),
     (Column("reach", "Uncertainty"), lambda one: one.reach),
+    (Column("uncertainty_from", "Uncertainty from"), lambda one: one.basis),
+    (Column("reason", "Reason"), lambda one: one.reason),
 )
 
 

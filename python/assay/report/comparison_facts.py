@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from assay.compare.unverified import OldFigure, Unverified
 
 _Texts = tuple[str, ...]
-_State = Literal["ok", "not settled", "not steady", "withheld", "unfinished", "no value", "not run"]
+_State = Literal["ok", "not settled", "not steady", "withheld", "cut short", "no value", "not run"]
 
 
 class SubjectFacts(Facts):

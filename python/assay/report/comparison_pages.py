@@ -5,20 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
+from assay.compare.remark import remarks
+from assay.compare.standing import ranked_numbers
 from assay.pages.header import ORGANISATION
 from assay.pages.model import Group, Header, Page, Report, Table
 from assay.report.anchors import slug
-from assay.report.comparison_figures import columns_figures, curve_figures, distribution_figures, fresh_figures
+from assay.report.comparison_dots import dot_figures
+from assay.report.comparison_states import drives_table
 from assay.report.comparison_tables import (
     cell_tables,
     cohort_tables,
     gate_table,
-    matrix_tables,
     quoted_tables,
     subject_table,
     summary_tables,
     unlike_tables,
 )
+from assay.report.comparison_tests import pages_per_test
 from assay.report.unverified_tables import unverified_tables
 from assay.spec.units import count_label
 from assay.words.printed import utc, utc_datetime
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
     from assay.compare.gate import GateResult, Verdict
     from assay.compare.subject import Subject
     from assay.pages.model import Block
-    from assay.report.comparison_figures import Titled
+    from assay.report.comparison_tests import Titled
 
 BLIND_DATE = (2000, 1, 1, 0, 0, 0)
 """A date tells who measured; a blind comparison has this one."""
@@ -46,6 +49,9 @@ _ROWS_STACKED = 26
 """Rows of several tables, one above the other, with their captions, heads and notes."""
 _HEAD_ROWS, _NOTE_ROWS = 3, 3
 UNVERIFIED_TITLE = "Unverified results beside the runs"
+FIRST_TITLE = "Drives compared"
+_DRIVES_BESIDE = 6
+"""So many drives have their sentences on the sheet of the figure."""
 _NARROW = 78
 """Characters of a line of half a page."""
 _SAID_MAX = 4
@@ -113,7 +119,7 @@ def _height(blocks: Sequence[Block]) -> int:
 
 
 def comparison_report(found: Comparison, published: Sequence[Table] = ()) -> Report:
-    """Lay out a comparison: who, the summary of 2012, ratios, ranks, then curves and matrices at common scales.
+    """Lay out a comparison: who is best in what, then who is compared, all numbers, ratios, ranks, curves and cells.
 
     published : figures of others, which stand on a page of their own behind all that was measured.
     """
@@ -124,16 +130,30 @@ def comparison_report(found: Comparison, published: Sequence[Table] = ()) -> Rep
         *((table, table.caption) for table in quoted_tables(found)),
         *((table, table.caption) for table in cohort_tables(found)),
     )
-    cells = ((table, table.caption) for table in (*cell_tables(found), *matrix_tables(found)))
+    cells = ((table, table.caption) for table in cell_tables(found))
     parts = [
+        *_first(found),
+        *map(_sheet, pages_per_test(found)),
         *_paged(tables),
-        *map(_sheet, (*curve_figures(found), *fresh_figures(found))),
         *_paged(cells),
-        *map(_sheet, (*columns_figures(found), *distribution_figures(found))),
         *_paged((table, UNVERIFIED_TITLE) for table in unverified_tables(found)),
         *([Sheet(titles=("Published figures",), blocks=tuple(published))] if published else ()),
     ]
     return _report("Comparison", parts, subjects, blind=found.blind, banner=_banner(found))
+
+
+def _first(found: Comparison) -> list[Sheet]:
+    """Where each drive stands, a dot per drive and number, and a sentence and the states of each; more where many."""
+    numbers = tuple(ranked_numbers(found))
+    figures = list(dot_figures(found, numbers))
+    if not figures:
+        return []
+    table = drives_table(found, remarks(found.subjects, numbers))
+    alone = len(found.subjects) > _DRIVES_BESIDE
+    sheets = [Sheet(titles=(FIRST_TITLE,), blocks=(one,)) for one in figures]
+    if alone:
+        return [*_paged([(table, FIRST_TITLE)]), *sheets]
+    return [replace(sheets[0], blocks=(table, *sheets[0].blocks)), *sheets[1:]]
 
 
 def gate_report(found: GateResult) -> Report:

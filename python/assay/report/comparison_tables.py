@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.compare.gate import explained, gated_label, share
+from assay.compare.gate import change_text, explained, gated_label, share
 from assay.compare.summary import cohorts, matrix_numbers, published_rows
 from assay.pages.headline import number_text
+from assay.pages.leveled import Leveled
 from assay.pages.model import Table
 from assay.summary.measures import measure_words
-from assay.words.printed import NOT_AVAILABLE, mix_label, paragraph
+from assay.words.printed import NOT_AVAILABLE, paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from assay.compare.comparison import Compared, Comparison, Entry
-    from assay.compare.gate import GateResult
+    from assay.compare.gate import Gated, GateResult, Verdict
+    from assay.compare.numbers import NumberName
     from assay.compare.subject import Subject
+    from assay.summary.record import Level
 
+VERDICT_LEVELS: dict[Verdict, Level] = {"pass": "good", "fail": "bad", "undecided": "warn"}
+_VERDICT_ORDER: dict[Verdict, int] = {"fail": 0, "undecided": 1, "pass": 2}
 COLUMNS_MAX = 6
 """Subjects side by side in one table; further ones follow in another."""
 
@@ -39,7 +44,7 @@ _MARKS = {
     "not settled": "not settled",
     "not steady": "not steady",
     "withheld": "withheld",
-    "unfinished": "unfinished",
+    "cut short": "cut short",
     "no value": NOT_AVAILABLE,
     "not run": "not run",
 }
@@ -95,7 +100,7 @@ def quoted_tables(found: Comparison) -> Iterator[Table]:
     """Values, ratios and ranks of the numbers that people quote."""
     rows = [(one, _names(one)) for one in found.quoted]
     keys = ("Test", "Figure", "Unit")
-    yield from _split(found, "The numbers that people quote", rows, value_text, keys)
+    yield from _split(found, "Key results", rows, value_text, keys)
     if len(found.subjects) == 1:
         return
     compared = [row for row in rows if row[0].name.better != "neither"]
@@ -156,30 +161,6 @@ def rank_text(_: Compared, entry: Entry) -> str:
     return f"({entry.order})" if entry.order is not None else "not ranked"
 
 
-def matrix_tables(found: Comparison) -> Iterator[Table]:
-    """The variable of all cells of each test loop of many cells: a matrix per drive."""
-    for numbers in (one for one in matrix_numbers(found).values() if len(one) > _CELLS_MAX):
-        mixes = list(dict.fromkeys(dict(one.name.cell)["read_pct"] for one in numbers))
-        sizes = list(dict.fromkeys(dict(one.name.cell)["block_kib"] for one in numbers))
-        cells = {(dict(one.name.cell)["block_kib"], dict(one.name.cell)["read_pct"]): one for one in numbers}
-        name = numbers[0].name
-        for place, subject in enumerate(found.subjects):
-            rows = tuple(
-                (
-                    f"{size} KiB",
-                    *(value_text(cells[size, mix], cells[size, mix].entries[place]) for mix in mixes),
-                )
-                for size in sizes
-            )
-            columns = ("Block Size", *(mix_label(int(str(mix))) for mix in mixes))
-            yield Table(
-                caption=f"{name.shown} of {subject.title} ({name.unit})",
-                columns=columns,
-                rows=rows,
-                spanner="Read / Write Mix %",
-            )
-
-
 def cell_tables(found: Comparison) -> Iterator[Table]:
     """Cells of each test loop with all drives side by side: those of the boxes of 2012, or all where they are few.
 
@@ -237,23 +218,32 @@ def cohort_tables(found: Comparison) -> tuple[Table, ...]:
 
 
 def gate_table(found: GateResult) -> Table:
-    """Every gated number with its verdict; those that fail come first."""
-    order = {"fail": 0, "undecided": 1, "pass": 2}
-    rows = tuple(
-        (
-            one.verdict.upper(),
-            one.side.subject.letter,
-            gated_label(one),
-            *(
-                NOT_AVAILABLE if side.value is None else number_text(side.value, one.name.unit)
-                for side in (one.baseline, one.side)
-            ),
-            NOT_AVAILABLE if one.worse is None else share(one.worse),
-            share(one.limit),
-            NOT_AVAILABLE if one.reach is None else share(one.reach),
-            one.basis,
-        )
-        for one in sorted(found.gated, key=lambda one: order[one.verdict])
+    """Every gated number with its verdict and the reason for it, those that fail first; then what is not gated."""
+    rows = (
+        *(_gated_row(one) for one in sorted(found.gated, key=lambda one: _VERDICT_ORDER[one.verdict])),
+        *(_left_out_row(one) for one in found.left_out),
     )
-    columns = ("Verdict", "", "Number", "Baseline", "Now", "Worse by", "Limit", "Uncertainty", "From")
+    columns = ("Verdict", "", "Number", "Baseline", "Now", "Change", "Limit", "Uncertainty", "Why")
     return Table(caption="Gate", columns=columns, rows=rows, notes=explained(found))
+
+
+def _gated_row(one: Gated) -> tuple[str, ...]:
+    values = (
+        NOT_AVAILABLE if side.value is None else number_text(side.value, one.name.unit)
+        for side in (one.baseline, one.side)
+    )
+    return (
+        Leveled(one.verdict.upper(), VERDICT_LEVELS[one.verdict]),
+        one.side.subject.letter,
+        gated_label(one),
+        *values,
+        change_text(one),
+        share(one.limit),
+        NOT_AVAILABLE if one.reach is None else share(one.reach),
+        one.reason,
+    )
+
+
+def _left_out_row(name: NumberName) -> tuple[str, ...]:
+    why = "no average of rounds" if name.stat == "mean" else f"a {name.stat}"
+    return (Leveled("not gated", "unknown"), "", name.text, *([""] * 5), f"{why}: gated by a rule only")

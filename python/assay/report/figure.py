@@ -15,6 +15,7 @@ _HEIGHT_PT = {"lines": 374, "bars": 374, "columns": 430, "heat": 374}
 _LOW_PT, _SMALL_WIDTH_PT = 180, 385
 """A small picture is as wide as half of a sheet, so that its letters are as large there."""
 _LETTERS, _SMALL_LETTERS = 10.5, 8.0
+_DOTS_WIDTH_PT, _DOTS_LETTERS = 780, 9.0
 
 
 def figure_svg(figure: Figure) -> bytes:
@@ -24,6 +25,8 @@ def figure_svg(figure: Figure) -> bytes:
 
 def _size(figure: Figure) -> Size:
     """In points. Worked: a figure of its own page with an aspect of 2 -> 748 x 374."""
+    if figure.dots:
+        return Size(width=_DOTS_WIDTH_PT, height=0, letters=_DOTS_LETTERS, beside=False, grows=True)
     if figure.small:
         height = _SMALL_WIDTH_PT / figure.aspect
         return Size(width=_SMALL_WIDTH_PT, height=height, letters=_SMALL_LETTERS, beside=False)

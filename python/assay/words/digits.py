@@ -6,7 +6,7 @@ import math
 
 from assay.spec.units import KIB
 
-_DIGITS = 3
+_DIGITS, _BRIEF_MAX = 3, 4
 _WHOLE_FROM = 100
 _PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 _SHORT_MS, _SECOND_MS, _MINUTE_MS, _HOUR_MS = 0.1, 1e3, 60e3, 3600e3
@@ -40,6 +40,21 @@ def si(value: float) -> str:
     rounded = float(three_digits(value))
     scale, prefix = next(((scale, prefix) for scale, prefix in _PREFIXES if abs(rounded) >= scale), (1.0, ""))
     return f"{three_digits(rounded / scale)}{prefix}"
+
+
+def brief(value: float) -> str:
+    """A number in at most four characters, for narrow columns. Worked: 93,333 -> ``"93k"``, 9,333 -> ``"9.3k"``.
+
+    275.4 -> ``"275"``, 27.54 -> ``"27.5"``, 2.588 -> ``"2.59"``, 0.0802 -> ``"0.08"``.
+    """
+    if abs(value) < 1:
+        return f"{value:.2f}".rstrip("0").rstrip(".") or "0"
+    long = si(value)
+    if len(long) <= _BRIEF_MAX:
+        return long
+    scale = next(scale for scale, _ in _PREFIXES if abs(float(three_digits(value))) >= scale)
+    tenths = f"{value / scale:.1f}".removesuffix(".0")
+    return f"{tenths if len(tenths) < _BRIEF_MAX else f'{value / scale:.0f}'}{long[-1]}"
 
 
 def span(time_ms: float) -> str:

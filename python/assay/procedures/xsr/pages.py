@@ -127,6 +127,15 @@ class CrossStimulusReport(TestReport):
                 named = replace(figure, name=f"{self.prefix}-main-{place}", reading="")
                 yield MainFigure(kind=kind, title=title, figure=named)
 
+    def overlaid(self) -> tuple[Figure, ...]:
+        """Throughput over time, all access groups in one line."""
+        whole = self._figure("throughput", self.result.groups, "overlaid")
+        if self.result.withheld or not isinstance(whole, Figure):
+            return ()
+        lines = [one for one in whole.series if not one.mark]
+        places = tuple(x for one in lines for x in one.x), tuple(y for one in lines for y in one.y)
+        return (replace(whole, series=(replace(lines[0], x=places[0], y=places[1]),)),)
+
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages: throughput of all groups and of each change, response times, the table of recovery."""
         edition = self.edition

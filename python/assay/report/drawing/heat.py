@@ -32,6 +32,8 @@ _STOPS = np.array(
     np.float64,
 )  # fmt: skip
 """Of the scale from low to high: viridis without its darkest end, which a dark page would hide."""
+_RATIO_STOPS = np.array(((230, 97, 1), (253, 184, 99), (240, 240, 240), (178, 171, 210), (94, 60, 153)), np.float64)
+"""Of a scale of ratios: orange below 1, grey at it, purple above, which colour-blind readers tell apart."""
 _LEAST_SHARE = 0.75
 """The first colour stands for so much of the largest value at most."""
 _BRIGHTNESS = np.array((0.2126, 0.7152, 0.0722))
@@ -46,7 +48,7 @@ INK = "#111111"
 def heat_parts(found: Frame, heat: Heat) -> Iterator[str]:
     """The fields, and their texts in the colour that shows on each."""
     values = field_values(heat)
-    colours = coloured(values)
+    colours = coloured(values, heat.reach)
     if heat.texts:
         yield from _fields(found, heat, colours)
     else:
@@ -68,18 +70,22 @@ def scale_ends(values: NDArray[np.float64]) -> tuple[float, float]:
     return min(lowest, highest * _LEAST_SHARE), highest
 
 
-def coloured(values: NDArray[np.float64]) -> NDArray[np.uint8]:
-    """Red, green, blue and opacity of each value on a logarithmic scale; an empty field is clear."""
-    low, high = scale_ends(values)
+def coloured(values: NDArray[np.float64], reach: float = 0.0) -> NDArray[np.uint8]:
+    """Red, green, blue and opacity of each value on a logarithmic scale; an empty field is clear.
+
+    reach : of ratios how far the scale goes either side of 1; 0 of other values.
+    """
+    low, high = (1 / reach, reach) if reach else scale_ends(values)
     known = ~np.isnan(values)
     share = (np.log(np.where(known, values, low)) - np.log(low)) / np.log(high / low)
-    return np.dstack((_at(share), np.where(known, 255, 0))).astype(np.uint8)
+    stops = _RATIO_STOPS if reach else _STOPS
+    return np.dstack((_at(share, stops), np.where(known, 255, 0))).astype(np.uint8)
 
 
-def _at(share: NDArray[np.float64]) -> NDArray[np.float64]:
+def _at(share: NDArray[np.float64], stops: NDArray[np.float64] = _STOPS) -> NDArray[np.float64]:
     """Red, green and blue at shares of the scale."""
-    places = np.linspace(0, 1, len(_STOPS))
-    return np.stack([np.interp(share, places, _STOPS[:, part]) for part in range(3)], axis=-1).round()
+    places = np.linspace(0, 1, len(stops))
+    return np.stack([np.interp(share, places, stops[:, part]) for part in range(3)], axis=-1).round()
 
 
 def _sides(box: tuple[float, float, float, float]) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import quoteattr
 
 from assay.report.drawing.columns import column_parts
+from assay.report.drawing.dots import dots_height, dots_picture
 from assay.report.drawing.frame import frame, frame_parts
 from assay.report.drawing.heat import heat_parts, scale_parts
 from assay.report.drawing.legend import legend, legend_parts
@@ -45,6 +46,8 @@ def figure_svg(figure: Figure, size: Size, *, paper: bool, name: str = "") -> st
 
 def _grown(figure: Figure, size: Size) -> Size:
     """The size with a line more for each row of its legend behind the first, and for each named row one of its own."""
+    if figure.dots:
+        return replace(size, height=dots_height(figure, figure.dots, size))
     letters = size.letters
     rows = max(legend(figure, size).below - 2 * letters, 0) if figure.kind == "lines" else 0
     named = len(figure.y_ticks) * letters * _ROW_LETTERS + _AROUND_LETTERS * letters if figure.heat else 0
@@ -55,6 +58,8 @@ def _drawn(figure: Figure, size: Size, name: str) -> tuple[str, list[str]]:
     """Where its axes are, and the parts of a figure."""
     if figure.kind == "columns":
         return "", list(column_parts(figure, size))
+    if figure.dots:
+        return dots_picture(figure, figure.dots, size)
     if figure.heat:
         return _heat(figure, figure.heat, size)
     entries = legend(figure, size)

@@ -29,14 +29,17 @@ _PARTS = {
     "f": "fill:currentColor;fill-opacity:.3;stroke:none",
     "m": "fill:currentColor;stroke:{paper};stroke-width:.5",
     "d": "fill:currentColor;stroke:none",
+    "o": "fill:{paper};stroke:currentColor;stroke-width:1.6",
     "k": "fill:{mark};stroke:{ink};stroke-width:1.2",
     "b": "fill:currentColor;stroke:{paper};stroke-width:.5",
     "hi": "fill:#fff;fill-opacity:.3;stroke:none",
     "lo": "fill:#000;fill-opacity:.22;stroke:none",
     "e": "fill:none;stroke:{rule};stroke-width:.7",
 }
-"""What each class of a picture looks like. Texts, the grid, axes, the window; lines, areas, points, dots, marks, bars;
-the lit and the dark side of a column; an empty field."""
+"""What each class of a picture looks like.
+
+Texts, the grid, axes, the window; lines, areas, points, dots, hollow points, marks, bars; the lit and the dark side of
+a column; an empty field."""
 _COLOURS = {
     "ink": ("#1a1f24", "#e4e8ec"),
     "soft": ("#535c66", "#a4afba"),

@@ -1,0 +1,261 @@
+"""Rows of dots: a number of all drives a row, on one axis of shares of the best.
+
+```
+                  3 %    10 %    30 %   best     A      B      C    order   behind
+                                  A  C  B
+  random read       D 348x// ------o--o--o    24.6k  93.3k  81.0k   B C A   A 3.8x
+```
+Where a picture is too narrow for that, each row has its label above the dots and its values below them.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from assay.pages.model import Tick
+from assay.report.drawing.legend import legend, legend_parts
+from assay.report.drawing.letters import text_width
+from assay.report.drawing.markers import markers
+from assay.report.drawing.scale import Axis
+from assay.report.drawing.spread import spread_out
+from assay.report.drawing.svg import group, length, path, text
+from assay.report.drawing.theme import series_class
+from assay.words.digits import brief, si, three_digits, times
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from assay.pages.dots import Dot, DotRow, Dots
+    from assay.pages.model import Figure
+    from assay.report.drawing.svg import Anchor, Point
+    from assay.report.drawing.theme import Size
+
+NONE = "\N{EN DASH}"
+BEST = "best"
+_ROW, _STACKED_ROW, _HEAD = 2.1, 4.6, 1.9
+"""Heights of a row, of one with its label above and its values below, and of the labels of the axis, in letters."""
+_PLOT_LEAST, _GAP, _BORDER, _RADIUS, _INTERVAL = 15.0, 0.9, 1.1, 0.36, 0.22
+"""In letters: width of the axis at least, what parts columns, where dots beyond the axis stand, and sizes of marks."""
+_TICKS = (1.0, 0.1, 0.01, 0.001, 0.5, 0.3, 0.03, 0.003, 0.7, 0.2, 0.9, 0.8, 0.6, 0.4, 0.05, 0.02, 0.95, 0.85)
+"""Shares that are labelled, the more important first."""
+
+
+_Kind = Literal["plain", "best", "soft"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Column:
+    """Texts beside the dots, one a row, and how each looks. right : where it ends."""
+
+    title: str
+    texts: tuple[str, ...]
+    kinds: tuple[_Kind, ...]
+    right: float
+    series: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Plan:
+    """Where everything stands. columns : none where labels and values are lines of the rows."""
+
+    dots: Dots
+    axis: Axis
+    letters: float
+    width: float
+    top: float
+    row: float
+    columns: tuple[_Column, ...]
+
+    def middle(self, place: int) -> float:
+        """Where the dots of a row stand."""
+        above = 0.66 if self.columns else 0.6
+        return self.top + (place + above) * self.row
+
+    @property
+    def address(self) -> str:
+        """Where the axes are, for the script of a page."""
+        count = len(self.dots.rows)
+        sides = (self.axis.start, self.middle(0) - self.row / 2, self.axis.end, self.middle(count) - self.row / 2)
+        x = f"log {self.axis.low:.9g} {self.axis.high:.9g}"
+        return f' data-box="{" ".join(map(length, sides))}" data-x="{x}" data-y="lin 0.5 {count + 0.5:g}"'
+
+
+def dots_height(figure: Figure, dots: Dots, size: Size) -> float:
+    """How high a picture of its width has to be."""
+    row = _ROW if _columns(dots, size) else _STACKED_ROW
+    return (len(dots.rows) * row + _HEAD) * size.letters + legend(figure, size).below
+
+
+def dots_picture(figure: Figure, dots: Dots, size: Size) -> tuple[str, list[str]]:
+    """Where the axes are, and the parts of the picture."""
+    entries = legend(figure, size)
+    plan = _plan(dots, size, entries.below)
+    rows = (part for place, row in enumerate(dots.rows) for part in _row(plan, place, row))
+    return plan.address, [*_grid(plan), *_heads(plan), *rows, *legend_parts(entries, size, 0)]
+
+
+def _plan(dots: Dots, size: Size, below: float) -> _Plan:
+    letters, columns = size.letters, _columns(dots, size)
+    left = columns[0].right + letters if columns else letters * 0.6
+    taken = sum(_width(one, letters) for one in columns[1:])
+    border = _BORDER * letters if any(_is_beyond(dots, dot) for row in dots.rows for dot in row.dots) else 0
+    high = max([1.0, *(dot.at for row in dots.rows for dot in row.dots if dot.at)])
+    end = size.width - taken - letters * 1.4
+    axis = Axis(low=dots.least, high=high, log=True, start=left + border + letters * 0.4, end=end)
+    top = _HEAD * letters
+    row = (size.height - top - below) / max(len(dots.rows), 1)
+    return _Plan(dots=dots, axis=axis, letters=letters, width=size.width, top=top, row=row, columns=columns)
+
+
+def _columns(dots: Dots, size: Size) -> tuple[_Column, ...]:
+    """The columns that leave room for the axis: the labels, values, order and the last one's distance, or fewer."""
+    order = ("order", tuple(row.order for row in dots.rows))
+    behind = ("behind", tuple(row.behind for row in dots.rows))
+    for words, more in itertools.product((True, False), ((order, behind), (order,), ())):
+        found = _placed(dots, size, more, words=words)
+        room = size.width - found[0].right - sum(_width(one, size.letters) for one in found[1:])
+        if room >= _PLOT_LEAST * size.letters:
+            return found
+    return ()
+
+
+def _placed(dots: Dots, size: Size, more: Sequence[tuple[str, tuple[str, ...]]], *, words: bool) -> tuple[_Column, ...]:
+    labels = tuple(row.label for row in dots.rows)
+    widest = max((text_width(one, size.letters) for one in labels), default=0)
+    named = _Column(title="", texts=labels, kinds=_plain(labels), right=widest)
+    values = [_values(dots, series, words=words) for series in range(len(dots.letters))]
+    others = [_Column(title=title, texts=texts, kinds=_plain(texts), right=0) for title, texts in more]
+    placed, right = [], size.width
+    for one in reversed((*values, *others)):
+        placed.append(replace(one, right=right))
+        right -= _width(one, size.letters)
+    return (named, *reversed(placed))
+
+
+def _plain(texts: tuple[str, ...]) -> tuple[_Kind, ...]:
+    return tuple("plain" for _ in texts)
+
+
+def _values(dots: Dots, series: int, *, words: bool) -> _Column:
+    found = [row.dots[series] for row in dots.rows]
+    texts = tuple(_printed(one, si if words else brief, words=words) for one in found)
+    kinds = tuple(_kind(one) for one in found)
+    return _Column(title=dots.letters[series], texts=texts, kinds=kinds, right=0, series=series)
+
+
+def _kind(dot: Dot) -> _Kind:
+    """How a value looks: one that has no dot is in the colour of what counts less."""
+    return "best" if dot.best else "plain" if dot.at is not None else "soft"
+
+
+def _printed(dot: Dot, printed: Callable[[float], str], *, words: bool) -> str:
+    if dot.value is not None:
+        return printed(dot.value)
+    return dot.words if words and dot.words else NONE
+
+
+def _width(column: _Column, letters: float) -> float:
+    return max(text_width(one, letters * 1.05) for one in (column.title, *column.texts)) + _GAP * letters
+
+
+def _is_beyond(dots: Dots, dot: Dot) -> bool:
+    return dot.at is not None and dot.at < dots.least
+
+
+def _grid(plan: _Plan) -> Iterator[str]:
+    """A line at each labelled share, from the first row to the last."""
+    end = plan.top + len(plan.dots.rows) * plan.row
+    lines = (f"M{length(plan.axis.at(tick.at))} {length(plan.top)}V{length(end)}" for tick in _ticks(plan))
+    yield path("".join(lines), "g")
+
+
+def _heads(plan: _Plan) -> Iterator[str]:
+    """What stands above the rows: shares above the axis, and what the columns are."""
+    y = plan.letters * 1.1
+    for tick in _ticks(plan):
+        yield text((plan.axis.at(tick.at), y), tick.label, anchor="middle", kind="t soft")
+    for one in plan.columns[1:]:
+        yield text((one.right, y), one.title, anchor="end", bold=one.series is not None)
+
+
+def _ticks(plan: _Plan) -> list[Tick]:
+    """As many labelled shares as stand apart, the more important first."""
+    axis, kept = plan.axis, list[Tick]()
+    for share in _TICKS:
+        tick = Tick(at=share, label=BEST if share == 1 else f"{three_digits(share * 100)} %")
+        room = (text_width(tick.label, plan.letters) + text_width("00 %", plan.letters)) / 2 + plan.letters
+        inside = axis.low * 0.999 <= share <= axis.high
+        if inside and all(abs(axis.at(share) - axis.at(other.at)) >= room for other in kept):
+            kept.append(tick)
+    return kept
+
+
+def _row(plan: _Plan, place: int, row: DotRow) -> Iterator[str]:
+    y, letters = plan.middle(place), plan.letters
+    yield from _line(plan, row, y)
+    for series, dot in enumerate(row.dots):
+        if dot.at is not None:
+            yield group(_marked(plan, dot, series, y), series_class(series))
+    yield from _named(plan, row, y)
+    if plan.columns:
+        for column in plan.columns:
+            at = (column.right, y + letters * 0.2)
+            yield _written(at, column.texts[place], column.kinds[place], anchor="end")
+    else:
+        yield text((0, y - letters * 1.55), row.label)
+        yield from _below(plan, row, y + letters * 1.5)
+
+
+def _at(plan: _Plan, dot: Dot) -> float:
+    """Where a dot stands: before the axis where it is beyond its end."""
+    if _is_beyond(plan.dots, dot):
+        return plan.axis.start - _BORDER * plan.letters
+    return plan.axis.at(dot.at or plan.axis.low)
+
+
+def _line(plan: _Plan, row: DotRow, y: float) -> Iterator[str]:
+    """From the last to the best, broken where the last is beyond the axis."""
+    places = [_at(plan, dot) for dot in row.dots if dot.at is not None]
+    if not places:
+        return
+    low, letters = max(min(places), plan.axis.start), plan.letters
+    line = f"M{length(low)} {length(y)}H{length(max(places))}"
+    up, aside = letters * 0.35, letters * 0.15
+    cut = f"M{length(plan.axis.start - aside)} {length(y + up)}l{length(2 * aside)} {length(-2 * up)}"
+    yield path(line + (cut if min(places) < plan.axis.start else ""), "a")
+
+
+def _marked(plan: _Plan, dot: Dot, series: int, y: float) -> Iterator[str]:
+    """The interval and the dot."""
+    letters = plan.letters
+    if dot.low and dot.high and not _is_beyond(plan.dots, dot):
+        ends = [plan.axis.at(min(max(end, plan.axis.low), plan.axis.high)) for end in (dot.low, dot.high)]
+        yield path(f"M{length(ends[0])} {length(y)}H{length(ends[1])}", "l", width=_INTERVAL * letters)
+    yield path(markers([(_at(plan, dot), y)], series, _RADIUS * letters), "o" if dot.hollow else "m")
+
+
+def _named(plan: _Plan, row: DotRow, y: float) -> Iterator[str]:
+    """The letters above the dots, moved aside where they would touch; of one beyond the axis with its ratio."""
+    shown = [(dot, letter) for dot, letter in zip(row.dots, plan.dots.letters, strict=True) if dot.at]
+    names = [
+        f"{letter} {times(1 / dot.at)}" if dot.at and _is_beyond(plan.dots, dot) else letter for dot, letter in shown
+    ]
+    widths = [text_width(name, plan.letters * 1.05) for name in names]
+    wanted = [_at(plan, dot) for dot, _ in shown]
+    ends = plan.axis.start - (_BORDER + 0.4) * plan.letters, plan.axis.end + plan.letters * 1.2
+    for name, x in zip(names, spread_out(wanted, widths, plan.letters * 0.15, ends), strict=True):
+        yield text((x, y - plan.letters * 0.55), name, anchor="middle", bold=True)
+
+
+def _below(plan: _Plan, row: DotRow, y: float) -> Iterator[str]:
+    """The values of a row as a line, each behind its letter."""
+    step = plan.width / max(len(row.dots), 1)
+    for place, (dot, letter) in enumerate(zip(row.dots, plan.dots.letters, strict=True)):
+        shown = f"{letter} {_printed(dot, brief, words=False)}"
+        yield _written((place * step, y), shown, _kind(dot), anchor="start")
+
+
+def _written(at: Point, words: str, kind: _Kind, anchor: Anchor) -> str:
+    return text(at, words, anchor=anchor, kind="t soft" if kind == "soft" else "t", bold=kind == "best")
