@@ -94,7 +94,7 @@ def test_a_ratio_of_one_is_grey_and_both_sides_reach_equally_far() -> None:
         Figure(name="h", kind="heat", alt="x", x_title="", y_title="", series=(), heat=heat),
         Size(width=620, height=340), paper=False,
     )  # fmt: skip
-    assert re.findall(r'<rect fill="(#\w+)"', drawn)[0] == "#f0f0f0"
+    assert re.findall(r'<path fill="(#\w+)"', drawn)[0] == "#f0f0f0"
     assert coloured(np.array([[1.0, 4.0]]))[0, 0].tolist() != [240, 240, 240, 255]
 
 
