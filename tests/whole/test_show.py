@@ -20,8 +20,8 @@ from assay.cli import assay
 from assay.cli.show import tell
 from assay.pages.model import Table
 from assay.report import Overview, build_report, overview
-from assay.report.executive import time_text
 from assay.report.listed import ListedRun
+from assay.report.outcome import time_text
 from assay.report.terminal import COLUMNS_MAX, LINES_MAX, terminal_lines
 from assay.run.reporting import run_summary
 from assay.run.store.read import read_run
@@ -56,7 +56,7 @@ def command(*arguments: str) -> int:
 
 def blocks(run: StoredRun) -> Iterator[Block]:
     report = build_report(run)
-    for page in (*report.opening, *report.pages, *report.disclosure):
+    for page in (*report.pages, *report.disclosure):
         yield from page.all_blocks
     yield from report.appendix
 
