@@ -7,16 +7,16 @@ import re
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
 
 import pypdfium2.raw as pdfium
-from assay.report.drawing import Size
-from assay.report.drawing.frame import frame
 from pypdfium2 import PdfDocument
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.pages.model import Figure, Page, Report
+    from assay.pages.model import Figure, Page
+    from assay.report.front import Paper
 
 FONT_PT_MIN = 7.0
 BLANK_SHARE_MAX = 0.4
@@ -24,13 +24,16 @@ UNKNOWN_MAX = 5
 """The word stands once for the parties of a header and once for each of its four groups."""
 OVERLAP_PT = 0.8
 EDGE_PT = 14.0
-FIGURE_SIZE = Size(width=730, height=374, letters=10.5)
+_SVG = "{http://www.w3.org/2000/svg}"
 _RAW_KEY = re.compile(r"\b[a-z]+(?:_[a-z0-9]+)+\b")
 _NAMES = {"io_uring"}
 """Words with an underscore that are names of something outside."""
 _NUMBER = re.compile(r"(?<![\w.,-])\d[\d,.]*\d(?![\w-])")
 _SOFT_BREAK = "\u200b"
 _TURN = 0.02
+_AXES = re.compile(r"M([\d.]+) [\d.]+V([\d.]+)H")
+"""The path of both axes: down the left one, then along the one across."""
+_HEIGHT = re.compile(r"\d[\d,.]*")
 Box = tuple[float, float, float, float]
 Glyph = tuple[str, Box, float, bool]
 
@@ -39,7 +42,7 @@ Glyph = tuple[str, Box, float, bool]
 class Fault:
     """One fault. rule : ``overlap``, ``edge``, ``small``, ``split``, ``blank``, ``key``, ``unknown``.
 
-    sheet : from 1. page : the place of the page that it is a part of.
+    sheet : from 1. page : the place of the page that it is a part of, or the name of a part of the front.
     """
 
     sheet: int
@@ -61,13 +64,15 @@ class Word:
     turned: bool = False
 
 
-def report_faults(pdf: bytes, report: Report) -> list[Fault]:
-    """Every fault on the sheets of a report."""
+def report_faults(pdf: bytes, paper: Paper) -> list[Fault]:
+    """Every fault on the sheets of a report; those of the front each by itself."""
     document = PdfDocument(pdf)
     sheets = {number: document[number - 1] for number in range(1, len(document) + 1)}
     lines = {number: _lines(sheet) for number, sheet in sheets.items()}
-    faults = [fault for number in front_sheets(document, report) for fault in sheet_faults(number, sheets[number])]
-    for page, own in own_sheets(document, report):
+    faults: list[Fault] = []
+    for name, own in front_sheets(document, paper):
+        faults += [replace(fault, page=name) for number in own for fault in sheet_faults(number, sheets[number])]
+    for page, own in own_sheets(document, paper):
         printed = [line for number in own for line in lines[number]]
         found = {"split": split_numbers(page, printed), "unknown": unknowns(page, printed)}
         faults += [replace(fault, page=page.place) for number in own for fault in sheet_faults(number, sheets[number])]
@@ -79,17 +84,29 @@ def report_faults(pdf: bytes, report: Report) -> list[Fault]:
     return faults
 
 
-def own_sheets(document: PdfDocument, report: Report) -> Iterator[tuple[Page, range]]:
-    """The numbers of the sheets of each page but the front, from the outline: an entry where each page begins."""
-    pages = (*report.pages, *report.disclosure)
-    starts = [entry.get_dest().get_index() + 1 for entry in document.get_toc()][-len(pages) :]
-    ends = [*starts[1:], len(document) + 1]
-    return zip(pages, map(range, starts, ends), strict=True)
+def front_names(paper: Paper) -> list[str]:
+    """The parts of the front as the outline names them; none of a report without tests."""
+    if paper.front is None:
+        return []
+    tests = [] if paper.front.alone else [", ".join(one.labels) for one in paper.front.tests]
+    return ["Summary", *tests, "Method"]
 
 
-def front_sheets(document: PdfDocument, report: Report) -> range:
-    """The numbers of the sheets before those."""
-    return range(1, next(own_sheets(document, report))[1].start)
+def front_sheets(document: PdfDocument, paper: Paper) -> Iterator[tuple[str, range]]:
+    """The numbers of the sheets of each part of the front by its name."""
+    return zip(front_names(paper), _spans(document), strict=False)
+
+
+def own_sheets(document: PdfDocument, paper: Paper) -> Iterator[tuple[Page, range]]:
+    """The numbers of the sheets of each page behind the front."""
+    pages = (*paper.report.pages, *paper.report.disclosure)
+    return zip(pages, _spans(document)[len(front_names(paper)) :], strict=True)
+
+
+def _spans(document: PdfDocument) -> list[range]:
+    """The numbers of sheets from each entry of the outline to the next."""
+    starts = [entry.get_dest().get_index() + 1 for entry in document.get_toc()]
+    return list(map(range, starts, [*starts[1:], len(document) + 1]))
 
 
 def sheet_faults(number: int, sheet: Any) -> Iterator[Fault]:
@@ -154,21 +171,48 @@ def nameless_gaps(figure: Figure) -> list[str]:
     return [one.label for one in figure.series if one.label and not one.x and not one.label.endswith("n/a")]
 
 
-def few_ticks(figure: Figure) -> list[str]:
+def few_ticks(figure: Figure, svg: bytes) -> list[str]:
     """The axes of a drawn figure with fewer than two labels.
 
-    An axis of one round has one label, and so has each group of bars. Columns have a label for each row.
+    An axis of one round has one label, and so has each group of bars. The three axes of columns are counted as one.
     """
+    root = ET.fromstring(svg)  # noqa: S314 - drawn by ourselves
     if figure.kind == "columns":
-        return []
-    drawn = frame(figure, FIGURE_SIZE)
-    labels = {"x": [tick.label for tick in drawn.x_ticks], "y": [tick.label for tick in drawn.y_ticks]}
-    needed = {"x": 1 if _one_round(figure) else 2, "y": 2}
+        needed = {"x": len(figure.ticks) + len(figure.series) + 2, "y": 0}
+        labels = {"x": _labels_of_columns(figure, root), "y": []}
+    else:
+        needed = {"x": 1 if _one_round(figure) else 2, "y": 2}
+        labels = _tick_labels(root)
     return [f"{figure.name}: {axis} axis {labels[axis]}" for axis in "xy" if len(labels[axis]) < needed[axis]]
 
 
 def _one_round(figure: Figure) -> bool:
     return figure.rounds and len({x for one in figure.series for x in one.x}) < 2
+
+
+def _tick_labels(root: ET.Element) -> dict[str, list[str]]:
+    """The texts that end left of the upward axis, and those in the first line below the axis across."""
+    (axes,) = (_AXES.match(one.get("d", "")) for one in root.iter(f"{_SVG}path") if one.get("class") == "a")
+    assert axes is not None
+    left, ground = float(axes[1]), float(axes[2])
+    below = [one for one in root.iter(f"{_SVG}text") if _at(one)[1] > ground and one.get("text-anchor") == "middle"]
+    first = min((_at(one)[1] for one in below), default=0)
+    beside = (one for one in root.iter(f"{_SVG}text") if _at(one)[0] < left and one.get("text-anchor") == "end")
+    return {
+        "x": [one.text or "" for one in below if _at(one)[1] == first],
+        "y": [one.text or "" for one in beside],
+    }
+
+
+def _labels_of_columns(figure: Figure, root: ET.Element) -> list[str]:
+    """The names of columns and of series, and the numbers that end left of the upward axis."""
+    named = {tick.label for tick in figure.ticks} | {one.label for one in figure.series}
+    texts = [(one.text or "", one.get("text-anchor")) for one in root.iter(f"{_SVG}text")]
+    return [words for words, anchor in texts if words in named or (anchor == "end" and _HEIGHT.fullmatch(words))]
+
+
+def _at(text: ET.Element) -> tuple[float, float]:
+    return float(text.get("x", "nan")), float(text.get("y", "nan"))
 
 
 def _inside(word: Word, size: tuple[float, float]) -> bool:
