@@ -9,6 +9,7 @@ import zlib
 from dataclasses import replace
 
 import pytest
+from assay.pages.changes import Change
 from assay.pages.model import Figure, Heat, Series, Tick
 from assay.report.drawing import Size, figure_svg, screen_rules
 from assay.report.drawing.frame import wrapped
@@ -172,6 +173,24 @@ def test_columns_that_are_farther_away_are_drawn_first() -> None:
     drawn = figure_svg(figure(*rows, kind="columns", ticks=ticks, z_title="Mix"), DESK, paper=False)
     assert re.findall(r'<g class="(s\d)">', drawn) == ["s2", "s1", "s0"]
     assert {"4", "8", "mix 0", "mix 1", "mix 2", "Mix"} <= set(texts(drawn))
+
+
+@pytest.mark.parametrize("size", [replace(DESK, grows=True), PHONE])
+def test_changes_have_bars_limits_and_whiskers_in_the_colour_of_their_level(size: Size) -> None:
+    rows = (
+        Change(label="IOPS, RND 4KiB R (IOPS)", by=-0.081, reach=0.01, limit=0.05, level="bad", words="FAILED"),
+        Change(label="IOPS, RND 4KiB W (IOPS)", by=0.021, reach=0.3, limit=0.05, level="warn", words="cannot decide"),
+        Change(label="LAT, RND 4KiB R, average (ms)", by=None, reach=None, limit=0.05, level="unknown", words="none"),
+    )
+    drawn = figure_svg(figure(kind="changes", changes=rows), size, paper=False)
+    shown = texts(drawn)
+    assert {one.label for one in rows} <= set(shown)
+    assert {"-8.1 %  FAILED", "+2.1 %  cannot decide", "none"} <= set(shown)
+    assert re.findall(r'<g class="v-(\w+)">', drawn) == ["bad", "warn", "unknown"]
+    assert drawn.count("<rect") == 2
+    wide = max(text_width(words, size.letters) for words in shown)
+    assert all(x <= size.width for x, _ in shown.values())
+    assert wide < size.width
 
 
 def test_paper_has_colours_of_its_own_and_a_page_gives_both_schemes() -> None:

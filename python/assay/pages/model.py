@@ -14,6 +14,7 @@ from assay.pages import axis_rule, line_order
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from assay.pages.changes import Change
     from assay.pages.dots import Dots
 
 Entry = tuple[str, str]
@@ -197,7 +198,7 @@ class Figure:
     name : file name stem of its vector picture, unique within a report.
     kind : ``lines`` (points and lines in a plane), ``bars`` (a bar from zero per point), ``columns`` (a column per
         point: x and y of a series are the column's place on the x axis and its height, the series' own place is on the
-        z axis), ``heat``, which has no series but ``heat``, or ``dots``: a series per drive, and ``dots``.
+        z axis), ``heat``, which has no series but ``heat``, ``dots``, a series per drive and ``dots``, or ``changes``.
     alt : one sentence for readers who cannot see it. aspect : width over height on paper.
     narrow : it shares its page with a box, so its legend goes below and its y axis is cut to the values.
     beside : it shares its page with another figure, so its legend goes below.
@@ -214,7 +215,7 @@ class Figure:
     """
 
     name: str
-    kind: Literal["lines", "bars", "columns", "heat", "dots"]
+    kind: Literal["lines", "bars", "columns", "heat", "dots", "changes"]
     alt: str
     x_title: str
     y_title: str
@@ -240,6 +241,7 @@ class Figure:
     reading: str = ""
     heat: Heat | None = None
     dots: Dots | None = None
+    changes: tuple[Change, ...] = ()
     block: Literal["figure"] = "figure"
 
     @property

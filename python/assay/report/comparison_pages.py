@@ -22,6 +22,7 @@ from assay.report.comparison_tables import (
     unlike_tables,
 )
 from assay.report.comparison_tests import pages_per_test
+from assay.report.gate_figure import gate_figures
 from assay.report.unverified_tables import unverified_tables
 from assay.spec.units import count_label
 from assay.words.printed import utc, utc_datetime
@@ -45,6 +46,8 @@ _VERDICTS: dict[Verdict, str] = {
 }
 _ROWS_MAX = 16
 """Rows of tables on one page."""
+_GATE_ROWS_MAX = 26
+"""Rows of all tables of a gate and bars of its figure on one page."""
 _ROWS_STACKED = 26
 """Rows of several tables, one above the other, with their captions, heads and notes."""
 _HEAD_ROWS, _NOTE_ROWS = 3, 3
@@ -157,19 +160,35 @@ def _first(found: Comparison) -> list[Sheet]:
 
 
 def gate_report(found: GateResult) -> Report:
-    """Lay out a gate as one page; a further one only where there are more numbers than it holds."""
+    """Lay out a gate as one page; further ones only where there are more numbers than it holds.
+
+    Bars of the changes first, then every number with its verdict and the reason for it, then who is compared.
+    """
     subjects = (found.baseline, *found.subjects)
-    table = gate_table(found)
-    banner = f"GATE: {_VERDICTS[found.verdict]} - {found.count('fail')} failed, {found.count('undecided')} undecided"
-    first, *rest = _parts_of(table)
+    first, *rest = _parts_of(gate_table(found))
     caption = "A is the baseline" + (f", {len(found.baseline.runs)} repeats" if len(found.baseline.runs) > 1 else "")
-    before = (subject_table(subjects, caption), *unlike_tables(found))
+    tables = (first, subject_table(subjects, caption), *unlike_tables(found))
     title = "Against the baseline"
-    whole = sum(len(one.rows) for one in (*before, first)) <= _ROWS_MAX
-    one_page = Sheet(titles=(title,), blocks=(*before, first))
-    head = [one_page] if whole else _paged((one, title) for one in (*before, first))
+    figures = list(gate_figures(found))
+    one_page = sum(len(one.rows) for one in tables) + len(found.gated) <= _GATE_ROWS_MAX
+    head = [Sheet(titles=(title,), blocks=(*tables, *figures))] if one_page else [
+        *(Sheet(titles=(title,), blocks=(one,)) for one in figures),
+        *_paged((one, title) for one in tables),
+    ]  # fmt: skip
     parts = [*head, *(_sheet((title, (one,))) for one in rest)]
-    return _report("Gate", parts, subjects, blind=found.blind, banner=banner)
+    counts = f"{found.count('fail')} failed, {found.count('undecided')} undecided, {found.count('pass')} passed"
+    return _coloured(_report("Gate", parts, subjects, blind=found.blind, banner=None), found.verdict, counts)
+
+
+def _coloured(report: Report, verdict: Verdict, counts: str) -> Report:
+    """The verdict of a gate on every page: in red where it failed, in amber where it cannot decide, else as a title."""
+    words = f"GATE: {_VERDICTS[verdict]} - {counts}"
+    pages = report.pages
+    if verdict == "fail":
+        return replace(report, pages=tuple(replace(page, banner=words) for page in pages))
+    if verdict == "undecided":
+        return replace(report, pages=tuple(replace(page, notice=words) for page in pages))
+    return replace(report, pages=tuple(replace(page, subtitle=words) for page in pages))
 
 
 def _report(

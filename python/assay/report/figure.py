@@ -25,7 +25,7 @@ def figure_svg(figure: Figure) -> bytes:
 
 def _size(figure: Figure) -> Size:
     """In points. Worked: a figure of its own page with an aspect of 2 -> 748 x 374."""
-    if figure.dots:
+    if figure.dots or figure.changes:
         return Size(width=_DOTS_WIDTH_PT, height=0, letters=_DOTS_LETTERS, beside=False, grows=True)
     if figure.small:
         height = _SMALL_WIDTH_PT / figure.aspect

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import quoteattr
 
+from assay.report.drawing.changes import changes_height, changes_picture
 from assay.report.drawing.columns import column_parts
 from assay.report.drawing.dots import dots_height, dots_picture
 from assay.report.drawing.frame import frame, frame_parts
@@ -46,6 +47,8 @@ def figure_svg(figure: Figure, size: Size, *, paper: bool, name: str = "") -> st
 
 def _grown(figure: Figure, size: Size) -> Size:
     """The size with a line more for each row of its legend behind the first, and for each named row one of its own."""
+    if figure.changes:
+        return replace(size, height=changes_height(figure.changes, size))
     if figure.dots:
         return replace(size, height=dots_height(figure, figure.dots, size))
     letters = size.letters
@@ -58,6 +61,8 @@ def _drawn(figure: Figure, size: Size, name: str) -> tuple[str, list[str]]:
     """Where its axes are, and the parts of a figure."""
     if figure.kind == "columns":
         return "", list(column_parts(figure, size))
+    if figure.changes:
+        return "", changes_picture(figure.changes, size)
     if figure.dots:
         return dots_picture(figure, figure.dots, size)
     if figure.heat:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from assay.summary.record import Level
+
 LIGHT = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5e3c99", "#8c510a", "#222222")
 DARK = ("#4d9de0", "#f07f2e", "#1fbf92", "#e08fc0", "#f0b429", "#9adcff", "#a98ee6", "#cf9450", "#e4e8ec")
 """Of series, by index: apart on paper, on a dark ground and for colour-blind readers."""
@@ -49,6 +51,12 @@ _COLOURS = {
     "paper": ("#ffffff", "#171c22"),
     "mark": (MARK_LIGHT, MARK_DARK),
 }
+_LEVELS: dict[Level, tuple[str, str]] = {
+    "good": ("#0a6638", "#45c08a"),
+    "warn": ("#854600", "#e0a030"),
+    "bad": ("#b00020", "#ff7b7b"),
+    "unknown": ("#5a5a5a", "#a4afba"),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +88,8 @@ def _rules(before: str, pick: Callable[[str, str], str]) -> str:
     colours = {name: pick(*pair) for name, pair in _COLOURS.items()}
     parts = [f"{before}.{name}{{{look.format(**colours)}}}" for name, look in _PARTS.items()]
     series = [f"{before}.s{at}{{color:{pick(*pair)}}}" for at, pair in enumerate(zip(LIGHT, DARK, strict=True))]
-    return "".join((*parts, *series))
+    levels = [f"{before}.v-{name}{{color:{pick(*pair)}}}" for name, pair in _LEVELS.items()]
+    return "".join((*parts, *series, *levels))
 
 
 def colour(index: int) -> str:
