@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from assay.compare.gate import gated_label
 from assay.pages.changes import Change
-from assay.pages.model import Figure
+from assay.pages.model import Figure, Series
 from assay.report.comparison_tables import VERDICT_LEVELS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from assay.compare.gate import Gated, GateResult, Verdict
 
@@ -34,10 +34,15 @@ def gate_figures(found: GateResult) -> Iterator[Figure]:
             alt=f"Change of {len(part)} numbers against the baseline, with limits and uncertainties",
             x_title="Change",
             y_title="",
-            series=(),
+            series=(Series.through(_points(part), "Change", 0, "markers"),),
             changes=tuple(_change(one, several=several) for one in part),
             reading=_READING,
         )
+
+
+def _points(part: Sequence[Gated]) -> list[tuple[float, float]]:
+    """The changes, up the rows from the last one."""
+    return [(-one.worse, float(len(part) - place)) for place, one in enumerate(part) if one.worse is not None]
 
 
 def _change(one: Gated, *, several: bool) -> Change:

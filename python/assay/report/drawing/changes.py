@@ -40,6 +40,17 @@ class _Plan:
     left: float
     stacked: bool
 
+    def middle(self, place: int) -> float:
+        """Where the bar of a row is."""
+        return _HEAD * self.letters + (place + (0.68 if self.stacked else 0.5)) * self.row
+
+    def address(self, count: int) -> str:
+        """Where the axes are, for the script of a page: the first row is the highest number."""
+        half = self.row / 2
+        box = (self.axis.start, self.middle(0) - half, self.axis.end, self.middle(count - 1) + half)
+        x = f"lin {self.axis.low:.9g} {self.axis.high:.9g}"
+        return f' data-box="{" ".join(map(length, box))}" data-x="{x}" data-y="lin 0.5 {count + 0.5:g}"'
+
 
 def changes_height(changes: Sequence[Change], size: Size) -> float:
     """How high a picture of its width has to be."""
@@ -47,8 +58,8 @@ def changes_height(changes: Sequence[Change], size: Size) -> float:
     return (len(changes) * row + _HEAD + _END) * size.letters
 
 
-def changes_picture(changes: Sequence[Change], size: Size) -> list[str]:
-    """The parts of the picture."""
+def changes_picture(changes: Sequence[Change], size: Size) -> tuple[str, list[str]]:
+    """Where the axes are, and the parts of the picture."""
     stacked, letters = _is_stacked(changes, size), size.letters
     left = 0.0 if stacked else _labels(changes, letters)
     low, high = (min(max(_LEAST, *ends) * _MARGIN, _MOST) for ends in zip(*map(_reaches, changes), strict=True))
@@ -56,7 +67,8 @@ def changes_picture(changes: Sequence[Change], size: Size) -> list[str]:
     axis = Axis(low=-low, high=high, log=False, start=left + letters, end=end)
     row = (size.height - (_HEAD + _END) * letters) / max(len(changes), 1)
     plan = _Plan(axis=axis, letters=letters, row=row, left=left, stacked=stacked)
-    return [*_grid(plan, len(changes)), *(part for place, one in enumerate(changes) for part in _row(plan, place, one))]
+    rows = (part for place, one in enumerate(changes) for part in _row(plan, place, one))
+    return plan.address(len(changes)), [*_grid(plan, len(changes)), *rows]
 
 
 def _labels(changes: Sequence[Change], letters: float) -> float:
@@ -103,7 +115,7 @@ def _ticks(axis: Axis, letters: float) -> Sequence[Tick]:
 
 def _row(plan: _Plan, place: int, one: Change) -> Iterator[str]:
     letters, axis = plan.letters, plan.axis
-    y = _HEAD * letters + (place + (0.68 if plan.stacked else 0.5)) * plan.row
+    y = plan.middle(place)
     if plan.stacked:
         yield text((0, y - letters * 0.9), one.label)
     else:

@@ -62,7 +62,7 @@ def _drawn(figure: Figure, size: Size, name: str) -> tuple[str, list[str]]:
     if figure.kind == "columns":
         return "", list(column_parts(figure, size))
     if figure.changes:
-        return "", changes_picture(figure.changes, size)
+        return changes_picture(figure.changes, size)
     if figure.dots:
         return dots_picture(figure, figure.dots, size)
     if figure.heat:
