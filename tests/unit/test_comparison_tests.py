@@ -19,6 +19,8 @@ from assay.results.consistency import consistency
 from compared_runs import short_run, variant
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from assay.compare.comparison import Comparison
     from assay.engine.records import StoredRun
 
@@ -104,3 +106,11 @@ def test_seconds_are_even_by_their_variation_and_the_worst_of_them() -> None:
     assert found.worst == 0.9
     assert consistency([1, 2, 3, 4]).variation is None
     assert consistency([0, 0, 0, 0, 0, 9]).worst is None
+
+
+def test_recoveries_are_laid_over_one_another(tmp_path: Path) -> None:
+    run = short_run(tmp_path / "xsr", test="xsr", edition="pts-e-2.0")
+    found = compare_runs([variant(run, 1), variant(run, 2)])
+    (overlaid,) = [one for one in figures(found) if one.name == "compare-xsr-1-throughput-overlaid"]
+    assert [one.label for one in overlaid.series] == [one.title for one in found.subjects]
+    assert all(list(one.x) == sorted(one.x) for one in overlaid.series)
