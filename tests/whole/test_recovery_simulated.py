@@ -12,7 +12,8 @@ import pytest
 from assay.dut.dut import Answers
 from assay.procedures.hir.result import idle_recovery_result
 from assay.procedures.xsr.result import cross_stimulus_result, end_samples, slowest
-from assay.report import FORMATS, build_report
+from assay.report import FORMATS, build_report, reports_of_tests
+from assay.report.front import report_front
 from assay.run.plan_file import load_plan
 from assay.run.reporting import render_run
 from assay.run.run import run_plan
@@ -130,8 +131,10 @@ def test_one_access_group_has_a_report_without_the_picture_of_a_change(tmp_path:
     assert count == 1
     edition = tmp_path / "single.toml"
     edition.write_text(text, "utf-8")
-    report = build_report(stored(tmp_path / "run", "sim:ideal?capacity=4GB", "xsr", edition))
-    assert not report.opening[0].pictures
+    run = stored(tmp_path / "run", "sim:ideal?capacity=4GB", "xsr", edition)
+    front = report_front(run, reports_of_tests(run), None)
+    assert [one.title for one in front.figures] == ["Throughput over the access groups", "Slowest I/O of each sample"]
+    assert build_report(run).figures
 
 
 def test_random_writes_slow_the_sequential_ones_behind_them_and_spare_space_shortens_that(
