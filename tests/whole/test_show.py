@@ -26,7 +26,7 @@ from assay.report.terminal import COLUMNS_MAX, LINES_MAX, terminal_lines
 from assay.run.reporting import run_summary
 from assay.run.store.read import read_run
 from assay.summary.verdict import stated
-from assay.summary.words import text
+from assay.words.text import text
 from every_kind import EVERY, run_of, with_stall
 from folder_faults import Folder
 from json_schemas import schemas
