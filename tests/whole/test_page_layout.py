@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from assay.report import build_report
+from assay.pages.model import Figure, Series
+from assay.report import build_report, render
 from assay.report.drawing import Size, figure_svg, screen_rules
 from assay.report.drawing.letters import FONT
 from chromium import PROGRAM, Page, browser
+from page_layout import SIZES as WINDOWS
 from page_layout import layout_faults
-from report_run import synthetic_run
+from report_run import synthetic_run, synthetic_test
+from saturation_run import saturation_test
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,3 +86,19 @@ def test_no_figure_of_a_run_has_a_fault(size: Size, page: Page, tmp_path: Path) 
     style = f"<style>{face}{screen_rules()}</style>"
     (tmp_path / "figures.html").write_text(f"<!doctype html><meta charset=utf-8>{style}{''.join(drawn)}", "utf-8")
     assert layout_faults(page, tmp_path / "figures.html", "desk") == []
+
+
+def test_small_shares_on_a_logarithmic_axis_are_plain_figures(page: Page, tmp_path: Path) -> None:
+    line = Series(label="", x=(1.0, 2.0), y=(2e-6, 0.5), colour=0)
+    figure = Figure(name="f", kind="lines", alt="", x_title="x", y_title="y", y_scale="log", series=(line,))
+    drawn = figure_svg(figure, SIZES[0], paper=False)
+    assert ">0.00001<" in drawn
+    (tmp_path / "shares.html").write_text(f"<!doctype html><meta charset=utf-8><figure>{drawn}</figure>", "utf-8")
+    assert layout_faults(page, tmp_path / "shares.html", "desk") == []
+
+
+@pytest.mark.parametrize("size", WINDOWS)
+def test_no_report_of_several_tests_has_a_fault(size: str, page: Page, tmp_path: Path) -> None:
+    tests = (saturation_test([24_600.0] * 100 + [3_950.0] * 1340), synthetic_test())
+    (path,) = render(replace(synthetic_run(), tests=tests), tmp_path, formats=["html"])
+    assert layout_faults(page, path, size) == []

@@ -49,8 +49,16 @@ def log_ticks(low: float, high: float, most: int = TICKS_MAX) -> tuple[float, ..
 
 
 def labelled_ticks(low: float, high: float, *, most: int = TICKS_MAX) -> tuple[Tick, ...]:
-    """The labelled places of an axis, in plain figures. Worked: 10 to 3000 -> 10, 20, 50 and so on to 2,000."""
-    return tuple(Tick(at=at, label=f"{at:,.12g}") for at in log_ticks(low, high, most))
+    """The labelled places of an axis, in plain figures.
+
+    Worked: 10 to 3000 -> 10, 20, 50 and so on to 2,000; 0.00001 is not written ``1e-05``.
+    """
+    return tuple(Tick(at=at, label=_plain(at)) for at in log_ticks(low, high, most))
+
+
+def _plain(value: float) -> str:
+    short = f"{value:,.12g}"
+    return f"{value:,.12f}".rstrip("0").rstrip(".") if "e" in short else short
 
 
 def _equal_steps(low: float, high: float) -> tuple[float, ...]:
