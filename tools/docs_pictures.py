@@ -8,8 +8,8 @@ from pathlib import Path
 import pypdfium2
 from PIL.Image import Quantize
 
-_PAGES = {"executive": "Executive Summary", "window": "Steady State Measurement Window"}
-"""Picture: what stands on its page; the first such page is taken."""
+_PAGES = {"summary": "Summary", "window": "Steady State Measurement Window"}
+"""Picture: how its page is named in the outline; the first such page is taken."""
 _DOTS_PER_POINT = 1.5
 
 
@@ -18,7 +18,8 @@ def main(report: Path, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     document = pypdfium2.PdfDocument(report)
     for name, words in _PAGES.items():
-        page = next(page for page in document if words in page.get_textpage().get_text_range())
+        entry = next(entry for entry in document.get_toc() if words in entry.get_title())
+        page = document[entry.get_dest().get_index()]
         picture = page.render(scale=_DOTS_PER_POINT).to_pil()
         picture.quantize(256, Quantize.FASTOCTREE).save(folder / f"{name}.png", optimize=True)
 
