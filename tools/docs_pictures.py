@@ -8,7 +8,7 @@ from pathlib import Path
 import pypdfium2
 from PIL.Image import Quantize
 
-_PAGES = {"summary": "Summary", "window": "Steady State Measurement Window"}
+_PAGES = {"summary": "Summary", "window": "Steady State Measurement Window - "}
 """Picture: how its page is named in the outline; the first such page is taken."""
 _DOTS_PER_POINT = 1.5
 
