@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from assay.pages.model import Figure, Heat, Series, Tick
 from assay.report.drawing import screen_rules
+from assay.report.drawing.markers import markers
 from assay.report.html import ASSETS
 from assay.report.screen_figure import figure_data, screen_pictures
 from chromium import PROGRAM, Page, browser
@@ -134,6 +135,20 @@ def test_numbers_and_picture_can_be_taken_away(page: Page) -> None:
     assert picture.startswith("<svg")
     assert ".s0{color:" in picture.replace(" ", "")
     assert "light-dark" not in picture
+
+
+@pytest.mark.parametrize("letters", [7.0, 10.5, 12.0, 13.0])
+def test_round_points_are_round(letters: float, page: Page) -> None:
+    drawn = markers([(20.0, 20.04)], 0, letters * 0.33)
+    page.value(
+        "document.body.insertAdjacentHTML('beforeend', "
+        f'\'<svg id=round viewBox="0 0 40 40"><path d="{drawn}"/></svg>\')'
+    )
+    box = page.value(
+        "(() => { const b = document.querySelector('#round path').getBBox(); return [b.width, b.height]; })()"
+    )
+    page.value("document.querySelector('#round').remove()")
+    assert box[0] == pytest.approx(box[1], rel=0.01)
 
 
 def test_a_phone_sees_the_picture_that_is_drawn_for_it(page: Page, tmp_path: Path) -> None:

@@ -22,6 +22,8 @@ def markers(points: Iterable[Point], index: int, radius: float) -> str:
 
 
 def _circle(x: float, y: float, radius: float) -> str:
+    # Of a chord that is shorter than its diameter the two arcs would be more than a circle.
+    radius = round(radius, 1)
     r, two = length(radius), length(2 * radius)
     return f"M{length(x - radius)} {length(y)}a{r} {r} 0 1 0 {two} 0a{r} {r} 0 1 0 -{two} 0"
 
