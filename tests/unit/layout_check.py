@@ -22,6 +22,8 @@ FONT_PT_MIN = 7.0
 BLANK_SHARE_MAX = 0.4
 UNKNOWN_MAX = 5
 """The word stands once for the parties of a header and once for each of its four groups."""
+FURTHER = ", further"
+"""Behind the name of a part of the front, of its sheets behind the first one."""
 OVERLAP_PT = 0.8
 EDGE_PT = 14.0
 _SVG = "{http://www.w3.org/2000/svg}"
@@ -71,7 +73,9 @@ def report_faults(pdf: bytes, paper: Paper) -> list[Fault]:
     lines = {number: _lines(sheet) for number, sheet in sheets.items()}
     faults: list[Fault] = []
     for name, own in front_sheets(document, paper):
-        faults += [replace(fault, page=name) for number in own for fault in sheet_faults(number, sheets[number])]
+        for number in own:
+            page_name = name if number == own[0] else f"{name}{FURTHER}"
+            faults += [replace(fault, page=page_name) for fault in sheet_faults(number, sheets[number])]
     for page, own in own_sheets(document, paper):
         printed = [line for number in own for line in lines[number]]
         found = {"split": split_numbers(page, printed), "unknown": unknowns(page, printed)}

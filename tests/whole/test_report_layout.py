@@ -18,6 +18,7 @@ from assay.report.glyphs import FONTS
 from assay.report.pdf import report_pdf
 from every_kind import EVERY
 from layout_check import (
+    FURTHER,
     few_ticks,
     front_names,
     nameless_gaps,
@@ -127,9 +128,9 @@ def _has_reason(fault: Fault, paper: Paper) -> bool:
 
 
 def _is_bare(name: str, paper: Paper) -> bool:
-    """Whether a sheet of the front is of a test without figures."""
+    """Whether a sheet of the front has no figures: of a test without any, or behind the first one of a part."""
     tests = paper.front.tests if paper.front else ()
-    return any(", ".join(one.labels) == name and not one.figures for one in tests)
+    return name.endswith(FURTHER) or any(", ".join(one.labels) == name and not one.figures for one in tests)
 
 
 def _short(place: str, report: Report) -> bool:

@@ -104,8 +104,15 @@ def key_of_unit(unit: str) -> str:
 
 
 def measure_words(key: str) -> str:
-    """A key in words. Worked: ``latency_ms_p99.9`` -> ``"99.9 % response time"``."""
-    return _WORDS.get(key) or words(key)
+    """A key in words.
+
+    Worked: ``latency_ms_p99.9`` -> ``"99.9 % response time"``, ``due_ms_max`` -> ``"largest response time from due"``,
+    ``late_ms_p50`` -> ``"50 % lateness"``.
+    """
+    kind, _, part = key.partition("_ms_")
+    times = _WORDS.get(f"latency_ms_{part}", "")
+    replayed = {"due": f"{times} from due", "late": times.replace("response time", "lateness")} if times else {}
+    return _WORDS.get(key) or replayed.get(kind) or words(key)
 
 
 def quoted(

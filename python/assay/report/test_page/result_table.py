@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from math import log
 from typing import TYPE_CHECKING
 
-from assay.summary.measures import MAXIMUM, MEAN
+from assay.summary.measures import MAXIMUM, MEAN, measure_words
 from assay.summary.table import in_tables, pivoted
 from assay.words.coded import Coded
 from assay.words.digits import three_digits
@@ -31,6 +31,8 @@ PIVOTS_MAX = 2
 _ORDER = {"latency_ms_p99.9": 1, MAXIMUM: 2, MEAN: 3}
 """Of pivots; before them stands what a test is about."""
 _WHOLE_FROM = 100
+_OF_MEASURES = "value"
+"""The column of a table of different numbers that holds the key of each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,7 +164,7 @@ def _printed(column: Column, value: Raw) -> str:
     if isinstance(value, Coded):
         return text(value)
     if isinstance(value, str):
-        return paragraph(value)
+        return measure_words(value) if column.key == _OF_MEASURES else paragraph(value)
     return _number(column, value)
 
 
