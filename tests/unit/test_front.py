@@ -10,6 +10,7 @@ import pytest
 from assay.limits.held import held_of_plan
 from assay.pages.main_figure import MainFigure, chosen
 from assay.pages.model import Figure, Series
+from assay.procedures.loop.maps import _text as field_text
 from assay.report import reports_of_tests
 from assay.report.first_page.limits import LIMITS_MAX, limit_strip
 from assay.report.first_page.page import CAVEATS_MAX, deviations_text, summary_page
@@ -180,3 +181,8 @@ def test_every_kind_of_test_has_a_page_with_a_question_and_no_figure_twice(kind:
         assert len(page.findings) <= TEST_MAX
         assert all(len(row) == len(table.columns) for table in page.tables for row in table.rows)
     assert found.method.parameters
+
+
+@pytest.mark.parametrize(("value", "shown"), [(99.97, "100"), (99.94, "99.9"), (14.0, "14.0"), (24_632.0, "24,632")])
+def test_a_field_of_three_digits_has_no_bare_point(value: float, shown: str) -> None:
+    assert field_text(value) == shown

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _IOPS = "IOPS"
 _DIGITS = 3
 MOVED_MARK = f"* IOPS moved by more than {percent(MOVED_SHARE)} in the window"
-_LARGE, _THOUSAND, _TEN_THOUSAND = 100, 1000, 10_000
+_LARGE, _THOUSAND = 99.95, 1000
 
 
 def matrix_maps(
@@ -94,7 +94,7 @@ def _few_digits(value: float | None) -> str:
 
 
 def _text(value: float | None) -> str:
-    """Three digits or all before the point. Worked: 24632.0 -> ``"24,632"``, 0.307 -> ``"0.307"``, 14 -> ``"14.0"``."""
+    """Three digits or all before the point. Worked: 24632.0 -> ``"24,632"``, 99.97 -> ``"100"``, 14 -> ``"14.0"``."""
     if not value:
         return NOT_AVAILABLE
     return f"{value:,.0f}" if value >= _LARGE else f"{value:#.{_DIGITS}g}"
