@@ -26,9 +26,6 @@ LOG_NOTE = "log"
 NO_VALUE = frozenset({"", "-", "n/a", "N/A", "not stated"})
 """Texts of a table that say that there is nothing."""
 SPAN_LABEL = "Measurement window"
-PICTURE_ASPECT = 2.0
-WIDE_ASPECT = 2.2
-"""Width over height of a small picture with texts in its fields or beside its rows."""
 _DENSE = 100
 """Points of a series without lines from which on they are drawn small."""
 TURNED_NOTE = "in falling order, so that high columns hide few low ones"
@@ -289,14 +286,6 @@ class Figure:
         return axis_rule.linear_range([*self.y_values, *room], cut=self.cut)
 
     @property
-    def x_drawn_range(self) -> tuple[float, float] | None:
-        """Where the x axis begins and ends; of bars with room at either side. Worked: bars at 0 and 1 -> -1 to 2."""
-        if self.x_range or self.kind != "bars":
-            return self.x_range
-        places = [x for one in self.series for x in one.x]
-        return min(places) - 1, max(places) + 1
-
-    @property
     def x_label(self) -> str:
         """What is written at the x axis: its title, and whether it is cut or logarithmic.
 
@@ -403,13 +392,6 @@ class Report:
     def screen_figures(self) -> tuple[Figure, ...]:
         """Those of the on-screen form: of the pages of the specification and of the appendix."""
         return (*_figures(block for page in self.pages for block in page.blocks), *_figures(self.appendix))
-
-
-def pictured(figure: Figure, name: str, reading: str, aspect: float = PICTURE_ASPECT, *, small: bool = True) -> Figure:
-    """A figure as a picture on a card, its legend below; where it is not small, on a sheet with others."""
-    if figure.span and small:
-        reading = f"{reading} Shaded: the {SPAN_LABEL.lower()}."
-    return replace(figure, name=name, reading=reading, small=small, low=not small, beside=True, aspect=aspect)
 
 
 def _figures(blocks: Iterable[Block]) -> tuple[Figure, ...]:

@@ -64,12 +64,6 @@ def run_sentences(run: StoredRun, tests: Sequence[TestReport]) -> tuple[tuple[st
     return tuple((", ".join(labels) or ALL_TESTS, in_words(one)) for labels, one in run_said(run, tests))
 
 
-def further_sentences(found: Sequence[Insight], report: TestReport) -> tuple[str, ...]:
-    """What one of several tests says that the run does not say already. found : the insights of the run."""
-    shown = {(one.kind, label) for one in found for label in one.tests}
-    return sentences([one for one in insights_of_test(report) if (one.kind, report.label) not in shown])
-
-
 def further_said(found: Sequence[Insight], report: TestReport) -> tuple[Coded, ...]:
     """The insights of one of several tests that the run does not say already; at most three. found : of the run."""
     shown = {(one.kind, label) for one in found for label in one.tests}

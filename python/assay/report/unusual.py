@@ -15,7 +15,7 @@ from assay.spec.units import count_label
 from assay.words.text import text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from assay.finding import Checked
     from assay.pages.test_report import TestReport
@@ -29,14 +29,6 @@ def found_table(test_report: TestReport) -> tuple[Table, ...]:
     rows = [("Key findings", line) for line in sentences(insights_of_test(test_report))]
     rows += [("Unusual", line) for line in of_test(test_report)]
     return (Table(caption=_FOUND, columns=(_FOUND, ""), rows=tuple(rows), merged=(_FOUND,)),) if rows else ()
-
-
-def _named(tests: Sequence[TestReport]) -> Iterator[tuple[str, TestReport]]:
-    return ((one.label, one) for one in tests)
-
-
-def _said(caption: str, column: str, rows: tuple[tuple[str, str], ...]) -> Table:
-    return Table(caption=caption, columns=("Test", column), rows=rows, merged=("Test",))
 
 
 def of_test(test_report: TestReport) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.pages.axis_rule import is_close, linear_range
 from assay.pages.heat_figures import matrix_heat
-from assay.pages.model import Figure, Series, Tick, pictured
+from assay.pages.model import Figure, Series, Tick
 from assay.pages.time_axis import MINUTES
 from assay.procedures.grid.result import by_total_oio
 from assay.procedures.loop.figures import ROUND_TITLE
@@ -252,7 +252,7 @@ def processor_figure(
     )
 
 
-def picture_figure(name: str, settings: DemandSettings, result: DemandResult) -> Figure | None:
+def totals_figure(name: str, result: DemandResult) -> Figure | None:
     """IOPS from zero on over average response time, a point per total of outstanding I/Os, with the operating points.
 
     Worked: totals of 1, 2 and 4 -> a line of three points from left to right, and up to three marks.
@@ -267,19 +267,17 @@ def picture_figure(name: str, settings: DemandSettings, result: DemandResult) ->
         colour=0,
     )
     marks = [_point_mark(which, x=time, y=rate) for which, (rate, time) in _measured_points(result).items()]
-    figure = Figure(
+    series = (line, *marks)
+    return Figure(
         name=name,
         kind="lines",
         alt="IOPS over average response time, a point for each total of outstanding I/Os, with the operating points",
         x_title=ART_TITLE,
         y_title="IOPS",
         x_scale="log",
-        series=(line, *marks),
+        series=series,
+        y_most=max(y for one in series for y in one.y),
     )
-    asked = (
-        f"How many outstanding I/Os are enough? {settings.label}, {found[0][0]:,} (left) to {found[-1][0]:,} (right)."
-    )
-    return pictured(replace(figure, y_most=max(figure.y_values)), name, asked)
 
 
 def _measured_points(result: DemandResult) -> dict[PointName, tuple[float, float]]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.pages.main_figure import MainFigure, main_tail
-from assay.procedures.grid.figures import demand_maps, picture_figure
+from assay.procedures.grid.figures import demand_maps, totals_figure
 from assay.words.printed import depth_label
 
 if TYPE_CHECKING:
@@ -18,9 +17,8 @@ if TYPE_CHECKING:
 
 def demand_main_figures(settings: DemandSettings, result: DemandResult, prefix: str) -> Iterator[MainFigure]:
     """IOPS over response times first."""
-    if figure := picture_figure(f"{prefix}-main-demand", settings, result):
-        named = replace(figure, reading="")
-        yield MainFigure(kind="demand", title="IOPS over response time", note=settings.label, figure=named)
+    if figure := totals_figure(f"{prefix}-main-demand", result):
+        yield MainFigure(kind="demand", title="IOPS over response time", note=settings.label, figure=figure)
     tails = [(_label(run), run.times) for run in result.points if run.times]
     yield from main_tail(f"{prefix}-main-tail", tails, settings.label, "Response times at the operating points")
     for one in demand_maps(f"{prefix}-main-map", result.cells)[:1]:

@@ -1,21 +1,18 @@
-"""The picture of host idle recovery on the first page: what each idle time gives, against the baseline."""
+"""What each idle time gives, against the baseline."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.pages.model import Figure, Series, pictured
-from assay.spec.units import duration_label
-from assay.words.printed import outstanding_label
+from assay.pages.model import Figure, Series
 
 if TYPE_CHECKING:
     from assay.procedures.hir.result import IdleRecoveryResult
-    from assay.procedures.hir.settings import IdleRecoverySettings
 
 _BURST_COLOUR, _EDGE_COLOUR, _BASELINE_COLOUR = 0, 3, 8
 
 
-def idle_picture(name: str, settings: IdleRecoverySettings, result: IdleRecoveryResult) -> Figure | None:
+def idle_figure(name: str, result: IdleRecoveryResult) -> Figure | None:
     """IOPS of the bursts after each idle time: mean, least and greatest, and the baseline; None without two of them.
 
     Worked: five wait states and a steady baseline -> four lines, three of five points and one across.
@@ -32,7 +29,7 @@ def idle_picture(name: str, settings: IdleRecoverySettings, result: IdleRecovery
         Series(label=label, x=idle, y=edge, colour=_EDGE_COLOUR, dash="dot")
         for label, edge in zip(("Least, greatest after idle", ""), edges, strict=True)
     )
-    figure = Figure(
+    return Figure(
         name=name,
         kind="lines",
         alt="IOPS of the bursts over the idle time after each, with their least and greatest and the baseline",
@@ -52,8 +49,3 @@ def idle_picture(name: str, settings: IdleRecoverySettings, result: IdleRecovery
             ),
         ),
     )
-    asked = (
-        f"Does idle time let the drive recover? {settings.label}, "
-        f"{outstanding_label(settings.demand)}, bursts of {duration_label(settings.burst_ns)}."
-    )
-    return pictured(figure, name, asked)

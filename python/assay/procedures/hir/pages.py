@@ -18,7 +18,7 @@ from assay.pages.test_report import TestReport
 from assay.pages.time_axis import MINUTES
 from assay.pages.time_figures import time_figure
 from assay.pages.verdict import minutes_window, verdict_box, verdict_figure
-from assay.procedures.hir.figures import idle_picture
+from assay.procedures.hir.figures import idle_figure
 from assay.procedures.hir.insights import idle_insights
 from assay.procedures.hir.measures import BASELINE, idle_cell, idle_recovery_measures
 from assay.procedures.hir.result import idle_recovery_result
@@ -225,7 +225,7 @@ class IdleRecoveryReport(TestReport):
         """What idle time gives, every burst over time, and the preconditioning before them."""
         note = f"{self.settings.label}, {depth_label(self.settings.demand)}"
         drawn: tuple[tuple[FigureKind, str, Figure | None], ...] = (
-            ("recovery", "Bursts by idle time", self.picture()),
+            ("recovery", "Bursts by idle time", idle_figure(self.prefix, self.result)),
             ("curve", "Bursts over time", self._over_time("iops", "IOPS")),
             ("curve", "Preconditioning", self._preconditioning()),
         )
@@ -233,10 +233,6 @@ class IdleRecoveryReport(TestReport):
             if figure:
                 named = replace(figure, name=f"{self.prefix}-main-{place}", reading="")
                 yield MainFigure(kind=kind, title=title, note=note, figure=named)
-
-    def picture(self) -> Figure | None:
-        """What each idle time gives, against the baseline."""
-        return idle_picture(f"{self.prefix}-picture", self.settings, self.result)
 
     @property
     def ruled(self) -> Ruled:

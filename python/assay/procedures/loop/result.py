@@ -162,13 +162,6 @@ def window_times(test: StoredTest, result: LoopResult) -> dict[Cell, WindowTimes
     }
 
 
-def cell_times(test: StoredTest, result: LoopResult, cell: Cell) -> ResponseTimes | None:
-    """The histogram of one cell over the measurement window; None without a result, or where it is not stored."""
-    place = test.settings_as(LoopSettings).cells.index(cell)
-    found = [times[place] for one in window_sequences(test, result) if (times := step_times(one))]
-    return merged(found) if found else None
-
-
 def _window_times(steps: Sequence[StepRecord], times: Sequence[ResponseTimes]) -> WindowTimes:
     mean_ms, max_ms = mean_and_max_ms(steps)
     return WindowTimes(

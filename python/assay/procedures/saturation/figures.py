@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from assay.pages.histogram_figures import TIME_MS
 from assay.pages.model import Figure, Series
 from assay.pages.time_axis import MINUTES
-from assay.procedures.saturation.result import DROP_SHARE, verdict_sample
+from assay.procedures.saturation.result import verdict_sample
 from assay.results import NINES
-from assay.words.printed import percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,11 +19,6 @@ if TYPE_CHECKING:
     from assay.procedures.saturation.settings import SaturationSettings
 
 WRITTEN, FILLS = "Total Gigabytes Written (GB)", "Drive Fills (normalised capacity)"
-_SAID = {
-    "Peak": "highest sample",
-    "Peak drop": f"first of two more than {percent(1 - DROP_SHARE)} below it",
-    "Level reached": "median of five samples near the steady average",
-}
 MANY_FILLS = 6
 """From so many on an axis of drive fills is logarithmic, as the fall comes in the first ones."""
 MARK_COLOURS = {"Peak": 1, "Peak drop": 3, "Level reached": 2}
@@ -55,11 +49,6 @@ def iops_figure(
         series=(curve, *marks),
         span=_judged(result, settings, x_title) if settings else None,
     )
-
-
-def marks_said(figure: Figure) -> str:
-    """What the marks of a figure are, those that it has. Worked: one mark -> ``"Peak: highest sample."``."""
-    return " ".join(f"{one.label}: {_SAID[one.label]}." for one in figure.series if one.label in _SAID)
 
 
 def _judged(result: SaturationResult, settings: SaturationSettings, x_title: str) -> tuple[float, float] | None:
