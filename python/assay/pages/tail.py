@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.pages.histogram_figures import TIME_MS
 from assay.pages.model import Figure, Series, Tick
+from assay.words.digits import nth
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +41,7 @@ def tail_figure(name: str, curves: Sequence[tuple[str, ResponseTimes]]) -> Figur
         x_title="Percentile",
         y_title=TIME_MS,
         y_scale="log",
-        ticks=(*(Tick(at=nines(share), label=f"p{share * 100:.10g}") for share in _named(last)), _maximum(last)),
+        ticks=(*(Tick(at=nines(share), label=nth(share)) for share in _named(last)), _maximum(last)),
         series=tuple(series for pair in found for series in pair),
     )
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from assay.pages.dots import Dot, DotRow, Dots
 from assay.pages.model import Figure, Series, Tick
 from assay.report.comparison_states import SETTLED, test_states
-from assay.report.comparison_words import STATES, number_label, order_text
+from assay.report.comparison_words import number_label, order_text
+from assay.summary.verdict import STATE_WORDS
 from assay.words.digits import times
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def _dot(one: Standing, state: TestState, scale: float) -> Dot:
         value=None if one.value is None else one.value * scale,
         low=one.low,
         high=one.high,
-        words=STATES[state.state] if state.state not in SETTLED else "",
+        words=STATE_WORDS[state.state] if state.state not in SETTLED else "",
         hollow=state.state not in SETTLED,
         best=one.order == 1,
     )

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from assay.pages.leveled import Leveled
 from assay.pages.model import Table
-from assay.report.comparison_words import STATES, remark_sentence, worded
+from assay.report.comparison_words import remark_sentence, worded
 from assay.summary.ranking import is_raised
-from assay.summary.verdict import beside, level_of
+from assay.summary.verdict import STATE_WORDS, beside, gravity, level_of
 from assay.words.coded import coded
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ SETTLED: frozenset[State] = frozenset({"steady", "no-rule"})
 """Of other tests the dots are hollow."""
 _NO_RESULT: frozenset[State] = frozenset({"withheld", "cut-short", "not-run"})
 _BESIDE_MAX = 1
-_GRAVER: tuple[Level, ...] = ("good", "unknown", "warn", "bad")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +40,7 @@ class TestState:
     @property
     def text(self) -> Leveled:
         """In words. Worked: ``steady, 8 cells unstable``."""
-        return Leveled(", ".join((STATES[self.state], *map(worded, self.beside))), self.level)
+        return Leveled(", ".join((STATE_WORDS[self.state], *map(worded, self.beside))), self.level)
 
 
 NOT_RUN = TestState(state="not-run", level="unknown")
@@ -84,14 +83,17 @@ def drives_table(found: Comparison, said: Sequence[Remark]) -> Table:
 def _failed(found: Comparison, states: Mapping[str, TestState]) -> str:
     """The tests that have no result, for a sentence. Worked: ``IOPS withheld, TP-128 cut short``."""
     listed = ((shown, states[test].state) for test, shown in found.tests)
-    return ", ".join(f"{shown} {STATES[state]}" for shown, state in listed if state in _NO_RESULT) or "other conditions"
+    return (
+        ", ".join(f"{shown} {STATE_WORDS[state]}" for shown, state in listed if state in _NO_RESULT)
+        or "other conditions"
+    )
 
 
 def _of_subject(subject: Subject, test: str) -> TestState:
     """Of repeats the gravest."""
     reports = [next((one for one in run.tests if one.prefix == test), None) for run in subject.runs]
     states = [_of_test(one) if one else NOT_RUN for one in reports]
-    return max(states, key=lambda one: (one.state in _NO_RESULT, _GRAVER.index(one.level)))
+    return min(states, key=lambda one: (one.state not in _NO_RESULT, gravity(one.level)))
 
 
 def _of_test(report: TestReport) -> TestState:

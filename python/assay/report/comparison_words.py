@@ -1,4 +1,4 @@
-"""The words of a comparison in one table: how tests came out, what numbers are called, and a sentence per drive."""
+"""The words of a comparison in one table: what stands beside a test, names of numbers, and a sentence per drive."""
 
 from __future__ import annotations
 
@@ -7,26 +7,16 @@ from typing import TYPE_CHECKING
 from assay.compare.remark import LEVEL_SHARE
 from assay.summary.measures import FIRST, LAST, MAXIMUM, SETTLED, percentile_key
 from assay.words.coded import coded
+from assay.words.digits import nth
 from assay.words.text import joined, sentence, text
 
 if TYPE_CHECKING:
     from assay.compare.numbers import NumberName
     from assay.compare.remark import Cited, Remark, RemarkKind
     from assay.compare.subject import Subject
-    from assay.summary.record import Key, State
+    from assay.summary.record import Key
     from assay.words.coded import Coded
 
-STATES: dict[State, str] = {
-    "withheld": "withheld",
-    "cut-short": "cut short",
-    "not-steady": "not steady",
-    "not-settled": "not settled",
-    "not-judged": "not judged",
-    "steady": "steady",
-    "no-rule": "measured",
-    "not-run": "not run",
-}
-"""A test that failed has one word everywhere."""
 REMARKS: dict[RemarkKind, str] = {
     "leads": "best in {first} of {count}: {ahead}[; {behind}]",
     "trails": "[best in {first} of {count}; ]{behind}",
@@ -56,7 +46,7 @@ _WAYS = {100: "read", 0: "write"}
 _SAMPLES: dict[Key, str] = {FIRST: "sample-first", SETTLED: "sample-settled", LAST: "sample-last"}
 _PARTS = {
     MAXIMUM: "max",
-    **{percentile_key(share): f"p{share * 100:g}" for share in (0.5, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999)},
+    **{percentile_key(share): nth(share) for share in (0.5, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999)},
 }
 _FAR = 0.01
 """A share below this is printed as a fraction: ``1/348``."""

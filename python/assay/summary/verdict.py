@@ -30,6 +30,18 @@ _LEVELS: dict[State, Level] = {
     "no-rule": "good",
     "not-run": "unknown",
 }
+STATE_WORDS: dict[State, str] = {
+    "withheld": "withheld",
+    "cut-short": "cut short",
+    "not-steady": "not steady",
+    "not-settled": "not settled",
+    "not-judged": "not judged",
+    "steady": "steady",
+    "no-rule": "measured",
+    "not-run": "not run",
+}
+"""A test that came out so has one word everywhere."""
+_GRAVEST: tuple[Level, ...] = ("bad", "warn", "unknown", "good")
 _WITHHELD: frozenset[State] = frozenset({"withheld", "cut-short"})
 
 
@@ -103,6 +115,11 @@ def _state(test: StoredTest, ruled: Ruled, withheld: Coded | None) -> State:
     if ruled.reached is None:
         return "not-judged"
     return "steady" if ruled.reached else "not-settled"
+
+
+def gravity(level: Level) -> int:
+    """Levels sort by this, the gravest first. Worked: warn stands behind bad and before good."""
+    return _GRAVEST.index(level)
 
 
 def level_of(verdict: Verdict) -> Level:

@@ -83,8 +83,8 @@ def times(value: float) -> str:
 
 
 def nth(value: float) -> str:
-    """A percentile by its share. Worked: 0.999 -> ``"p99.9"``."""
-    return f"p{value * 100:g}"
+    """A percentile by its share, with all its nines. Worked: 0.999 -> ``"p99.9"``, 0.9999999 -> ``"p99.99999"``."""
+    return f"p{value * 100:.10g}"
 
 
 def block(size_bytes: int) -> str:

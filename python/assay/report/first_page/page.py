@@ -11,7 +11,7 @@ from assay.report.first_page.tiles import run_tiles
 from assay.spec.units import GB, count_label
 from assay.summary.ranking import in_words, level_of_said
 from assay.summary.record import Status
-from assay.summary.verdict import beside, level_of, stated
+from assay.summary.verdict import STATE_WORDS, beside, gravity, level_of, stated
 from assay.words.digits import three_digits
 from assay.words.printed import paragraph, utc
 from assay.words.text import sentence, text
@@ -29,17 +29,6 @@ CAVEATS_MAX = 4
 """So many caveats are shown; then how many more there are."""
 DEVIATIONS_NAMED = 2
 
-_GRAVEST: tuple[Level, ...] = ("bad", "warn", "unknown", "good")
-_STATES: dict[State, str] = {
-    "withheld": "withheld",
-    "cut-short": "cut short",
-    "not-steady": "not steady",
-    "not-settled": "not settled",
-    "not-judged": "not judged",
-    "steady": "steady",
-    "no-rule": "measured",
-    "not-run": "not run",
-}
 _NEEDS_NO_REASON = {"steady", "no-rule", "not-run"}
 
 
@@ -137,17 +126,17 @@ def _outcomes(tests: Sequence[TestSummary]) -> Iterator[Said]:
     found: dict[State, list[TestSummary]] = {}
     for one in tests:
         found.setdefault(one.verdict.state, []).append(one)
-    for state, same in sorted(found.items(), key=lambda pair: _GRAVEST.index(_worst(pair[1]))):
+    for state, same in sorted(found.items(), key=lambda pair: gravity(_worst(pair[1]))):
         if state == "no-rule":
             continue
         few = len(tests) == 1 or state in _NEEDS_NO_REASON
-        named = f"{len(same)} of {len(tests)} {_STATES[state]}" if few else f"{_labels(same)} {_STATES[state]}"
-        yield Said(text=_STATES[state] if len(tests) == 1 else named, level=_worst(same))
+        named = f"{len(same)} of {len(tests)} {STATE_WORDS[state]}" if few else f"{_labels(same)} {STATE_WORDS[state]}"
+        yield Said(text=STATE_WORDS[state] if len(tests) == 1 else named, level=_worst(same))
 
 
 def worst(levels: Iterable[Level]) -> Level:
     """The gravest of some levels. Worked: good and warn -> warn."""
-    return min(levels, key=_GRAVEST.index)
+    return min(levels, key=gravity)
 
 
 def _worst(tests: Sequence[TestSummary]) -> Level:
@@ -160,7 +149,7 @@ def _labels(tests: Sequence[TestSummary]) -> str:
 
 def _caveats(run: RunSummary) -> Iterator[Said]:
     """Why tests have no verdict or a bad one, then what concerns the run, the deviations last."""
-    for one in sorted(run.tests, key=lambda test: _GRAVEST.index(level_of(test.verdict))):
+    for one in sorted(run.tests, key=lambda test: gravity(level_of(test.verdict))):
         if one.verdict.state not in _NEEDS_NO_REASON and one.verdict.reason:
             yield Said(text=f"{one.label}: {verdict_text(one)}", level=level_of(one.verdict))
     for caveat in run.caveats:
