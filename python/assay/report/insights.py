@@ -45,14 +45,11 @@ def insights_of_test(report: TestReport) -> tuple[Insight, ...]:
     return report.once("insights", found)[:TEST_MAX]
 
 
-def run_said(run: StoredRun, tests: Sequence[TestReport], held: Held | None = None) -> tuple[Spoken, ...]:
+def run_said(run: StoredRun, tests: Sequence[TestReport], found: Sequence[Insight]) -> tuple[Spoken, ...]:
     """What a run says, gravest first, each behind the labels of its tests, none of all; at most five.
 
-    held : how the limits of its plan came out.
-
-    What leads is what the drive is good for, where nothing is worse than a fact.
+    found : its insights. What leads is what the drive is good for, where nothing is worse than a fact.
     """
-    found = run_insights(run, tests, held)
     lines = [(one.tests, said(one)) for one in found]
     first = _lead(run, tests, found)
     leads = [line for line in lines if line[1] == first] or ([((), first)] if first else [])
@@ -61,7 +58,8 @@ def run_said(run: StoredRun, tests: Sequence[TestReport], held: Held | None = No
 
 def run_sentences(run: StoredRun, tests: Sequence[TestReport]) -> tuple[tuple[str, str], ...]:
     """The same in words."""
-    return tuple((", ".join(labels) or ALL_TESTS, in_words(one)) for labels, one in run_said(run, tests))
+    spoken = run_said(run, tests, run_insights(run, tests))
+    return tuple((", ".join(labels) or ALL_TESTS, in_words(one)) for labels, one in spoken)
 
 
 def further_said(found: Sequence[Insight], report: TestReport) -> tuple[Coded, ...]:

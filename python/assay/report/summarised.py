@@ -53,7 +53,7 @@ def summarise_run(run: StoredRun, reports: Sequence[TestReport], held: Held | No
         not_begun=not_begun(run),
         held=held,
         exit_codes=exit_codes(tests, held),
-        said=run_said(run, reports, held),
+        said=run_said(run, reports, found),
         caveats=tuple(_caveats(run, listed)),
         claims={key: value for key, value in (run.plan.get("claims") or {}).items() if value is not None},
     )

@@ -162,7 +162,7 @@ class LoopReport(TestReport):
 
     def distribution(self) -> Distribution:
         """Response times of every cell over the measurement window."""
-        return loop_distribution(self.test, self.result, self.prefix)
+        return self.once("distribution", lambda: loop_distribution(self.test, self.result, self.prefix))
 
     def tables(self, suffix: str) -> Iterator[ResultTable]:
         """Matrix, rounds, response times and the histogram behind them."""

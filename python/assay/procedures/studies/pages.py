@@ -214,7 +214,7 @@ class StudyReport(TestReport):
 
     def distribution(self) -> Distribution:
         """Response times of the settled part of every stage."""
-        return study_distribution(self.test, self.result, self.prefix)
+        return self.once("distribution", lambda: study_distribution(self.test, self.result, self.prefix))
 
     def tables(self, suffix: str) -> Iterator[ResultTable]:
         """Every sample, the settled values, and what the reading found."""

@@ -151,7 +151,7 @@ class SaturationReport(TestReport):
 
     def distribution(self) -> Distribution:
         """Response times of the first and last sample and of the steady part."""
-        return saturation_distribution(self.test, self.result, self.prefix)
+        return self.once("distribution", lambda: saturation_distribution(self.test, self.result, self.prefix))
 
     def tables(self, suffix: str) -> Iterator[ResultTable]:
         """Samples, marks and the histogram behind them."""
