@@ -16,6 +16,7 @@ from assay.compare.comparison import (
 from assay.compare.side import Side, side_of
 from assay.compare.subject import blinded, check_given_once, check_independent, named, subjects_of
 from assay.errors import UsageError
+from assay.words.printed import NOT_AVAILABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -310,7 +311,16 @@ def explained(result: GateResult) -> tuple[str, ...]:
 
 def change_text(one: Gated) -> str:
     """The change of a number, better with a plus. Worked: worse by 0.0512 -> ``-5.12 %``; no ratio -> ``n/a``."""
-    return "n/a" if one.worse is None else f"{-one.worse:+z.2%}".replace("%", " %")
+    return NOT_AVAILABLE if one.worse is None else f"{-one.worse:+z.2%}".replace("%", " %")
+
+
+def gated_cells(one: Gated) -> tuple[str, str, str, str]:
+    """Change, limit, uncertainty and reason of a line, as every table has them.
+
+    Worked: worse by 0.0512 of 0.05 allowed, without rounds -> ``-5.12 %``, ``5.00 %``, ``n/a`` and why.
+    """
+    reach = NOT_AVAILABLE if one.reach is None else share(one.reach)
+    return change_text(one), share(one.limit), reach, one.reason
 
 
 def gated_label(one: Gated) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.compare.gate import change_text, explained, gated_label, share
+from assay.compare.gate import explained, gated_cells, gated_label, share
 from assay.compare.summary import cohorts, matrix_numbers, published_rows
 from assay.pages.headline import number_text
 from assay.pages.leveled import Leveled
@@ -237,10 +237,7 @@ def _gated_row(one: Gated) -> tuple[str, ...]:
         one.side.subject.letter,
         gated_label(one),
         *values,
-        change_text(one),
-        share(one.limit),
-        NOT_AVAILABLE if one.reach is None else share(one.reach),
-        one.reason,
+        *gated_cells(one),
     )
 
 

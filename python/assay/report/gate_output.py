@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from assay.compare.gate import change_text, explained, gated_label, share
+from assay.compare.gate import explained, gated_cells, gated_label, share
 from assay.pages.headline import number_text
 from assay.words.printed import NOT_AVAILABLE, paragraph
 
@@ -115,15 +115,7 @@ def summary_md(found: GateResult) -> str:
 
 
 def _row(one: Gated) -> tuple[str, ...]:
-    return (
-        VERDICT_WORDS[one.verdict],
-        one.side.subject.letter,
-        gated_label(one),
-        change_text(one),
-        share(one.limit),
-        NOT_AVAILABLE if one.reach is None else share(one.reach),
-        one.reason,
-    )
+    return (VERDICT_WORDS[one.verdict], one.side.subject.letter, gated_label(one), *gated_cells(one))
 
 
 def _cell(text: str) -> str:
