@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from assay.pages.model import Tick
 from assay.report.drawing.letters import text_width
-from assay.report.drawing.scale import Axis, number_ticks, spaced
+from assay.report.drawing.scale import Axis, address, number_ticks, rows_axis, spaced
 from assay.report.drawing.svg import group, length, path, rect, text
 
 if TYPE_CHECKING:
@@ -45,11 +45,9 @@ class _Plan:
         return _HEAD * self.letters + (place + (0.68 if self.stacked else 0.5)) * self.row
 
     def address(self, count: int) -> str:
-        """Where the axes are, for the script of a page: the first row is the highest number."""
+        """Where the axes are, for the script of a page."""
         half = self.row / 2
-        box = (self.axis.start, self.middle(0) - half, self.axis.end, self.middle(count - 1) + half)
-        x = f"lin {self.axis.low:.9g} {self.axis.high:.9g}"
-        return f' data-box="{" ".join(map(length, box))}" data-x="{x}" data-y="lin 0.5 {count + 0.5:g}"'
+        return address(self.axis, rows_axis(count, self.middle(0) - half, self.middle(count - 1) + half))
 
 
 def changes_height(changes: Sequence[Change], size: Size) -> float:

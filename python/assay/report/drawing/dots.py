@@ -18,7 +18,7 @@ from assay.pages.model import Tick
 from assay.report.drawing.legend import legend, legend_parts
 from assay.report.drawing.letters import text_width
 from assay.report.drawing.markers import markers
-from assay.report.drawing.scale import Axis
+from assay.report.drawing.scale import Axis, address, rows_axis
 from assay.report.drawing.spread import spread_out
 from assay.report.drawing.svg import group, length, path, text
 from assay.report.drawing.theme import series_class
@@ -76,10 +76,8 @@ class _Plan:
     @property
     def address(self) -> str:
         """Where the axes are, for the script of a page."""
-        count = len(self.dots.rows)
-        sides = (self.axis.start, self.middle(0) - self.row / 2, self.axis.end, self.middle(count) - self.row / 2)
-        x = f"log {self.axis.low:.9g} {self.axis.high:.9g}"
-        return f' data-box="{" ".join(map(length, sides))}" data-x="{x}" data-y="lin 0.5 {count + 0.5:g}"'
+        half, count = self.row / 2, len(self.dots.rows)
+        return address(self.axis, rows_axis(count, self.middle(0) - half, self.middle(count) - half))
 
 
 def dots_height(figure: Figure, dots: Dots, size: Size) -> float:

@@ -38,16 +38,6 @@ class Frame:
     x_title: tuple[str, ...]
     y_title: tuple[str, ...]
 
-    @property
-    def address(self) -> str:
-        """Where the axes are, for the script of a page, as attributes of the picture."""
-        box = " ".join(map(length, (self.x.start, self.y.end, self.x.end, self.y.start)))
-        ends = (
-            f' data-{name}="{"log" if axis.log else "lin"} {axis.low:.9g} {axis.high:.9g}"'
-            for name, axis in (("x", self.x), ("y", self.y))
-        )
-        return f' data-box="{box}"{"".join(ends)}'
-
 
 def frame(figure: Figure, size: Size, *, right: float = 0, below: float = 0, title: str = "") -> Frame:
     """Lay out the frame of a figure. right, below : room that a legend takes. title : stands above everything."""

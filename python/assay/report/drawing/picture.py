@@ -13,6 +13,7 @@ from assay.report.drawing.frame import frame, frame_parts
 from assay.report.drawing.heat import heat_parts, scale_parts
 from assay.report.drawing.legend import legend, legend_parts
 from assay.report.drawing.lines import bar_parts, plane_parts, window
+from assay.report.drawing.scale import address
 from assay.report.drawing.svg import length
 from assay.report.drawing.theme import FAMILY, paper_rules
 
@@ -35,13 +36,13 @@ def figure_svg(figure: Figure, size: Size, *, paper: bool, name: str = "") -> st
     """
     name = name or figure.name
     size = _grown(figure, size) if size.grows else size
-    address, parts = _drawn(figure, size, name)
+    place, parts = _drawn(figure, size, name)
     box = f'viewBox="0 0 {length(size.width)} {length(size.height)}" font-size="{length(size.letters)}"'
     if paper:
         sides = f'width="{length(size.width)}" height="{length(size.height)}" font-family="{FAMILY}"'
         head = f'<svg xmlns="http://www.w3.org/2000/svg" {sides} {box}><style>{paper_rules()}</style>'
     else:
-        head = f'<svg class="fig" role="img" aria-label={quoteattr(figure.alt)} {box}{address}>'
+        head = f'<svg class="fig" role="img" aria-label={quoteattr(figure.alt)} {box}{place}>'
     return f"{head}{''.join(parts)}</svg>"
 
 
@@ -72,7 +73,7 @@ def _drawn(figure: Figure, size: Size, name: str) -> tuple[str, list[str]]:
     clip = f"{name}-c"
     drawn = bar_parts(found) if figure.kind == "bars" else plane_parts(found, clip if _is_cut(figure) else "")
     bounds = _clip(found.x.start, found.y.end, found.x.end, found.y.start, clip) if _is_cut(figure) else ""
-    return found.address, [
+    return address(found.x, found.y), [
         bounds,
         window(found),
         *frame_parts(found),
@@ -86,7 +87,7 @@ def _heat(figure: Figure, heat: Heat, size: Size) -> tuple[str, list[str]]:
     found = frame(figure, size, below=below, title=heat.colour_title if heat.texts else "")
     parts: Iterator[str] = heat_parts(found, heat)
     scale = () if heat.texts else scale_parts(heat, found.x.start, found.x.end, size.height - below, size.letters)
-    return found.address, [*parts, *frame_parts(found, grid=False), *scale]
+    return address(found.x, found.y), [*parts, *frame_parts(found, grid=False), *scale]
 
 
 def _is_cut(figure: Figure) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from assay.pages.log_axis import labelled_ticks, log_range
 from assay.pages.model import Tick
+from assay.report.drawing.svg import length
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -39,6 +40,24 @@ class Axis:
 
     def _placed(self, value: float) -> float:
         return math.log10(value) if self.log else value
+
+
+def address(x: Axis, y: Axis) -> str:
+    """Where both axes of a picture are, for the script of a page, as attributes.
+
+    Worked: 0 to 5 over 10 to 110 -> ``data-box`` from 10 to 110 across, ``data-x="lin 0 5"``.
+    """
+    box = " ".join(map(length, (x.start, y.end, x.end, y.start)))
+    ends = (
+        f' data-{name}="{"log" if axis.log else "lin"} {axis.low:.9g} {axis.high:.9g}"'
+        for name, axis in (("x", x), ("y", y))
+    )
+    return f' data-box="{box}"{"".join(ends)}'
+
+
+def rows_axis(count: int, top: float, bottom: float) -> Axis:
+    """The axis up a picture of rows, of which the first has the highest number. Worked: three rows -> 0.5 to 3.5."""
+    return Axis(low=0.5, high=count + 0.5, log=False, start=bottom, end=top)
 
 
 def x_axis(figure: Figure, start: float, end: float) -> Axis:
