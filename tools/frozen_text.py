@@ -47,7 +47,9 @@ def _head_lines(page: Page) -> Iterator[str]:
     yield from (f"{name}: {_line(text)}" for name, text in texts.items() if text)
 
 
-def _header_lines(header: Header) -> Iterator[str]:
+def _header_lines(header: Header | None) -> Iterator[str]:
+    if header is None:
+        return
     yield f"header {header.form}: {_cells((header.organisation, header.revision))}"
     yield from _indented(map(_cells, (*header.dates, *header.parties)))
     for group in header.groups:

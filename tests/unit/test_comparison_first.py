@@ -71,7 +71,7 @@ def test_a_drive_leads_trails_is_level_or_has_no_result(run: StoredRun) -> None:
     leads, trails = sentences(compare_runs([variant(run, 1), variant(run, 2, slower=0.5)]))
     assert leads.startswith("Best in 4 of 4: ")
     assert "(50 % of B)" in leads
-    assert trails.startswith("2x A's ")
+    assert trails.startswith("Most behind A in ")
     level = sentences(compare_runs([variant(run, 1), variant(run, 2, slower=0.05)]))
     assert level == ["Within 10 % of the best in all 4."] * 2
     cut = variant(run, 3, tests=(replace(run.tests[0], ended="interrupted"),))
@@ -92,8 +92,8 @@ def test_states_are_one_word_with_a_level_that_the_colour_follows(run: StoredRun
     assert table.columns == ("Drive", "Compared", "LAT")
     state = table.rows[2][2]
     assert isinstance(state, Leveled)
-    assert (str(state), state.level, look(state)) == ("cut short", "bad", "bad")
-    assert look(Leveled("not settled", "good")) == "good"
+    assert (str(state), state.level, look(state)) == ("cut short", "bad", "verdict bad")
+    assert look(Leveled("not settled", "good")) == "verdict good"
     assert copy.deepcopy(state).level == "bad"
     other = variant(run, 4, edition={**run.edition, "name": "pts-e-1.0"})
     apart = compare_runs([variant(run, 1), variant(run, 2), other], Options(despite=True))

@@ -331,6 +331,7 @@ Block = Table | Box | Figure | Text
 class Page:
     """One printed page.
 
+    header : that of the specification; None where the report's title and ``facts`` stand instead.
     place : its number in the report, ``7 of 26`` for the pages of the specification, ``A1`` for those behind, of which
     each sheet of paper has a number of its own.
     banner : what a reader must know before any number on the page, or None. notice : likewise, of some of the numbers.
@@ -343,7 +344,7 @@ class Page:
 
     title: str
     subtitle: str
-    header: Header
+    header: Header | None
     banner: str | None
     blocks: tuple[Block, ...]
     columns: tuple[tuple[Block, ...], ...] = ()
@@ -364,7 +365,8 @@ class Page:
 class Report:
     """A whole report.
 
-    label : how far the run conforms, printed on each page. colophon : tool and run, printed beside it.
+    label : how far the run conforms, printed on each page. facts : of a report whose pages have no header, below its
+    title. colophon : tool and run, printed beside it.
     date : year, month, day, hour, minute, second of the report in UTC, fixed at the first rendering.
     pages : the printed pages. disclosure : what stands behind the numbers, as further printed pages.
     appendix : the same as blocks for the on-screen form, with more detail.
@@ -375,6 +377,7 @@ class Report:
     colophon: str
     date: tuple[int, int, int, int, int, int]
     pages: tuple[Page, ...]
+    facts: str = ""
     disclosure: tuple[Page, ...] = ()
     appendix: tuple[Block, ...] = ()
 

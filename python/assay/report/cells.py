@@ -57,10 +57,10 @@ def look(text: str) -> str:
 def status(text: str) -> str:
     """What a status is to the eye: ``good``, ``bad``, ``warn``, ``faint`` or nothing. Worked: ``WARN`` is ``warn``.
 
-    A text that has a level is what that says, whatever its words.
+    A text that has a level is ``verdict`` and what that says, whatever its words.
     """
     if isinstance(text, Leveled):
-        return _OF_LEVEL[text.level]
+        return f"verdict {_OF_LEVEL[text.level]}"
     return next((name for name, words in _STATUS if words.match(text)), "")
 
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 from assay.compare.remark import remarks
 from assay.compare.standing import ranked_numbers
-from assay.pages.header import ORGANISATION
-from assay.pages.model import Group, Header, Page, Report, Table
+from assay.pages.model import Page, Report, Table
 from assay.report.anchors import slug
 from assay.report.comparison_dots import dot_figures
 from assay.report.comparison_states import drives_table
@@ -199,12 +198,11 @@ def _report(
     blind: bool,
     banner: str | None,
 ) -> Report:
-    header = _header(title, subjects, blind=blind)
     pages = [
         Page(
             title=title,
             subtitle=one.title,
-            header=header,
+            header=None,
             banner=banner,
             blocks=one.blocks,
             columns=one.columns,
@@ -220,6 +218,7 @@ def _report(
         colophon=", ".join(sorted(tools)),
         date=BLIND_DATE if blind else utc_datetime(_latest_ns(subjects)).timetuple()[:6],
         pages=numbered,
+        facts=_facts(subjects, blind=blind),
     )
 
 
@@ -264,26 +263,11 @@ def _banner(found: Comparison) -> str | None:
     return " - ".join((*said[:_SAID_MAX], *more, *(files if found.unverified else ()))) or None
 
 
-def _header(title: str, subjects: Sequence[Subject], *, blind: bool) -> Header:
+def _facts(subjects: Sequence[Subject], *, blind: bool) -> str:
+    """When, by which edition, and how many. Worked: ``2012-05-01 08:00 UTC to ... - PTS-C 1.0 - 3 drives, 3 runs``."""
     runs = [run for one in subjects for run in one.runs]
-    dates = [run.run.started_wall_ns for run in runs]
-    shown = ("withheld", "withheld") if blind else (utc(min(dates)), utc(max(dates)))
-    editions = dict.fromkeys(str(run.tests[0].edition.title) for run in runs)
-    return Header(
-        form="2.0",
-        organisation=ORGANISATION,
-        revision=title.lower(),
-        dates=(("First run", shown[0]), ("Last run", shown[1])),
-        parties=(
-            ("Vendor", "several"),
-            ("SSD Model", count_label(len(subjects), "column")),
-            ("Tested By", "see the runs"),
-        ),
-        groups=(
-            Group(title=title, entries=(("Columns", str(len(subjects))), ("Runs", str(len(runs))))),
-            Group(title="Edition", entries=(("Edition", "; ".join(editions)),)),
-            Group(
-                title="Identities", entries=(("Names", "class and letter (blind)" if blind else "as the drives tell"),)
-            ),
-        ),
-    )
+    dates = sorted(run.run.started_wall_ns for run in runs)
+    when = "dates withheld" if blind else " to ".join(dict.fromkeys((utc(dates[0]), utc(dates[-1]))))
+    editions = "; ".join(dict.fromkeys(str(run.tests[0].edition.title) for run in runs))
+    counts = f"{count_label(len(subjects), 'drive')}, {count_label(len(runs), 'run')}"
+    return f"{when} \N{MIDDLE DOT} {editions} \N{MIDDLE DOT} {counts}"

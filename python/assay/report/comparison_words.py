@@ -25,9 +25,7 @@ REMARKS: dict[RemarkKind, str] = {
 }
 WORDS: dict[str, str] = {
     **{str(kind): words for kind, words in REMARKS.items()},
-    "rate-behind": "{share:share} of {other}'s {number}",
-    "rate-far-behind": "1/{times:,.0f} of {other}'s {number}",
-    "time-behind": "{times:times} {other}'s {number}",
+    "behind": "most behind {other} in {number} ({times:times})",
     "rate-ahead": "{number} ({times:times} {other})",
     "time-ahead": "{number} ({share:share} of {other})",
     "unstable": "{count:cell} unstable",
@@ -48,8 +46,6 @@ _PARTS = {
     MAXIMUM: "max",
     **{percentile_key(share): nth(share) for share in (0.5, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999)},
 }
-_FAR = 0.01
-"""A share below this is printed as a fraction: ``1/348``."""
 
 
 def worded(said: Coded) -> str:
@@ -74,7 +70,7 @@ def number_phrase(name: NumberName) -> str:
 def remark_sentence(remark: Remark, states: str) -> str:
     """One sentence of a drive. states : of its tests, where no number counts.
 
-    Worked: ``Best in 4 of 12: random 4 KiB writes (4.5x C); 1.6x B's p99.9 of random 4 KiB reads.``
+    Worked: ``Best in 4 of 12: random 4 KiB writes (4.5x C); most behind B in p99.9 of random 4 KiB reads (1.6x).``
     """
     behind = remark.behind
     values = {
@@ -97,11 +93,8 @@ def _ahead(cited: Cited) -> str:
 
 
 def _behind(cited: Cited) -> str:
-    name = cited.number.name
-    far = "rate-far-behind" if cited.share < _FAR else "rate-behind"
-    code = "time-behind" if name.better == "lower" else far
-    values = {"share": cited.share, "times": 1 / cited.share, "other": cited.other.letter}
-    return worded(coded(code, number=number_phrase(name), **values))
+    values = {"times": 1 / cited.share, "other": cited.other.letter}
+    return worded(coded("behind", number=number_phrase(cited.number.name), **values))
 
 
 def _short_name(name: NumberName) -> str:

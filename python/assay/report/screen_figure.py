@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from assay.pages.model import Figure, Heat, Tick
 
-WIDE = Size(width=1000, height=400, letters=13, grows=True)
+WIDE = Size(width=1200, height=460, letters=13, grows=True)
 HALF = Size(width=560, height=320, letters=13, beside=False, grows=True)
 PHONE = Size(width=350, height=270, letters=12, beside=False, grows=True)
 """In CSS pixels: over the whole of a page, one of two side by side, and on a phone."""

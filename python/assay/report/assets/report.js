@@ -172,7 +172,7 @@
     row.classList.add("folding");
     row.classList.toggle("long-name", row.cells[0].textContent.length > 10);
     // Where the line shows all there is nothing to open.
-    if (rest.every((cell) => !cell.textContent || cell.matches(".under, .absent"))) return;
+    if (rest.every((cell) => !cell.textContent || cell.matches(".under, .absent, .verdict"))) return;
     const head = row.cells[0];
     const open = button(head.textContent, "", () => {});
     open.removeAttribute("title");
