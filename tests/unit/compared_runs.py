@@ -20,6 +20,7 @@ from assay.run.store.read import read_run
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from assay.compare.price import Price
     from assay.compare.subject import LoadedRun
     from assay.engine.records import StoredRun
 
@@ -40,6 +41,7 @@ def variant(
     noise: float = 0.0,
     variation: float | None = None,
     identity: dict[str, Any] | None = None,
+    price: Price | None = None,
     **more: Any,
 ) -> LoadedRun:
     """The same run as one of another seed, its numbers worse by a share and moved by chance.
@@ -57,7 +59,7 @@ def variant(
         else HostCertificate(status="valid", reference=_reference(run, variation)),
         **more,
     )
-    found = loaded_run(changed, f"runs/{number}")
+    found = loaded_run(changed, f"runs/{number}", price)
     moved = random.Random(number)  # noqa: S311 - noise of a test
     run_factor = 1 + noise * moved.uniform(-1, 1)
     numbers = {}

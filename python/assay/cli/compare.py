@@ -45,6 +45,7 @@ _GATE_ONLY = ("fail_over", "gate", "undecided", "junit", "annotate", "summary_md
 )
 @click.option("--blind", is_flag=True, help="Print classes and letters instead of names, serials and run folders.")
 @click.option("--blind-key", metavar="TEXT", help="Order the letters by this key. Default: one that everybody knows.")
+@click.option("--prices", metavar="LIST", help="Price of each RUN in their order, then the currency: '89,119.90 EUR'.")
 @click.option(
     "--baseline",
     multiple=True,
@@ -77,6 +78,7 @@ def compare(
     despite: bool,
     blind: bool,
     blind_key: str | None,
+    prices: str | None,
     baseline: tuple[Path, ...],
     **gate: object,
 ) -> int:
@@ -97,13 +99,15 @@ def compare(
     """
     key = _blind_key(blind=blind, key=blind_key)
     if baseline:
+        if prices:
+            raise UsageError("--prices", "is of a comparison", "leave it out, or leave out --baseline")
         _refuse_results((*baseline, *run_folders))
         options = _gate_options(gate, despite=despite, key=key)
         return _gate(loaded_runs(baseline), loaded_runs(run_folders), options, out=out, as_json=as_json, asked=gate)
     _refuse_gate_options(gate)
     folders = [one for one in run_folders if not _is_result_file(one)]
     results = [_read_results(one) for one in run_folders if _is_result_file(one)]
-    return _compare(loaded_runs(folders), results, out=out, as_json=as_json, options=(despite, repeats, key))
+    return _compare(loaded_runs(folders, prices), results, out=out, as_json=as_json, options=(despite, repeats, key))
 
 
 def _is_result_file(path: Path) -> bool:
@@ -149,18 +153,23 @@ def _gate_options(gate: dict[str, object], *, despite: bool, key: str | None) ->
     return GateOptions(limit=limit, rules=rules, despite=despite, blind=key)
 
 
-def loaded_runs(folders: Iterable[Path]) -> list[LoadedRun]:
-    """Runs ready to be compared; one that is unfinished is said so on standard error. Raises AssayError."""
+def loaded_runs(folders: Sequence[Path], prices: str | None = None) -> list[LoadedRun]:
+    """Runs ready to be compared; one that is unfinished is said so on standard error. Raises AssayError.
+
+    prices : of their drives, as ``read_prices`` takes them.
+    """
     from assay.cli.notice import say_unfinished  # noqa: PLC0415
     from assay.cli.origin import with_level  # noqa: PLC0415
+    from assay.compare.price import read_prices  # noqa: PLC0415
     from assay.report.comparison import loaded_run  # noqa: PLC0415
     from assay.run.reporting import stored_run  # noqa: PLC0415
 
     found = []
-    for folder in folders:
+    priced = read_prices(prices, len(folders)) if prices else [None] * len(folders)
+    for folder, price in zip(folders, priced, strict=True):
         run = with_level(stored_run(folder), folder)
         say_unfinished(folder, run)
-        found.append(loaded_run(run, str(folder)))
+        found.append(loaded_run(run, str(folder), price))
     return found
 
 

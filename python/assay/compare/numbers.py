@@ -39,7 +39,7 @@ class NumberName:
     test : the test and its place among those of its name, such as ``iops-1``. shown : the test as printed.
     name : its key. label : as printed. cell_label : of the cell as printed. stat : what it is of many.
     quoted : it is one of the few that people quote of a drive. about : the accesses of its cell, None where it is of
-    no cell of a test loop.
+    no cell of a test loop. per : the currency of what it is divided by; empty for none.
     """
 
     test: str
@@ -53,6 +53,7 @@ class NumberName:
     stat: Stat
     quoted: bool
     about: Subject | None = None
+    per: str = ""
 
     @property
     def key(self) -> tuple[str, Key, str]:

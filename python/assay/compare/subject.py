@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from assay.compare.numbers import numbers_of, test_state
+from assay.compare.price import priced
 from assay.errors import UsageError
 from assay.spec.units import count_label, gigabytes_label
 from assay.words.printed import printable
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from assay.compare.numbers import Number, State
+    from assay.compare.price import Price
     from assay.engine.records import StoredRun
     from assay.pages.test_report import TestReport
 
@@ -32,7 +34,8 @@ class LoadedRun:
     """A run with its tests. path : as the user named it.
 
     label_class : ``conforming``, ``not conforming`` or ``simulated drive``.
-    level : how far it is vouched for, likewise. states : how each test came out, with the reason, by its name.
+    level : how far it is vouched for, likewise. price : of the drive, if known.
+    states : how each test came out, with the reason, by its name.
     """
 
     path: str
@@ -40,12 +43,15 @@ class LoadedRun:
     tests: tuple[TestReport, ...]
     label_class: str
     level: str
+    price: Price | None = None
     numbers: dict[object, Number] = field(init=False, repr=False)
     states: dict[str, tuple[State, str]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Work the numbers out once."""
         found = {one.name.key: one for test in self.tests for one in numbers_of(test)}
+        if self.price:
+            found |= {one.name.key: one for one in priced(found.values(), self.price)}
         object.__setattr__(self, "numbers", found)
         object.__setattr__(self, "states", {test.prefix: test_state(test) for test in self.tests})
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from assay.compare.comparison import Comparison
     from assay.compare.gate import GateResult
+    from assay.compare.price import Price
     from assay.engine.records import StoredRun
     from assay.pages.model import Report, Table
     from assay.summary.table import ResultTable
@@ -29,13 +30,15 @@ if TYPE_CHECKING:
 NAME = "comparison"
 
 
-def loaded_run(run: StoredRun, path: str) -> LoadedRun:
-    """A stored run ready to be compared. path : as the user named it.
+def loaded_run(run: StoredRun, path: str, price: Price | None = None) -> LoadedRun:
+    """A stored run ready to be compared. path : as the user named it. price : of its drive.
 
     Raises as ``reports_of_tests``.
     """
     tests = tuple(reports_of_tests(run))
-    return LoadedRun(path=path, run=run, tests=tests, label_class=conformity_class(run), level=level_label(run))
+    return LoadedRun(
+        path=path, run=run, tests=tests, label_class=conformity_class(run), level=level_label(run), price=price
+    )
 
 
 def write_comparison(found: Comparison, folder: Path, published: Sequence[Table] = ()) -> list[Path]:

@@ -9,6 +9,7 @@ from assay.compare.summary import cohorts, matrix_numbers, published_rows
 from assay.pages.headline import number_text
 from assay.pages.leveled import Leveled
 from assay.pages.model import Table
+from assay.spec.units import GB
 from assay.summary.measures import measure_words
 from assay.words.printed import NOT_AVAILABLE, paragraph
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from assay.compare.comparison import Compared, Comparison, Entry
     from assay.compare.gate import Gated, GateResult, Verdict
     from assay.compare.numbers import NumberName
+    from assay.compare.price import Price
     from assay.compare.subject import Subject
     from assay.summary.record import Level
 
@@ -52,6 +54,7 @@ _MARKS = {
 
 def subject_table(subjects: Sequence[Subject], caption: str = "What is compared") -> Table:
     """The letters with what they stand for."""
+    prices = [one.first.price for one in subjects]
     rows = tuple(
         (
             one.letter,
@@ -59,6 +62,7 @@ def subject_table(subjects: Sequence[Subject], caption: str = "What is compared"
             one.serial,
             one.firmware,
             one.capacity,
+            *_price(one, prices),
             one.label,
             one.level,
             str(len(one.runs)),
@@ -66,8 +70,20 @@ def subject_table(subjects: Sequence[Subject], caption: str = "What is compared"
         )
         for one in subjects
     )
-    columns = ("", "Drive", "Serial", "Firmware", "Capacity", "Label", "Level", "Runs", "Run folder")
+    currency = next((one.currency for one in prices if one), "")
+    price = ("Price", f"GB per {currency}") if currency else ()
+    columns = ("", "Drive", "Serial", "Firmware", "Capacity", *price, "Label", "Level", "Runs", "Run folder")
     return Table(caption=caption, columns=columns, rows=rows)
+
+
+def _price(one: Subject, prices: Sequence[Price | None]) -> tuple[str, ...]:
+    """Price, and gigabytes for a unit of money, where any drive has one."""
+    price = one.first.price
+    if not any(prices):
+        return ()
+    if not price:
+        return NOT_AVAILABLE, NOT_AVAILABLE
+    return price.text, f"{one.first.run.identity.capacity_bytes / GB / price.amount:,.3g}"
 
 
 def unlike_tables(found: Comparison | GateResult) -> tuple[Table, ...]:

@@ -60,7 +60,11 @@ def number_label(name: NumberName, unit: str) -> str:
 
 
 def number_phrase(name: NumberName) -> str:
-    """A number within a sentence. Worked: ``p99.9 of random 4 KiB reads``, ``WSAT first sample``."""
+    """A number within a sentence. Worked: ``p99.9 of random 4 KiB reads``, ``WSAT first sample per EUR``."""
+    return f"{_phrase(name)} per {name.per}" if name.per else _phrase(name)
+
+
+def _phrase(name: NumberName) -> str:
     if name.about is None:
         return _short_name(name)
     accesses = text(coded("subject", subject=name.about), {"subject": "{subject}"})
