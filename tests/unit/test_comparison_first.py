@@ -69,11 +69,11 @@ def test_an_interval_lies_around_its_share_and_the_best_has_none(run: StoredRun)
 
 def test_a_drive_leads_trails_is_level_or_has_no_result(run: StoredRun) -> None:
     leads, trails = sentences(compare_runs([variant(run, 1), variant(run, 2, slower=0.5)]))
-    assert leads.startswith("Best in 4 of 4: ")
+    assert leads.startswith("Best in 2 of 2: ")
     assert "(50 % of B)" in leads
     assert trails.startswith("Most behind A in ")
     level = sentences(compare_runs([variant(run, 1), variant(run, 2, slower=0.05)]))
-    assert level == ["Within 10 % of the best in all 4."] * 2
+    assert level == ["Within 10 % of the best in all 2."] * 2
     cut = variant(run, 3, tests=(replace(run.tests[0], ended="interrupted"),))
     assert sentences(compare_runs([variant(run, 1), variant(run, 2), cut]))[2] == "No number counts: LAT cut short."
 

@@ -67,7 +67,7 @@ def test_parts_of_a_write_saturation_pair_by_their_place(saturated: StoredRun) -
 def test_fresh_stands_against_settled_or_the_last_sample(saturated: StoredRun) -> None:
     found = compare_runs([variant(saturated, 1), variant(saturated, 2, slower=0.5)])
     (bars,) = [one for one in figures(found) if one.kind == "bars"]
-    assert [one.label for one in bars.series] == ["First sample", "Settled, or last sample"]
+    assert [one.label for one in bars.series] == ["First sample", "Settled"]
     assert [one.x for one in bars.series] == [(0.0, 2.0), (1.0, 3.0)]
     assert bars.series[0].y[1] == pytest.approx(bars.series[0].y[0] / 2)
 

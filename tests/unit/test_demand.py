@@ -29,6 +29,7 @@ from assay.procedures.grid.run import grid_demands, operating_point
 from assay.results import direction_times, exact_times, latency_buckets
 from assay.run.plan_file import load_plan
 from assay.run.planning import plan_suite
+from assay.words.text import text
 from demand_run import demand_drive, demand_round, demand_settings, demand_step, planned_demand
 from report_run import synthetic_direction
 
@@ -306,7 +307,7 @@ def test_max_among_cells_of_about_the_same_iops_may_be_chance() -> None:
     best = SimpleNamespace(point=SimpleNamespace(name="Max", iops=2_642.0, below_limit=True))
     result: Any = SimpleNamespace(points=[best], cells=[cell(2_642, 1.5), cell(2_616, 0.8), cell(2_640, 390.0)])
     settings: Any = SimpleNamespace(art_limit_ms=5.0)
-    assert max_by_chance(settings, result) == (
+    assert tuple(map(text, max_by_chance(settings, result))) == (
         "Max is one of 2 cells with ART < 5 ms within 1 % of the highest: which of them is the highest may be chance",
     )
     result.cells = result.cells[:1]

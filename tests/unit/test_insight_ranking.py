@@ -53,6 +53,8 @@ FULL: dict[KindName, dict[str, Any]] = {
     "sequential-gain": {"times": 7.2},
     "indistinct": {"names": ("Max", "Mid")},
     "idle-gain": {"idle_ms": 5_000, "gain": 0.049, "same_ms": 50_000},
+    "idle-no-gain": {"longest_ms": 50_000, "least": -0.002, "most": 0.005},
+    "rate-kept": {"count": 2, "kept": 0.999, "late_ms": 0.02, "stream": "reads", "rate": 93_323, "p99_ms": 0.149},
 }  # fmt: skip
 """An insight of each kind that is raised."""
 SENTENCES: dict[KindName, str] = {
@@ -83,6 +85,9 @@ SENTENCES: dict[KindName, str] = {
     "sequential-gain": "Random 4 KiB writes at QD 8 move 7.2x the MB/s of random ones.",
     "indistinct": "Max and Mid cannot be told apart: the drive is saturated.",
     "idle-gain": "5 s idle gains 4.9 %; up to 50 s idle gains nothing more.",
+    "idle-no-gain": "Idle up to 50 s gains nothing (\N{MINUS SIGN}0.2 % to +0.5 %).",
+    "rate-kept": "2 paced streams kept the target rate, at most 20 \N{MICRO SIGN}s late; "
+    "reads reached 93.3k IOPS, p99 0.149 ms.",
 }
 
 
@@ -91,7 +96,7 @@ def of(kind: KindName, test: str = "IOPS", **changed: Any) -> Insight:
 
 
 def test_every_kind_has_an_entry_an_example_and_a_sentence() -> None:
-    assert len(KINDS) == 25
+    assert len(KINDS) == 27
     assert set(get_args(KindName)) == set(KINDS) == set(FULL) == set(SENTENCES)
     assert {name: in_words(said(of(name))) for name in KINDS} == SENTENCES
 
@@ -156,7 +161,7 @@ def test_one_of_a_kind_is_shown_and_names_the_others() -> None:
     reads = replace(of("tail", "WSAT", slow_ms=5), subject=Subject(read_pct=100))
     (one,) = ordered([reads, of("tail")])
     assert one.tests == ("IOPS", "WSAT")
-    assert in_words(said(one)).endswith("p90 17.8 ms (297x); also reads.")
+    assert in_words(said(one)).endswith("p90 17.8 ms (297x); also reads (p90 5 ms).")
 
 
 def test_a_strength_leads_where_nothing_is_worse_than_a_fact() -> None:

@@ -24,7 +24,7 @@ from assay.procedures.saturation.insights import falls
 from assay.procedures.steadiness import not_steady
 from assay.procedures.studies.insights import setting_effect, slow_recovery, uneven_seconds
 from assay.procedures.waits import Waited, stalls, tails
-from assay.procedures.workload.insights import far_below, rate_missed
+from assay.procedures.workload.insights import far_below, rate_kept, rate_missed
 from assay.procedures.xsr.insights import recovery
 from assay.report import cross_test
 from assay.report.cross_test import cross_insights
@@ -125,8 +125,17 @@ def planted_points(apart: float) -> Iterable[Insight]:
 
 
 def planted_idle(gain: float) -> Iterable[Insight]:
-    states: Any = [SimpleNamespace(idle_s=idle, over_baseline=1 + gain) for idle in (5.0, 50.0)]
+    states: Any = [SimpleNamespace(idle_s=idle, over_return=1 + gain) for idle in (5.0, 50.0)]
     return idle_gain(states)
+
+
+def planted_pace(kept: float) -> Iterable[Insight]:
+    asked: Any = SimpleNamespace()
+    paced: Any = SimpleNamespace(spec=asked, offered=1000.0, all_per_s=1000 * kept, late_ms_max=0.02)
+    free: Any = SimpleNamespace(
+        spec=asked, offered=None, moves=True, iops=93_000.0, label="reads", latency_ms_p99=0.149
+    )
+    return rate_kept([paced, free])
 
 
 def report(label: str, *rates: Rate, claim: float | None = None, name: str = "rnd_4k_write_iops") -> Any:
@@ -191,6 +200,8 @@ TRAITS: dict[KindName, Trait] = {
     "slow-recovery": Trait(planted_recovery, 30_000),
     "uneven-seconds": Trait(lost(planted_seconds), 0.1),
     "rate-missed": Trait(lost(planted_rate), 0.01),
+    "rate-kept": Trait(planted_pace),
+    "idle-no-gain": Trait(lambda _: planted_idle(0.002)),
     "setting-effect": Trait(planted_effect),
     "tests-disagree": Trait(
         lambda apart: crossed(report("A", claim=100.0), report("B", claim=100.0 * (1 - apart))), 0.25

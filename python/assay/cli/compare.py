@@ -45,7 +45,9 @@ _GATE_ONLY = ("fail_over", "gate", "undecided", "junit", "annotate", "summary_md
 )
 @click.option("--blind", is_flag=True, help="Print classes and letters instead of names, serials and run folders.")
 @click.option("--blind-key", metavar="TEXT", help="Order the letters by this key. Default: one that everybody knows.")
-@click.option("--prices", metavar="LIST", help="Price of each RUN in their order, then the currency: '89,119.90 EUR'.")
+@click.option(
+    "--prices", metavar="LIST", help="Prices of the drives, in the order of RUN: '89,119.90 EUR'. Default: none."
+)
 @click.option(
     "--baseline",
     multiple=True,

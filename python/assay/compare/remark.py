@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from assay.compare.standing import Ranked, Standing
     from assay.compare.subject import Subject
@@ -31,7 +31,7 @@ class Cited:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remark:
-    """One sentence. first : in how many numbers it is the best, of how many it has.
+    """One sentence. first : in how many numbers it is the best, of how many it has; maxima are none of them.
 
     ahead : those in which it leads most; behind : that in which it is farthest from the best, None where it is level.
     """
@@ -50,14 +50,28 @@ def remarks(subjects: Sequence[Subject], numbers: Sequence[Ranked]) -> tuple[Rem
 
 
 def _remark(subject: Subject, numbers: Sequence[Ranked], place: int) -> Remark:
-    own = [(one, one.standings[place]) for one in numbers if one.standings[place].order is not None]
+    own = [
+        (one, one.standings[place])
+        for one in numbers
+        if one.standings[place].order is not None and one.name.stat != "maximum"
+    ]
     if not own:
         return Remark(kind="state", subject=subject)
     ahead = sorted((_lead(one) for one, standing in own if _is_first(standing)), key=lambda cited: cited.share)
-    clear = tuple(one for one in ahead if one.share < LEVEL_SHARE and one.number.name.stat != "maximum")[:_NUMBERS_MAX]
+    clear = tuple(_unlike(one for one in ahead if one.share < LEVEL_SHARE))[:_NUMBERS_MAX]
     behind = _farthest(own)
     kind: RemarkKind = "leads" if clear else "trails" if behind else "level"
     return Remark(kind=kind, subject=subject, first=len(ahead), count=len(own), ahead=clear, behind=behind)
+
+
+def _unlike(found: Iterable[Cited]) -> Iterator[Cited]:
+    """Of several numbers of the same accesses the one in which it leads most."""
+    seen: set[object] = set()
+    for one in found:
+        about = (one.number.name.about or one.number.name.cell, one.number.name.unit)
+        if about not in seen:
+            seen.add(about)
+            yield one
 
 
 def _is_first(standing: Standing) -> bool:

@@ -159,7 +159,7 @@ def _named(name: str, runs: tuple[LoadedRun, ...]) -> Subject:
     return Subject(
         letter=name,
         runs=runs,
-        model=printable(identity.model_number or identity.path),
+        model=_model(runs[0]),
         short=short_model(runs[0]),
         serial=printable(identity.serial),
         firmware=printable(identity.firmware),
@@ -188,6 +188,12 @@ def short_model(run: LoadedRun) -> str:
     own = (identity.serial or "").removeprefix(SERIAL_PREFIX) if run.simulated else ""
     whole = _CAPACITY.sub("", printable(own or identity.model_number or identity.path))
     return whole if len(whole) <= _SHORT_MAX else f"{whole[: _SHORT_MAX - 1].rstrip()}\N{HORIZONTAL ELLIPSIS}"
+
+
+def _model(run: LoadedRun) -> str:
+    """What the drive calls itself; of a simulated one without the capacity that it was modelled on."""
+    whole = printable(run.run.identity.model_number or run.run.identity.path)
+    return _CAPACITY.sub("", whole) if run.simulated else whole
 
 
 def _class(run: LoadedRun) -> str:

@@ -13,13 +13,13 @@ from assay.pages.label import banner, notice, qualified
 from assay.pages.main_figure import MainFigure
 from assay.pages.model import Box, Figure, Page, Table
 from assay.pages.time_axis import readable_time
-from assay.results import withheld_reason
+from assay.results import arrival_label, withheld_reason
 from assay.results.asked_depths import asked_depths
 from assay.summary.measures import distribution_measures
 from assay.summary.record import OWN_SLOTS, TestSummary, Tile
 from assay.summary.verdict import NO_RULE, framed, unless_withheld
 from assay.words.coded import coded
-from assay.words.printed import NOT_AVAILABLE, paragraph
+from assay.words.printed import NOT_AVAILABLE, demand_label, paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -186,7 +186,7 @@ class TestReport(ABC):
         if found := self.distribution():
             yield from distribution_measures(found)
 
-    def remarks(self) -> tuple[str, ...]:
+    def remarks(self) -> tuple[Coded, ...]:
         """What a reader should know of its numbers that is no warning; none unless a test says so."""
         return ()
 
@@ -237,6 +237,12 @@ class TestReport(ABC):
     def moved_where(self) -> str:
         """What the cells that moved have in common, such as ``"6 of 7 at 65/35"``; empty unless a test says so."""
         return ""
+
+    def demand_entries(self) -> tuple[Entry, ...]:
+        """Its demand, and when I/Os are due."""
+        demand = self.test.settings.demand
+        arrivals = arrival_label(demand) or "none: as soon as another I/O completes"
+        return (("Total OIO - TC/QD", demand_label(demand)), ("Arrivals", arrivals))
 
     @abstractmethod
     def own_settings(self) -> tuple[Entry, ...]:

@@ -29,10 +29,10 @@ _MARGIN, _LEAST_SPAN = 1.15, 1.25
 _FAR, _HALVED = 0.1, 2.0
 """A drive with a share below this whose absence makes the axis so many times shorter stands at its border."""
 _MS_UNITS = ((0.1, 1e3, "\N{MICRO SIGN}s"), (1e3, 1.0, "ms"), (math.inf, 1e-3, "s"))
-"""Up to which best value a unit is used, how many there are in a millisecond, and its symbol."""
+"""Up to which slowest value a unit is used, how many there are in a millisecond, and its symbol."""
 READING = (
     "Each dot is a drive's share of the best drive, on a logarithmic axis: for times the best over its own. "
-    "Bars are 95 % intervals. Hollow: the test is not steady or not settled."
+    "Bars are 95 % intervals from rounds or repeats. Hollow: the test is not steady or not settled."
 )
 
 
@@ -81,17 +81,17 @@ def _row(one: Ranked, standings: Sequence[Standing], states: dict[str, dict[str,
     return DotRow(
         label=number_label(one.name, unit),
         dots=dots,
-        order=order_text([[each.subject for each in group] for group in groups]),
+        order="" if one.name.stat == "maximum" else order_text([[each.subject for each in group] for group in groups]),
         behind=f"{last.subject.letter} {times(last.times)}" if last.times and last.order != 1 else "",
     )
 
 
 def _unit(one: Ranked) -> tuple[float, str]:
-    """How a row prints its values: times in the unit that suits the best. Worked: 0.08 ms -> 1000 and ``µs``."""
+    """How a row prints its values: times in the unit that suits the slowest. Worked: 0.08 ms -> 1000 and ``µs``."""
     if one.name.unit != "ms":
         return 1.0, one.name.unit
-    best = one.best.value or 0.0
-    return next((scale, unit) for most, scale, unit in _MS_UNITS if best < most)
+    slowest = max(each.value or 0.0 for each in one.standings)
+    return next((scale, unit) for most, scale, unit in _MS_UNITS if slowest < most)
 
 
 def _dot(one: Standing, state: TestState, scale: float) -> Dot:

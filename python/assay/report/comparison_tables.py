@@ -170,8 +170,10 @@ def ratio_text(_: Compared, entry: Entry) -> str:
     return f"{entry.ratio:.3f} ({entry.low:.3f} - {entry.high:.3f}){unsure}"
 
 
-def rank_text(_: Compared, entry: Entry) -> str:
-    """A rank; in brackets the place of the value alone."""
+def rank_text(one: Compared, entry: Entry) -> str:
+    """A rank; in brackets the place of the value alone; a maximum has neither."""
+    if one.name.stat == "maximum":
+        return "-"
     if entry.rank is not None:
         return str(entry.rank)
     return f"({entry.order})" if entry.order is not None else "not ranked"

@@ -30,6 +30,8 @@ _ROWS_ABOVE, _ROWS_MAX = 12, 16
 """Rows of a table above two figures, and of one on a page of its own."""
 _PARTS_MAX = 2
 """Parts of each test whose response times are drawn."""
+_END_COLOURS = (5, 8)
+"""Of the first sample and of the last, which are those of no drive where few are compared."""
 _QUOTED = ({"block_kib": 4, "read_pct": 100}, {"block_kib": 4, "read_pct": 0})
 """Cells that are drawn before others."""
 
@@ -66,7 +68,11 @@ def _table_parts(table: Table) -> list[Table]:
 
 def _what(figure: Figure) -> str:
     """What a curve is, for the title of its page."""
-    return "fresh against settled" if figure.kind == "bars" else f"{figure.y_title} over {figure.x_title}"
+    return (
+        f"fresh against {figure.series[-1].label.lower()}"
+        if figure.kind == "bars"
+        else f"{figure.y_title} over {figure.x_title}"
+    )
 
 
 def _paired(figures: Sequence[Figure]) -> Iterator[tuple[Figure, ...]]:
@@ -125,15 +131,21 @@ def _fresh(found: Comparison, test: str) -> Iterator[Figure]:
         next((entry for entry in ends if entry and entry.side.counts), None)
         for ends in zip(*(_entries(found, samples.get(cell)) for cell in (SETTLED, LAST)), strict=True)
     ]
+    levels = {one.name.cell for one in samples.values() if any(each in last for each in one.entries)}
+    label = {frozenset({SETTLED}): "Settled", frozenset({LAST}): "Last sample"}.get(
+        frozenset(levels), "Settled or last sample"
+    )
     if any(last):
-        yield _bars(found, f"compare-{test}-fresh", (_entries(found, samples[FIRST]), last))
+        yield _bars(found, f"compare-{test}-fresh", label, (_entries(found, samples[FIRST]), last))
 
 
 def _entries(found: Comparison, one: Compared | None) -> Sequence[Entry | None]:
     return one.entries if one else [None] * len(found.subjects)
 
 
-def _bars(found: Comparison, name: str, ends: tuple[Sequence[Entry | None], Sequence[Entry | None]]) -> Figure:
+def _bars(
+    found: Comparison, name: str, last: str, ends: tuple[Sequence[Entry | None], Sequence[Entry | None]]
+) -> Figure:
     series = [
         Series.through(
             [
@@ -142,9 +154,9 @@ def _bars(found: Comparison, name: str, ends: tuple[Sequence[Entry | None], Sequ
                 if each and each.side.counts and each.side.value is not None
             ],
             label,
-            side,
+            _END_COLOURS[side],
         )
-        for side, (label, entries) in enumerate(zip(("First sample", "Settled, or last sample"), ends, strict=True))
+        for side, (label, entries) in enumerate(zip(("First sample", last), ends, strict=True))
     ]
     return Figure(
         name=name,
@@ -173,10 +185,15 @@ def _tails(found: Comparison, test: str) -> list[tuple[str, Figure]]:
 def parts_of(found: Comparison, test: str) -> dict[str, list[tuple[Subject, Part]]]:
     """The parts of a test whose response times are drawn, by name, each with those of every subject that has it."""
     drawn = [(one, place, part) for one in in_order(found) for place, part in _drawn(test_of(one, test))]
-    names = {place: part.label for _, place, part in reversed(drawn)}
-    return {
-        names[place]: [(one, part) for one, at, part in drawn if at == place] for place in sorted(names)[:_PARTS_MAX]
-    }
+    places = sorted({place for _, place, _ in drawn})[:_PARTS_MAX]
+    parts = [[(one, part) for one, at, part in drawn if at == place] for place in places]
+    return {_common_label([part for _, part in same]): same for same in parts}
+
+
+def _common_label(parts: Sequence[Part]) -> str:
+    """The name of a part of all drives. Worked: the last samples 65 and 19 -> ``"Last"``."""
+    labels = {part.label for part in parts}
+    return parts[0].label if len(labels) == 1 else str(parts[0].key[-1]).capitalize()
 
 
 def _drawn(report: TestReport | None) -> list[tuple[int, Part]]:

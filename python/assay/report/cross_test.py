@@ -136,7 +136,9 @@ def _orders(rates: Sequence[_Tested]) -> Iterator[Insight]:
     for (near, slow), (far, fast) in product(random, ordered):
         if _kind(slow)[1:] == _kind(fast)[1:] and slow.iops:
             times = fast.mb_per_s / slow.mb_per_s
-            yield _at(insight("sequential-gain", _subject(fast), times=times), (far.label, near.label))
+            depths = (fast.outstanding, slow.outstanding) if fast.outstanding != slow.outstanding else (None, None)
+            found = insight("sequential-gain", _subject(fast), times=times, depth=depths[0], other_depth=depths[1])
+            yield _at(found, (far.label, near.label))
 
 
 def _disagreeing(tests: Sequence[TestReport]) -> Iterator[Insight]:

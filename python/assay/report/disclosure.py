@@ -15,7 +15,7 @@ from assay.report.conforming import deviations
 from assay.report.host import certificate_entries
 from assay.report.level import origin_entries
 from assay.report.summary import summary_header
-from assay.results import arrival_label, error_count, holds_queue_depth, sequence_audits, stalls
+from assay.results import error_count, holds_queue_depth, sequence_audits, stalls
 from assay.results.stimulus_asked import asked_steps
 from assay.spec.datum import Datum
 from assay.spec.units import SECOND_NS, duration_label
@@ -25,7 +25,6 @@ from assay.words.printed import (
     cache_label,
     capacity_label,
     data_label,
-    demand_label,
     milliseconds_label,
     paragraph,
     percent,
@@ -319,8 +318,7 @@ def settings_entries(test_report: TestReport) -> tuple[Entry, ...]:
     )
     return (
         ("Edition", printable(settings.edition)),
-        ("Total OIO - TC/QD", demand_label(settings.demand)),
-        ("Arrivals", arrival_label(settings.demand) or "none: as soon as another I/O completes"),
+        *test_report.demand_entries(),
         ("Data pattern", data_label(settings.data)),
         *test_report.own_settings(),
         *_limits(settings),

@@ -112,10 +112,10 @@ def _of(one: TestReport) -> Iterator[Found]:
     for cell in one.moved_cells():
         said = Found(test="", kind="moved", where=Place(cell.label), what=_stated(cell.text))
         yield replace(said, measured=cell.apart, limit=cell.limit, unit="share")
-    yield from map(_beyond, checks_beyond(one))
+    yield from map(beyond, checks_beyond(one))
 
 
-def _beyond(check: Checked) -> Found:
+def beyond(check: Checked) -> Found:
     """What a check found in its worst place, and how many places are beyond the limit."""
     found, unit = check.finding, check.check.unit
     what = coded("titled", title=check.check.title, reason=found.reason)
@@ -151,7 +151,7 @@ def _without_figure(one: TestReport) -> Iterator[Found]:
     yield from (Found(test="", kind="void", where=place, what=reason) for place, reason in void_places(test))
     yield from _events(one)
     yield from _host(one)
-    yield from (Found(test="", kind="remark", what=_stated(remark)) for remark in one.remarks())
+    yield from (Found(test="", kind="remark", what=remark) for remark in one.remarks())
 
 
 def _stated(words: str) -> Coded:

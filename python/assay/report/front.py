@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from assay.report.test_page.page import TestPage
     from assay.summary.record import Held, TestSummary
 
-_ASPECT = 1.6
-"""Width over height of a figure on paper."""
+_ASPECTS = {"": 1.6, "-tall": 1.25}
+"""Width over height of a figure on paper, by what its name ends with: the sheet takes the one that fits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,8 @@ class Paper:
     def figures(self) -> tuple[Figure, ...]:
         """All figures, those of the front first."""
         front = self.front.figures if self.front else ()
-        return (*(_fitted(one.figure) for one in front), *self.report.printed_figures)
+        shaped = (_fitted(one.figure, name, aspect) for one in front for name, aspect in _ASPECTS.items())
+        return (*shaped, *self.report.printed_figures)
 
 
 def report_front(run: StoredRun, reports: Sequence[TestReport], held: Held | None) -> Front:
@@ -84,9 +85,10 @@ def report_front(run: StoredRun, reports: Sequence[TestReport], held: Held | Non
     )
 
 
-def _fitted(figure: Figure) -> Figure:
-    """A figure in letters that can be read on half of a page."""
-    return replace(figure, small=True, beside=True, narrow=False, low=False, aspect=_ASPECT, reading="")
+def _fitted(figure: Figure, name: str, aspect: float) -> Figure:
+    """A figure in letters that can be read on half of a page. name : of its shape."""
+    shaped = replace(figure, name=f"{figure.name}{name}", aspect=aspect, reading="")
+    return replace(shaped, small=True, beside=True, narrow=False, low=False)
 
 
 def _tested(report: TestReport, summary: TestSummary) -> Tested:

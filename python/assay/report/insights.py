@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.report.cross_test import cross_insights, missed_insight
 from assay.results.link import link_mb_per_s
+from assay.summary.insights import KINDS
 from assay.summary.ranking import RUN_MAX, TEST_MAX, in_words, lead, ordered, said
 from assay.summary.record import ALL_TESTS
 from assay.words.coded import coded, quantity
@@ -76,7 +77,7 @@ def labelled(report: TestReport) -> tuple[Insight, ...]:
 
 def _lead(run: StoredRun, tests: Sequence[TestReport], found: Sequence[Insight]) -> Coded | None:
     """What the sentence of a run says: the gravest, else what bounds it, else what the drive is good for."""
-    bounded = next((said(one) for one in found if one.values.get("link") or one.kind == "far-below"), None)
+    bounded = next((said(one) for one in found if one.values.get("link") or KINDS[one.kind].leads), None)
     return lead(found, bounded or strength(run, tests))
 
 

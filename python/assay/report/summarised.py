@@ -10,6 +10,7 @@ from assay.pages.header import interface_label, model_label, nand_label
 from assay.procedures.registry import find_procedure
 from assay.report.breaks import break_texts
 from assay.report.conforming import conformity_class, deviations
+from assay.report.findings import beyond, checks_beyond
 from assay.report.insights import further_said, run_insights, run_said
 from assay.report.level import level_label
 from assay.results import driven_s
@@ -80,8 +81,11 @@ def _summary_of(report: TestReport, found: Sequence[Insight]) -> TestSummary:
 
 def _remarks(report: TestReport) -> Iterator[Status]:
     """What a reader must know of a test that its verdict does not say."""
-    told = (*(one.reason for one in report.result.findings), *report.remarks())
-    yield from (Status(level="unknown", said=coded("reason", reason=one)) for one in told)
+    for one in checks_beyond(report):
+        yield Status(level="bad" if one.level == "invalid" else "warn", said=beyond(one).what)
+    told = (*(one.reason for one in report.result.findings if one.reason), *report.remarks())
+    # That it ended unjudged is its verdict.
+    yield from (Status(level="unknown", said=one) for one in told if one.code != "ended-unjudged")
 
 
 def short_title(procedure: str) -> str:

@@ -54,7 +54,7 @@ def beside_verdict(test_report: TestReport) -> Iterator[str]:
     yield from (f"{place} void, {text(reason)}" for place, reason in voids[:_NAMED])
     if voids[_NAMED:]:
         yield f"{len(voids) - _NAMED} more void"
-    yield from test_report.remarks()
+    yield from map(text, test_report.remarks())
     moved = len(test_report.moved_cells())
     if moved:
         cells = "1 cell that is not tracked" if moved == 1 else f"{moved} cells that are not tracked"

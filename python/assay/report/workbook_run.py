@@ -81,7 +81,7 @@ def _lines(one: TestReport) -> Iterator[tuple[str, str]]:
     yield "Test", paragraph(one.outline)
     if one.banner:
         yield "Warning", one.banner
-    yield from (("Remark", line) for line in one.remarks())
+    yield from (("Remark", text(line)) for line in one.remarks())
 
 
 def _facts(run: StoredRun, tests: Iterable[TestReport]) -> Iterator[_Fact]:

@@ -14,7 +14,7 @@ KindName = Literal[
     "withheld", "unwritten-reads", "host-interference", "held-against-missed", "stalls", "not-steady",
     "still-falling", "settled-fall", "tail", "mixed-penalty", "transfer-penalty", "slow-recovery", "uneven-seconds",
     "rate-missed", "setting-effect", "tests-disagree", "unstable-cells", "baseline-change", "limit", "far-below",
-    "saturates", "no-gain-by-depth", "sequential-gain", "indistinct", "idle-gain",
+    "saturates", "no-gain-by-depth", "sequential-gain", "indistinct", "idle-gain", "idle-no-gain", "rate-kept",
 ]  # fmt: skip
 
 
@@ -22,14 +22,14 @@ KindName = Literal[
 class Insight:
     """One thing worth knowing. tests : labels of those that it comes from. values : unrounded; None where missing.
 
-    also : further subjects of the same kind that are less grave.
+    also : further ones of the same kind that are less grave.
     """
 
     kind: KindName
     values: Mapping[str, Any] = field(default_factory=dict)
     subject: Subject = ALL_IOS
     tests: tuple[str, ...] = ()
-    also: tuple[Subject, ...] = ()
+    also: tuple[Insight, ...] = ()
 
 
 def insight(kind: KindName, subject: Subject = ALL_IOS, **values: Any) -> Insight:

@@ -25,15 +25,19 @@ class Kind:
     """One kind of insight.
 
     harm : its class, or how its values give that. words : the template, as in the table of words, without full stop.
+    also : likewise of each further one of its kind.
     size : the value that is its magnitude within the class. decades : of that above 1, where it is taken as a
     logarithm; 0 where it is a share.
+    leads : it is the sentence of a run in which nothing is worse than a fact.
     least, most : floors by value: it is raised from the least on and up to the most; a value that is missing has none.
     """
 
     harm: int | Callable[[Mapping[str, Any]], int]
     words: str
+    also: str = "{subject}"
     size: str = ""
     decades: float = 0.0
+    leads: bool = False
     least: Mapping[str, float] = field(default_factory=dict)
     most: Mapping[str, float] = field(default_factory=dict)
 
@@ -70,6 +74,7 @@ KINDS: dict[KindName, Kind] = {
         size="longest_ms",
         decades=_MS,
         least={"longest_ms": 100, "ratio": 10},
+        also="{subject} ({longest_ms:span})",
         words="{subject} stall: {count:time} for up to {longest_ms:span}[, {share:share} of the time]",
     ),
     "not-steady": Kind(
@@ -83,6 +88,7 @@ KINDS: dict[KindName, Kind] = {
         harm=WILL_NOT_STAY,
         size="lost",
         least={"per_fill": 0.1},
+        also="{subject} (by {per_fill:share})",
         words="{subject} drop to [{kept:share} of fresh][{kept_of_first:share} of the first sample] and still fall by "
         "{per_fill:share} per drive fill",
     ),
@@ -98,6 +104,7 @@ KINDS: dict[KindName, Kind] = {
         size="slow_ms",
         decades=_MS,
         least={"slow_ms": 1, "ratio": 10},
+        also="{subject} ({share:nth} {slow_ms:span})",
         words="{subject} wait: median {median_ms:span}, {share:nth} {slow_ms:span} ({ratio:times})"
         "[, slowest {slowest_ms:span}]",
     ),
@@ -105,6 +112,7 @@ KINDS: dict[KindName, Kind] = {
         harm=COSTS,
         size="cost",
         least={"cost": 0.1},
+        also="{subject} ({cost:share})",
         words="{writes:share} writes cost {cost:share} of the IOPS of {subject}",
     ),
     "transfer-penalty": Kind(
@@ -112,6 +120,7 @@ KINDS: dict[KindName, Kind] = {
         size="times",
         decades=_TIMES,
         least={"times": 2},
+        also="{subject} ({times:times})",
         words="{subject} take {times:times} as long as those of {other:block}",
     ),
     "slow-recovery": Kind(
@@ -119,6 +128,7 @@ KINDS: dict[KindName, Kind] = {
         size="lost",
         least={"lasting_ms": 30_000},
         most={"kept": 0.9},
+        also="{subject} (at {kept:share})",
         words="after {before}, {subject} restart at {kept:share}[ and recover in {recovered_ms:span}]"
         "[ and do not recover in {within_ms:span}]",
     ),
@@ -134,6 +144,13 @@ KINDS: dict[KindName, Kind] = {
         size="lost",
         most={"kept": 0.99},
         words="{subject} kept {kept:share} of the target rate of {rate:si} IOPS",
+    ),
+    "rate-kept": Kind(
+        harm=FACT,
+        leads=True,
+        least={"kept": 0.99},
+        words="{count:paced stream} kept the target rate[, at most {late_ms:span} late]"
+        "[; {stream} reached {rate:si} IOPS][, p99 {p99_ms:span}]",
     ),
     "setting-effect": Kind(
         harm=COSTS,
@@ -161,11 +178,12 @@ KINDS: dict[KindName, Kind] = {
         "[: command-limited to {up_to:block} ({iops:si} IOPS), bandwidth-limited above ({most:thousands} MB/s)]",
     ),
     "far-below": Kind(
-        harm=FACT, most={"busy": 0.1}, words="the drive was busy at most {busy:share} of the time"
+        harm=FACT, leads=True, most={"busy": 0.1}, words="the drive was busy at most {busy:share} of the time"
     ),
     "saturates": Kind(
         harm=FACT,
         least={"gain": 1.2},
+        also="{subject} (QD {depth:,})",
         words="{subject} saturate at QD {depth:,} ({rate:si} IOPS, {gain:times} QD {shallow:,})"
         "[; QD {deepest:,} only adds latency][ ({wait_ms:span})]",
     ),
@@ -175,13 +193,17 @@ KINDS: dict[KindName, Kind] = {
         size="times",
         decades=_TIMES,
         least={"times": 1.5},
-        words="{subject} move {times:times} the MB/s of random ones",
+        also="{subject} ({times:times})",
+        words="{subject} move {times:times} the MB/s of random ones[ (QD {depth:,} against {other_depth:,})]",
     ),
     "idle-gain": Kind(
         harm=FACT,
         size="gain",
         least={"gain": 0.02},
         words="{idle_ms:span} idle gains {gain:share}[; up to {same_ms:span} idle gains nothing more]",
+    ),
+    "idle-no-gain": Kind(
+        harm=FACT, words="idle up to {longest_ms:span} gains nothing ({least:change} to {most:change})"
     ),
     "indistinct": Kind(harm=FACT, words="{names:list} cannot be told apart: the drive is saturated"),
     "unstable-cells": Kind(

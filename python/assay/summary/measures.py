@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 MEAN, MAXIMUM = "latency_ms_mean_of_ios", "latency_ms_max"
 """Of the response times of all I/Os."""
+MEANS = ("latency_ms_mean_of_rounds", MEAN)
+"""Keys of the mean response time of a cell; where it has both, the first is the one of its test."""
 
 
 def percentile_key(share: float) -> str:
@@ -76,7 +78,11 @@ _PARTS = {
     MAXIMUM: "maximum",
     **{percentile_key(share): f"{share * 100:g} %" for share in {*SHARES, *POINT_SHARES}},
 }
-_SHORT = {MEAN: "mean", MAXIMUM: "max", **{percentile_key(one): nth(one) for one in {*SHARES, *POINT_SHARES}}}
+_SHORT = {
+    **dict.fromkeys(MEANS, "mean"),
+    MAXIMUM: "max",
+    **{percentile_key(one): nth(one) for one in {*SHARES, *POINT_SHARES}},
+}
 FIRST: Key = (("sample", "first"),)
 SETTLED: Key = (("sample", "settled"),)
 LAST: Key = (("sample", "last"),)

@@ -90,8 +90,9 @@ def lead(found: Sequence[Insight], strength: Coded | None = None) -> Coded | Non
 
 def said(one: Insight) -> Coded:
     """An insight as a statement, its words those of its kind."""
-    others = tuple(other for other in one.also if subject_text(other) != subject_text(one.subject))
-    return coded(one.kind, **{"subject": one.subject, **one.values, "also": others or None})
+    others = {subject_text(each.subject): coded("also", subject=each.subject, **each.values) for each in one.also}
+    others.pop(subject_text(one.subject), None)
+    return coded(one.kind, **{"subject": one.subject, **one.values, "also": tuple(others.values()) or None})
 
 
 def in_words(statement: Coded) -> str:
@@ -99,7 +100,8 @@ def in_words(statement: Coded) -> str:
     known: dict[str, str] = {name: kind.words for name, kind in KINDS.items()}
     if statement.code not in known:
         return sentence(text(statement))
-    others = [subject_text(one) for one in statement.values.get("also") or ()]
+    brief = {"also": next(kind.also for name, kind in KINDS.items() if name == statement.code)}
+    others = [text(one, brief) for one in statement.values.get("also") or ()]
     rest = [f"{len(others) - _ALSO_MAX} more"] if others[_ALSO_MAX:] else []
     also = f"; also {joined([*others[:_ALSO_MAX], *rest])}" if others else ""
     return sentence(f"{text(statement, known)}{also}")
@@ -118,7 +120,7 @@ def _merged(found: Iterable[Insight]) -> Iterator[Insight]:
     for _, same in groupby(sorted(found, key=_same), key=_same):
         first, *others = sorted(same, key=_order)
         tests = dict.fromkeys(test for one in (first, *others) for test in one.tests)
-        also = dict.fromkeys(subject for one in others for subject in (one.subject, *one.also))
+        also = (each for one in others for each in (replace(one, also=()), *one.also))
         yield replace(first, tests=tuple(tests), also=(*first.also, *also))
 
 

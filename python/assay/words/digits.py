@@ -77,6 +77,11 @@ def share(value: float) -> str:
     return f"{text.removesuffix('.0')} %"
 
 
+def change(value: float) -> str:
+    """A share with its sign. Worked: 0.05 -> ``"+5 %"``, -0.002 -> ``"\N{MINUS SIGN}0.2 %"``."""
+    return f"{'+' if value >= 0 else chr(0x2212)}{share(value)}"
+
+
 def times(value: float) -> str:
     """A ratio. Worked: 4.94 -> ``"4.9x"``, 297.2 -> ``"297x"``."""
     return f"{value:.1f}x".replace(".0x", "x") if round(value, 1) < _WHOLE_TIMES else f"{value:,.0f}x"

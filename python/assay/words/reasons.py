@@ -5,6 +5,9 @@ from __future__ import annotations
 REASONS: dict[str, str] = {
     # Any check.
     "titled": "{title}: {reason}",
+    "max-tied": "Max is one of {near} cells with {limit} within {share} of the highest: which of them is the highest "
+    "may be chance",
+    "ended-unjudged": "ended by {end}, before the five-point rule could be judged",
     "several": "{what}; the worst of {marked:,} beyond the limit, of {judged:,}",
     "found-in": "{what} in {where}",
     "none": "none",

@@ -48,6 +48,7 @@ def sentence(words: str) -> str:
 
 PRINTERS: dict[str, Callable[[Any], str]] = {
     "block": digits.block,
+    "change": digits.change,
     "clock": lambda wall_ns: f"{datetime.fromtimestamp(wall_ns // SECOND_NS, UTC):%H:%M:%S}",
     "duration": duration_label,
     "kib": lambda size_bytes: f"{kib_label(size_bytes)} KiB",
@@ -115,8 +116,9 @@ class _Worded(Formatter):
         if isinstance(value, Subject):
             return subject_text(value)
         if isinstance(value, Range):
-            ends = (self.format_field(end, format_spec) for end in (value.least, value.greatest))
-            return " to ".join(dict.fromkeys(ends))
+            counted = _NOUN.fullmatch(format_spec) and format_spec not in PRINTERS
+            first = self.format_field(value.least, "," if counted else format_spec)
+            return " to ".join(dict.fromkeys((first, self.format_field(value.greatest, format_spec))))
         if format_spec in JOINTS:
             return JOINTS[format_spec].join(self.format_field(one, "") for one in value)
         unit, _, digits_of = format_spec.rpartition("|")

@@ -155,10 +155,10 @@ class FiveStepsReport(StudyReport):
             for one in self.headlines()
         )
 
-    def remarks(self) -> tuple[str, ...]:
+    def remarks(self) -> tuple[Coded, ...]:
         """The steps that fail."""
         failed = [one for one in self.found.verdicts if one.word == "fail"]
-        return tuple(f"five steps: {one.name} fails: {one.finding.words}" for one in failed)
+        return tuple(coded("reason", reason=f"five steps: {one.name} fails: {one.finding.words}") for one in failed)
 
     def details(self) -> tuple[Table, ...]:
         """The numbers of the surface, and every step as it was set."""

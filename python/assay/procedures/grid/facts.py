@@ -13,6 +13,7 @@ from assay.procedures.grid.settings import DemandSettings
 from assay.results import iops, is_reached, latency_count, response_time
 from assay.spec.steady import exact_limit
 from assay.spec.units import duration_label
+from assay.words.coded import Coded, coded
 from assay.words.printed import (
     NOT_AVAILABLE,
     demand_label,
@@ -106,7 +107,7 @@ def mid_near_max(settings: DemandSettings, points: Sequence[PointRun]) -> tuple[
     return (f"{near}: no cell{below} is nearer to the middle, {one_decimal(middle)}",)
 
 
-def max_by_chance(settings: DemandSettings, result: DemandResult) -> tuple[str, ...]:
+def max_by_chance(settings: DemandSettings, result: DemandResult) -> tuple[Coded, ...]:
     """That Max is one of several cells of about the same IOPS, all below the limit; none where it stands alone.
 
     Worked: 2,642 IOPS, and 19 cells from 2,616 on -> ``"Max is one of 20 cells with ART < 5 ms within 1 % of the
@@ -117,8 +118,8 @@ def max_by_chance(settings: DemandSettings, result: DemandResult) -> tuple[str, 
         return ()
     allowed = cells_below(result.cells, exact_limit(settings.art_limit_ms))
     near = sum(float(cell.iops) >= (1 - _SAME_SHARE) * best.iops for cell in allowed)
-    told = f"Max is one of {near} cells with {limit_label(settings)} within {percent(_SAME_SHARE)} of the highest"
-    return (f"{told}: which of them is the highest may be chance",) if near > 1 else ()
+    tied = coded("max-tied", near=near, limit=limit_label(settings), share=percent(_SAME_SHARE))
+    return (tied,) if near > 1 else ()
 
 
 def out_of_order(points: Sequence[PointRun]) -> tuple[str, ...]:

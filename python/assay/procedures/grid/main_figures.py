@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.pages.main_figure import MainFigure, main_tail
@@ -22,7 +23,12 @@ def demand_main_figures(settings: DemandSettings, result: DemandResult, prefix: 
     tails = [(_label(run), run.times) for run in result.points if run.times]
     yield from main_tail(f"{prefix}-main-tail", tails, settings.label, "Response times at the operating points")
     for one in demand_maps(f"{prefix}-main-map", result.cells)[:1]:
-        yield MainFigure(kind="matrix", title="IOPS by threads and queue depth", note=settings.label, figure=one)
+        yield MainFigure(
+            kind="matrix",
+            title="IOPS by threads and queue depth",
+            note=settings.label,
+            figure=replace(one, x_title="QD per thread"),
+        )
 
 
 def _label(run: PointRun) -> str:

@@ -47,7 +47,7 @@ from assay.spec.units import MILLISECOND_NS, MINUTE_NS, duration_label
 from assay.summary.measures import MEAN
 from assay.summary.record import Key, Tile
 from assay.summary.verdict import Ruled, ruled_by
-from assay.words.coded import coded
+from assay.words.coded import Coded, coded
 from assay.words.printed import NOT_AVAILABLE, milliseconds_or_na, milliseconds_text, one_decimal, percent, rounds_label
 from assay.words.text import text
 
@@ -125,16 +125,20 @@ class DemandReport(TestReport):
     def tiles(self) -> Iterator[Tile]:
         """The Max point, and how long its I/Os take."""
         cell: Key = (("point", "Max"),)
-        yield Tile(slot="demand-max", title=coded("tile-point", point="Max"), value=(cell, "iops"), then=(cell, MEAN))
+        best = next((run.point for run in self.result.points if run.point.name == "Max"), None)
+        limit = self.settings.art_limit_ms if best and best.below_limit else None
+        title = coded("tile-point", point="Max", label=self.settings.label, limit=limit)
+        yield Tile(slot="demand-max", title=title, value=(cell, "iops"), then=(cell, MEAN))
 
     def numbers(self) -> Iterator[Measure]:
         """What the operating points gave, and every cell of the grid."""
         yield from demand_measures(self.settings, self.result)
 
-    def remarks(self) -> tuple[str, ...]:
+    def remarks(self) -> tuple[Coded, ...]:
         """Where Max stands not alone, Mid is about Max, and points change places when they are measured at length."""
         near = (f"Mid lies {line}" for line in mid_near_max(self.settings, self.result.points))
-        return (*max_by_chance(self.settings, self.result), *near, *out_of_order(self.result.points))
+        told = (*near, *out_of_order(self.result.points))
+        return (*max_by_chance(self.settings, self.result), *(coded("reason", reason=line) for line in told))
 
     def own_settings(self) -> tuple[Entry, ...]:
         """Pattern, grid, pre-writes and operating points."""

@@ -1,4 +1,4 @@
-"""What each idle time gives, against the baseline."""
+"""What each idle time gives, against bursts without."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from assay.pages.model import Figure, Series
 if TYPE_CHECKING:
     from assay.procedures.hir.result import IdleRecoveryResult
 
-_BURST_COLOUR, _EDGE_COLOUR, _BASELINE_COLOUR = 0, 3, 8
+_BURST_COLOUR, _EDGE_COLOUR, _RETURN_COLOUR = 0, 3, 8
 
 
 def idle_figure(name: str, result: IdleRecoveryResult) -> Figure | None:
-    """IOPS of the bursts after each idle time: mean, least and greatest, and the baseline; None without two of them.
+    """IOPS of the bursts after each idle time: mean, least and greatest, and those without; None without two.
 
-    Worked: five wait states and a steady baseline -> four lines, three of five points and one across.
+    Worked: five wait states -> four lines, three of five points and one across.
     """
     states = sorted((one for one in result.states if one.mean_iops is not None), key=lambda one: one.idle_s)
-    baseline = result.baseline_iops
-    if len(states) < 2 or baseline is None:  # noqa: PLR2004 - one point is no line
+    returned = result.return_iops
+    if len(states) < 2 or returned is None:  # noqa: PLR2004 - one point is no line
         return None
     idle = tuple(one.idle_s for one in states)
     means = tuple(one.mean_iops or 0.0 for one in states)
@@ -32,7 +32,7 @@ def idle_figure(name: str, result: IdleRecoveryResult) -> Figure | None:
     return Figure(
         name=name,
         kind="lines",
-        alt="IOPS of the bursts over the idle time after each, with their least and greatest and the baseline",
+        alt="IOPS of the bursts over the idle time after each, with their least and greatest, and without idle",
         x_title="Idle Time (s)",
         y_title="IOPS",
         series=(
@@ -40,10 +40,10 @@ def idle_figure(name: str, result: IdleRecoveryResult) -> Figure | None:
             least,
             greatest,
             Series(
-                label="Baseline",
+                label="Without idle",
                 x=(idle[0], idle[-1]),
-                y=(baseline, baseline),
-                colour=_BASELINE_COLOUR,
+                y=(returned, returned),
+                colour=_RETURN_COLOUR,
                 mode="lines",
                 dash="dash",
             ),

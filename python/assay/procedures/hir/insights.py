@@ -38,12 +38,18 @@ def idle_insights(test: StoredTest, result: IdleRecoveryResult) -> Iterator[Insi
 
 
 def idle_gain(states: Sequence[WaitState]) -> Iterator[Insight]:
-    """What the least idle time brings from which on longer ones bring no more than 1 %.
+    """What the least idle time brings over none from which on longer ones bring no more than 1 %.
 
-    Worked: bursts that gain 6.2 % after 5 s of idle time and after 50 s -> 6.2 % of 5 s, the same up to 50 s.
+    Worked: bursts that gain 6.2 % after 5 s of idle time and after 50 s -> 6.2 % of 5 s, the same up to 50 s;
+    none gains 1 % -> that idle time gains nothing.
     """
-    found = sorted((one.idle_s, one.over_baseline) for one in states if one.over_baseline)
-    if found:
+    found = sorted((one.idle_s, one.over_return) for one in states if one.over_return)
+    gains = [over - 1 for _, over in found]
+    if not found:
+        return
+    if max(map(abs, gains)) <= EQUAL_SHARE:
+        yield insight("idle-no-gain", longest_ms=found[-1][0] * _SECOND_MS, least=min(gains), most=max(gains))
+    else:
         longest, most = found[-1]
         enough, gain = next(one for one in found if abs(one[1] - most) <= EQUAL_SHARE * most)
         same = longest * _SECOND_MS if enough < longest else None

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from assay.procedures.saturation.result import settled_values
 from assay.summary.measures import quoted
+from assay.summary.record import Measure
 from assay.words.coded import coded
 from assay.words.printed import outstanding
 
@@ -14,9 +15,10 @@ if TYPE_CHECKING:
 
     from assay.procedures.hir.result import IdleRecoveryResult
     from assay.procedures.hir.settings import IdleRecoverySettings
-    from assay.summary.record import Key, Measure
+    from assay.summary.record import Key
 
 BASELINE: Key = (("state", "baseline"),)
+RETURN: Key = (("state", "return"),)
 
 
 def idle_recovery_measures(settings: IdleRecoverySettings, result: IdleRecoveryResult) -> Iterator[Measure]:
@@ -28,6 +30,8 @@ def idle_recovery_measures(settings: IdleRecoverySettings, result: IdleRecoveryR
     basis = coded("baseline" if result.baseline_iops is not None else "no-baseline", outstanding=demand)
     judged = settled_values(settings.preconditioning, result.preconditioning)
     yield quoted(BASELINE, "IOPS", f"{label}, baseline", result.baseline_iops, basis, rounds=judged)
+    name = f"{label}, bursts without idle"
+    yield Measure(cell=RETURN, key="iops", label=name, unit="IOPS", value=result.return_iops, stat="mean")
     if not result.states:
         return
     states = sorted(result.states, key=lambda one: one.idle_s)

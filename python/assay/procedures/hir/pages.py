@@ -20,7 +20,7 @@ from assay.pages.time_figures import time_figure
 from assay.pages.verdict import minutes_window, verdict_box, verdict_figure
 from assay.procedures.hir.figures import idle_figure
 from assay.procedures.hir.insights import idle_insights
-from assay.procedures.hir.measures import BASELINE, idle_cell, idle_recovery_measures
+from assay.procedures.hir.measures import RETURN, idle_cell, idle_recovery_measures
 from assay.procedures.hir.result import idle_recovery_result
 from assay.procedures.hir.settings import IdleRecoverySettings
 from assay.procedures.hir.tables import idle_recovery_tables
@@ -240,10 +240,10 @@ class IdleRecoveryReport(TestReport):
         return saturation_ruled(self.settings.preconditioning, self.result.preconditioning)
 
     def tiles(self) -> Iterator[Tile]:
-        """The baseline, and the burst after the longest idle time."""
+        """Bursts without idle time, and after the longest."""
         longest = max((one.idle_s for one in self.result.states), default=0.0)
         title = coded("tile-idle", idle=longest)
-        yield Tile(slot="idle", title=title, value=(BASELINE, "iops"), then=(idle_cell(longest), "iops"))
+        yield Tile(slot="idle", title=title, value=(RETURN, "iops"), then=(idle_cell(longest), "iops"))
 
     def insights(self) -> Iterator[Insight]:
         """What idle time gains."""

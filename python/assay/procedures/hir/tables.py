@@ -46,12 +46,15 @@ _STATES: Declared[WaitState] = (
 )
 
 
+_BRIEF = ("wait_state", "idle_s", "mean_iops", "return_iops", "over_return")
+
+
 def idle_recovery_tables(result: IdleRecoveryResult, suffix: str) -> Iterator[ResultTable]:
     """Preconditioning, every burst, and the wait states."""
     yield samples_table(result.preconditioning, f"hir_preconditioning{suffix}")
     lines = Lines(of.MINUTE.key, of.IOPS.key, by=(_IDLE.key, _KIND.key))
     yield table_of(f"hir_bursts{suffix}", "Bursts", _BURSTS, _bursts(result), lines=(lines,))
-    yield table_of(f"hir_wait_states{suffix}", "Wait states", _STATES, result.states, section="results")
+    yield table_of(f"hir_wait_states{suffix}", "Wait states", _STATES, result.states, section="results", brief=_BRIEF)
 
 
 def _bursts(result: IdleRecoveryResult) -> Iterator[_Burst]:

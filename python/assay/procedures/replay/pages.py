@@ -19,7 +19,7 @@ from assay.summary.columns import IO_COUNT, SECOND, UNIT
 from assay.summary.measures import MEAN
 from assay.summary.record import Measure, Stat
 from assay.summary.table import Column, Lines, table_of, table_of_columns
-from assay.words.coded import coded
+from assay.words.coded import Coded, coded
 from assay.words.printed import NOT_AVAILABLE, milliseconds_or_na
 from assay.words.text import text_or_none
 
@@ -175,10 +175,10 @@ class ReplayReport(CustomReport):
             "trace": "How even is the load? The rate at which the host asked for I/Os when the trace was taken.",
         }
 
-    def remarks(self) -> tuple[str, ...]:
+    def remarks(self) -> tuple[Coded, ...]:
         """How many I/Os were rounded, and that the times of the trace were not kept, where they were not."""
         rounded = self.settings.rounded.sentence
-        return (*([rounded] if rounded else []), *self._lateness())
+        return tuple(coded("reason", reason=line) for line in (*([rounded] if rounded else []), *self._lateness()))
 
     def _lateness(self) -> tuple[str, ...]:
         done = self.result.replayed

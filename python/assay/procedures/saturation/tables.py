@@ -38,6 +38,9 @@ _MARKS: Declared[_Marked] = (
 )
 
 
+_BRIEF = ("mark", of.IOPS.key, "minute", of.WRITTEN.key, of.FILLS.key)
+
+
 def saturation_tables(test: StoredTest, result: SaturationResult, suffix: str) -> Iterator[ResultTable]:
     """The tables of a write saturation test."""
     name = test.settings.test.replace("-", "_")
@@ -65,7 +68,7 @@ def samples_table(result: SaturationResult, key: str) -> ResultTable:
 
 def marks_table(result: SaturationResult, key: str = "marks") -> ResultTable:
     """What is read off the curve."""
-    return table_of(key, "Marks of the curve", _MARKS, _marked(result), section="results")
+    return table_of(key, "Marks of the curve", _MARKS, _marked(result), section="results", brief=_BRIEF)
 
 
 def mark_results(result: SaturationResult) -> dict[str, dict[str, Raw] | None]:

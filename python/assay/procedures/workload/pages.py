@@ -198,7 +198,7 @@ class WorkloadReport(CustomReport):
 
     def insights(self) -> Iterator[Insight]:
         """Rates missed, waits, and whether the drive was busy."""
-        return workload_insights(self.test) if self.result.stages else iter(())
+        return workload_insights(self.test, self.result.stages) if self.result.stages else iter(())
 
     def numbers(self) -> Iterator[Measure]:
         """Every number of every stream; people quote rate, throughput and mean response time of each."""
@@ -230,6 +230,11 @@ class WorkloadReport(CustomReport):
         """What the streams of each stage did."""
         return tuple(_done_table(stage[0].stage, stage) for stage in self.result.stages)
 
+    def demand_entries(self) -> tuple[Entry, ...]:
+        """Of a single stream; several have theirs in the table."""
+        several = self.facts.demands
+        return (("Total OIO - TC/QD", several[0]),) if several else CustomReport.demand_entries(self)
+
     def own_settings(self) -> tuple[Entry, ...]:
         """Title, source and how the drive was prepared."""
         settings = self.settings
@@ -257,14 +262,15 @@ class WorkloadReport(CustomReport):
 
 
 _BRIEF = (
-    "stage", "label", "iops", "mb_per_s", "commands_per_s", "latency_ms_mean", "latency_ms_p99", "latency_ms_p999",
-    "latency_ms_max", "errors",
+    "stage", "label", "demand", "accesses", "iops", "mb_per_s", "commands_per_s", "latency_ms_mean", "latency_ms_p99",
+    "latency_ms_p999", "latency_ms_max", "errors",
 )  # fmt: skip
 _STREAMS: Declared[StreamResult] = (
     (Column("stage", "Stage", role="key"), lambda one: one.stage),
     (Column("label", "Stream", role="key"), lambda one: one.label),
     (Column("thread_count", "Threads"), lambda one: one.spec.demand.thread_count if one.spec else None),
     (Column("queue_depth", "Queue depth"), lambda one: one.spec.demand.queue_depth if one.spec else None),
+    (Column("demand", "Demand"), lambda one: demand_text(one.spec) if one.spec else None),
     (Column("accesses", "Accesses"), lambda one: pattern_label(one.spec.pattern) if one.spec else None),
     (of.IOPS, lambda one: one.iops),
     (of.MB_PER_S, lambda one: one.mb_per_s),
@@ -348,6 +354,15 @@ def _demand_texts(spec: StepSpec) -> tuple[str, str]:
     return (
         f"at most {demand.thread_count} x {demand.queue_depth}",
         f"{demand.arrivals_per_s:,.6g}{ramp}, {demand.arrival_process}",
+    )
+
+
+def demand_text(spec: StepSpec) -> str:
+    """Threads, depth and rate. Worked: ``1 x 8``; of 2,000 I/Os per second ``2,000/s poisson, at most 1 x 64``."""
+    demand = spec.demand
+    rate = demand.arrivals_per_s
+    return ", ".join(
+        ([f"{rate:,.6g}/s {demand.arrival_process}"] if rate is not None else []) + [_demand_texts(spec)[0]]
     )
 
 

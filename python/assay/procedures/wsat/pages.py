@@ -38,7 +38,7 @@ from assay.procedures.saturation.settings import SaturationSettings
 from assay.procedures.saturation.tables import saturation_tables
 from assay.summary.measures import FIRST, LAST, SETTLED
 from assay.summary.record import Tile
-from assay.words.coded import coded
+from assay.words.coded import Coded, coded
 from assay.words.printed import NOT_AVAILABLE, minutes_label, one_decimal, percent
 
 if TYPE_CHECKING:
@@ -118,11 +118,12 @@ class SaturationReport(TestReport):
         yield from saturation_measures(self.settings, self.result)
         yield from TestReport.numbers(self)
 
-    def remarks(self) -> tuple[str, ...]:
+    def remarks(self) -> tuple[Coded, ...]:
         """That the samples are long for a drive of this size, and that it ended before it could be judged, where so."""
         early = self.result.window is None and self.test.ended in _ENDS and not self.result.withheld
-        ended = f"ended by {_end_label(self.test, self.result)}, before the five-point rule could be judged"
-        return (*coarse_samples(self.settings, self.result), *((ended,) if early else ()))
+        ended = coded("ended-unjudged", end=_end_label(self.test, self.result))
+        coarse = (coded("reason", reason=line) for line in coarse_samples(self.settings, self.result))
+        return (*coarse, *((ended,) if early else ()))
 
     def main_figures(self) -> Iterator[MainFigure]:
         """Its curve over drive fills, fresh response times against settled ones, and how they develop."""

@@ -13,11 +13,12 @@ from assay.summary.ranking import in_words, level_of_said
 from assay.summary.record import Status
 from assay.summary.verdict import STATE_WORDS, beside, gravity, level_of, stated
 from assay.words.digits import three_digits
+from assay.words.merged import merged, shape
 from assay.words.printed import paragraph, utc
 from assay.words.text import sentence, text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Sequence
 
     from assay.pages.main_figure import MainFigure
     from assay.report.first_page.limits import LimitStrip
@@ -156,9 +157,23 @@ def _caveats(run: RunSummary) -> Iterator[Said]:
         listed = caveat.said.code == "deviations"
         words = deviations_text(run.deviations) if listed else paragraph(text(caveat.said))
         yield Said(text=words, level=caveat.level)
-    for one in run.tests:
-        told = (*(Status(level="warn", said=said) for said in beside(one.verdict)), *one.caveats)
-        yield from (Said(text=f"{one.label}: {paragraph(text(line.said))}", level=line.level) for line in told)
+    yield from _of_tests(run.tests)
+
+
+def _of_tests(tests: Sequence[TestSummary]) -> Iterator[Said]:
+    """What is to be known of tests, the gravest first; of one shape once. Worked: ``"ECW, HIR: 3 steps too short"``."""
+    told = [
+        (one.label, line)
+        for one in tests
+        for line in (*(Status(level="warn", said=said) for said in beside(one.verdict)), *one.caveats)
+    ]
+    groups: dict[Hashable, list[tuple[str, Status]]] = {}
+    for label, line in sorted(told, key=lambda pair: gravity(pair[1].level)):
+        groups.setdefault((line.level, shape(line.said)), []).append((label, line))
+    for same in groups.values():
+        labels = ", ".join(dict.fromkeys(label for label, _ in same))
+        words = text(merged([line.said for _, line in same]))
+        yield Said(text=f"{labels}: {paragraph(words)}", level=same[0][1].level)
 
 
 def deviations_text(listed: Sequence[str]) -> str:

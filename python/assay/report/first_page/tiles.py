@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.summary.measures import MAXIMUM, short_name
+from assay.summary.measures import MAXIMUM, MEANS, short_name
 from assay.summary.ranking import level_of_said
 from assay.summary.record import OWN_SLOTS, SLOTS
 from assay.summary.verdict import level_of
@@ -24,6 +24,8 @@ TILES_MAX = 8
 
 _OF_WRITES = {"still-falling", "settled-fall"}
 _OF_TIMES = {"tail", "stalls"}
+_EACH = {*OWN_SLOTS, "demand-max"}
+"""Slots in which each test has a tile."""
 _PRINTERS: dict[str, Callable[[float], str]] = {"MB/s": thousands}
 _TIMES = {"ms": 1, "min": 60_000}
 _TITLES = {
@@ -65,7 +67,7 @@ def run_tiles(tests: Sequence[TestSummary], said: Sequence[Coded], claims: Mappi
     found: dict[tuple[str, str], TileView] = {}
     for one in tests:
         for tile in test_tiles(one, said, claims):
-            found.setdefault((tile.slot, one.name if tile.slot in OWN_SLOTS else ""), tile)
+            found.setdefault((tile.slot, one.name if tile.slot in _EACH else ""), tile)
     return tuple(sorted(found.values(), key=lambda one: SLOTS.index(one.slot))[:TILES_MAX])
 
 
@@ -133,8 +135,9 @@ def _becomes(first: Measure, then: Measure | None) -> str:
 def _lines(test: TestSummary, first: Measure, then: Measure | None) -> Iterator[str]:
     """Further numbers of the cell, the slowest I/O behind its percentiles; of a mean its range over rounds."""
     beside = [then] if then else []
-    timed = "percentile" in {one.stat for one in (first, *beside)}
-    beside += [one for one in [test.measure((first.cell, MAXIMUM))] if timed and one]
+    if "percentile" in {one.stat for one in (first, *beside)}:
+        mean = next((one for key in MEANS if (one := test.measure((first.cell, key)))), None)
+        beside = [one for one in (mean, *beside, test.measure((first.cell, MAXIMUM))) if one and one is not first]
     known = [one for one in beside if one.value is not None]
     told = [" ".join(filter(None, (short_name(one.key), *number_parts(one)))) for one in known]
     if told:

@@ -129,11 +129,12 @@ def _plain(table: ResultTable) -> TableView:
 
 
 def _kept(table: ResultTable) -> list[int]:
-    """Places of the columns that say something, keys before values; at most nine."""
+    """Places of the columns that say something, keys before values, in the order of ``brief``; at most nine."""
     told = [place for place in range(len(table.columns)) if _tells(table, place)]
     keys = [place for place in told if table.columns[place].role == "key"]
     values = [place for place in told if place not in keys]
-    return sorted([*keys, *values][:COLUMNS_MAX])
+    kept = [*keys, *values][:COLUMNS_MAX]
+    return sorted(kept, key=lambda place: (table.brief.index(table.columns[place].key) if table.brief else 0, place))
 
 
 def _tells(table: ResultTable, place: int) -> bool:
