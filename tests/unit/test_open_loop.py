@@ -104,7 +104,7 @@ def test_a_closed_loop_has_no_rates() -> None:
 
 def test_an_open_loop_is_not_asked_to_hold_its_queue_depth() -> None:
     test_report = loop_report(open_test(0, 1.0))
-    _, integrity, *_ = disclosure.pages(test_report.run, test_report.edition, [test_report], [])
+    _, integrity, *_ = disclosure.pages(test_report.run, [test_report], [])
     (table,) = [block for column in integrity.columns for block in column if isinstance(block, Table)]
     printed = dict(zip(table.columns, table.rows[0], strict=True))
     assert printed["Steps that held TC x QD within 0.5 %"] == "n/a: open loop"

@@ -12,7 +12,8 @@ from assay.pages.model import Table
 from assay.procedures.loop.facts import loop_facts
 from assay.procedures.loop.result import loop_result
 from assay.procedures.studies.define import filled
-from assay.report import build_report, render
+from assay.report import build_report, render, reports_of_tests
+from assay.report.disclosure import settings_entries
 from assay.words.printed import words
 from report_run import synthetic_run, synthetic_test
 
@@ -66,9 +67,8 @@ def test_a_test_that_allows_everything_has_no_limits_of_the_rule() -> None:
         test = synthetic_test()
         changed = replace(test.settings, range_limit=range_limit, slope_limit=slope_limit)
         run = replace(synthetic_run(), tests=(replace(test, settings=changed, verdict=None),))
-        blocks = (block for page in build_report(run).disclosure for column in page.columns for block in column)
-        (table,) = (one for one in blocks if isinstance(one, Table) and one.caption == "IOPS: settings")
-        return dict(table.rows)  # type: ignore[arg-type]
+        (report,) = reports_of_tests(run)
+        return dict(settings_entries(report))
 
     assert settings(1.0, 1.0)["Steady-state rule"] == "none"
     assert "Allowed data excursion" not in settings(1.0, 1.0)

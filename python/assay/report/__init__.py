@@ -173,10 +173,8 @@ def _laid_out(
     edition = tests[0].edition
     of_tests = [list(test_pages(one.prefix, verdict(one), (test_page(one), *one.report_pages()))) for one in tests]
     pages = _numbered([all_tests_page(run, edition, tests), *chain.from_iterable(of_tests)])
-    times, listed = distribution.pages(run, edition, tests, spread), finding_tables(found)
-    behind = _numbered_behind(
-        [selected_page(run, edition, tests), *disclosure.pages(run, edition, tests, listed), *times]
-    )
+    times, listed = distribution.pages(tests, spread), finding_tables(found)
+    behind = _numbered_behind([selected_page(run, edition, tests), *disclosure.pages(run, tests, listed), *times])
     tool = f"{printable(run.platform.tool)} {printable(run.platform.tool_version)}"
     return Report(
         title=f"{_named(run)} - PTS report",

@@ -11,10 +11,8 @@ from assay.pages.header import model_label, serial_label, system_label
 from assay.pages.model import Page, Table
 from assay.report.breaks import break_texts
 from assay.report.checks import checks_by_test, event_tables, level_text, printed_checks, test_tables
-from assay.report.conforming import deviations
 from assay.report.host import certificate_entries
 from assay.report.level import origin_entries
-from assay.report.summary import summary_header
 from assay.results import error_count, holds_queue_depth, sequence_audits, stalls
 from assay.results.stimulus_asked import asked_steps
 from assay.spec.datum import Datum
@@ -45,8 +43,6 @@ if TYPE_CHECKING:
 _HOST_NOTES = 4
 # So few findings leave a page its place for the integrity checks.
 _FINDINGS_SHORT = 16
-_AGAINST = "They are told from the edition's data, each with its source below: not all are confirmed against its text."
-
 
 OPEN_LOOP = "n/a: open loop"
 _NOT_MEASURED = (
@@ -56,11 +52,8 @@ _NOT_MEASURED = (
 
 
 def run_blocks(run: StoredRun) -> tuple[Block, ...]:
-    """Lay out what all tests of a run share: deviations, drive, platform and description."""
-    found = deviations(run)
+    """Lay out what all tests of a run share and the method does not show."""
     tables = (
-        _facts("Drive", drive_entries(run)),
-        _facts("Test platform", platform_entries(run)),
         _facts("Host certificate", certificate_entries(run)),
         _facts("Not measured", _NOT_MEASURED),
         _facts("Engine and block layer", ((words(key), paragraph(text)) for key, text in sorted(run.engine.items()))),
@@ -68,12 +61,6 @@ def run_blocks(run: StoredRun) -> tuple[Block, ...]:
         _facts("Description", _described(run)),
     )
     return (
-        Table(
-            caption="Deviations from the specification",
-            columns=("Deviation",),
-            rows=tuple((line,) for line in found) or (("none recorded",),),
-            notes=(_AGAINST,),
-        ),
         _facts("Plan", (("Seed", printable(run.plan.get("seed"))), ("Scale", printable(run.plan.get("scale"))))),
         _facts("Run folder", _journal(run)),
         *(table for table in (_facts("Origin", origin_entries(run)), *tables) if table.rows),
@@ -96,48 +83,47 @@ def _journal(run: StoredRun) -> tuple[Entry, ...]:
 
 
 def test_blocks(test_report: TestReport) -> tuple[Block, ...]:
-    """Lay out what one test used: purge, settings, edition data with sources, its steps one by one."""
+    """Lay out what one test used that the method does not show: purge, edition data with sources, its steps."""
     test = test_report.test
     name = test.settings.test_label
     audits = (*test_tables(test_report), _audit(name, test))
     return (*_test_facts(test_report), *audits, *_stalls(name, test), *event_tables(name, test), *test_report.details())
 
 
-def pages(run: StoredRun, edition: Edition, tests: Sequence[TestReport], found: Sequence[Table]) -> list[Page]:
+def pages(run: StoredRun, tests: Sequence[TestReport], found: Sequence[Table]) -> list[Page]:
     """Lay out the disclosure as printed pages: what the run shares, integrity checks, per test its facts and audit.
 
     found : the list of findings, a table a page.
     """
-    first = _page(run, edition, "Disclosure - Deviations, Drive and Test Platform", _columns(run_blocks(run), 2))
+    first = _page("Disclosure - Run", _columns(run_blocks(run), 2))
     return [
         replace(first, chapter=first.title),
-        *_found_pages(run, edition, found, integrity(tests)),
-        *(_page(run, edition, f"Disclosure - {one.label}", _columns(_test_facts(one), 2)) for one in tests),
-        *_checks_pages(run, edition, tests),
+        *_found_pages(found, integrity(tests)),
+        *(_page(f"Disclosure - {one.label}", _columns(_test_facts(one), 2)) for one in tests),
+        *_checks_pages(tests),
     ]
 
 
-def _checks_pages(run: StoredRun, edition: Edition, tests: Sequence[TestReport]) -> Iterable[Page]:
+def _checks_pages(tests: Sequence[TestReport]) -> Iterable[Page]:
     """What is open, and every check by test; the latter alone where nothing is open."""
     first, every = printed_checks(tests), checks_by_test(tests)
-    yield _page(run, edition, "Disclosure - Checks", ((first,),))
+    yield _page("Disclosure - Checks", ((first,),))
     if first.columns != every.columns:
-        yield _page(run, edition, "Disclosure - Checks, Each by Test", ((every,),))
+        yield _page("Disclosure - Checks, Each by Test", ((every,),))
 
 
-def _found_pages(run: StoredRun, edition: Edition, found: Sequence[Table], checks: Table) -> Iterable[Page]:
+def _found_pages(found: Sequence[Table], checks: Table) -> Iterable[Page]:
     """Findings and integrity checks, on one page where there are few."""
     if sum(len(table.rows) for table in found) <= _FINDINGS_SHORT:
-        yield _page(run, edition, "Disclosure - Findings and Integrity Checks", ((*found, checks),))
+        yield _page("Disclosure - Findings and Integrity Checks", ((*found, checks),))
         return
     for table in found:
-        yield _page(run, edition, f"Disclosure - {table.caption}", ((table,),))
-    yield _page(run, edition, f"Disclosure - {checks.caption}", ((checks,),))
+        yield _page(f"Disclosure - {table.caption}", ((table,),))
+    yield _page(f"Disclosure - {checks.caption}", ((checks,),))
 
 
-def _page(run: StoredRun, edition: Edition, subtitle: str, columns: tuple[tuple[Block, ...], ...]) -> Page:
-    head = summary_header(run, edition)
-    return Page(title="Disclosure", subtitle=subtitle, header=head, banner=None, blocks=(), columns=columns)
+def _page(subtitle: str, columns: tuple[tuple[Block, ...], ...]) -> Page:
+    return Page(title="Disclosure", subtitle=subtitle, header=None, banner=None, blocks=(), columns=columns)
 
 
 def _columns(blocks: Sequence[Block], count: int) -> tuple[tuple[Block, ...], ...]:
@@ -226,7 +212,6 @@ def _test_facts(test_report: TestReport) -> tuple[Table, ...]:
     name = test.settings.test_label
     return (
         _facts(f"{name}: purge", _purge(test)),
-        _facts(f"{name}: settings", settings_entries(test_report)),
         _sources(f"{name}: {edition.title} edition data and their sources", edition, test_report.table),
     )
 
