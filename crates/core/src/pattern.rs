@@ -2,6 +2,7 @@
 
 mod compiled;
 mod lines;
+mod sizes;
 
 use serde::Deserialize;
 

@@ -5,8 +5,13 @@ use std::collections::BTreeMap;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use crate::contract::{Bytes, Counters, DirectionCounters, Nanos};
+use crate::contract::{Bytes, Counters, DirectionCounters, Errno, Nanos};
 use crate::histogram::merge_sparse;
+
+/// The records of a worker, by step.
+pub(crate) type WorkerResult = Result<Vec<StepRecord>, Errno>;
+/// What the workers have returned so far, by their number.
+pub(crate) type Returned = BTreeMap<usize, WorkerResult>;
 
 /// Why a step ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -6,9 +6,8 @@ use std::time::{Duration, Instant};
 use std::sync::atomic::Ordering;
 
 use crate::contract::Nanos;
-use crate::record::{Ended, StepRecord};
+use crate::record::{Ended, Returned, StepRecord};
 use crate::sequence::SharedSequence;
-use crate::stimulus::Returned;
 
 /// Looks lie 50 ms apart. One that comes later than this shows that the host did not run; that is not laid to the drive.
 const LATE: Duration = Duration::from_millis(250);

@@ -15,7 +15,7 @@ use crate::contract::{Bytes, Counters, DataPattern, Device, DeviceInfo, Nanos};
 use crate::groups::{check_replay, continues, groups};
 use crate::open_error::{OpenError, Opened};
 use crate::pattern::Cursor;
-use crate::record::{Ended, StepRecord};
+use crate::record::{Ended, Returned, StepRecord, WorkerResult};
 use crate::recorded::{Allowed, Recording};
 use crate::sequence::{Opening, SharedSequence, SharedStep, WorkerTotal};
 use crate::silence::{Sign, SilenceWatch};
@@ -376,10 +376,6 @@ fn progress(sequence: &SharedSequence) -> Progress {
         elapsed: Nanos(clock.saturating_sub(start)),
     }
 }
-
-type WorkerResult = Result<Vec<StepRecord>, crate::contract::Errno>;
-/// What the workers have returned so far.
-pub(crate) type Returned = BTreeMap<usize, WorkerResult>;
 
 /// Wait for all workers; `poll` says whether there is still something to wait for.
 fn collect(

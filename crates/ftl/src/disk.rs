@@ -15,9 +15,9 @@ use std::collections::VecDeque;
 
 use assay_core::contract::{Bytes, Completion, DataPattern, Device, DeviceInfo, Direction, Errno, Io, Nanos, Probe};
 
-use crate::flash_model::DriveModelError;
 use crate::front::Front;
 use crate::limits::span_of;
+use crate::model_error::DriveModelError;
 use arm::Arm;
 use geometry::Geometry;
 pub use model::DiskModel;

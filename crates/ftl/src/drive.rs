@@ -4,19 +4,32 @@ use assay_core::contract::{Bytes, Completion, DataPattern, Device, DeviceInfo, D
 
 pub use crate::collect::FlashStatistics;
 use crate::collect::{Collection, Collector, NoTime};
-use crate::flash_model::{DriveModelError, FlashModel};
+use crate::flash_model::FlashModel;
 use crate::footprint::check_memory;
 use crate::front::Front;
 use crate::geometry::Geometry;
 use crate::limits::{Heat, WriteLimit};
 use crate::log::Log;
 use crate::map_cache::MapCache;
-use crate::state::Parts;
+use crate::model_error::DriveModelError;
 use crate::timing::{Timing, Way};
 use crate::victims::Victims;
 
 /// A hint is followed up when so many others have come: its map entry is there by then.
 const HINTS: usize = 8;
+
+/// Everything but what the drive model gives.
+pub(crate) struct Parts {
+    pub(crate) clock: u64,
+    pub(crate) idle_since: u64,
+    pub(crate) since_stall: u64,
+    pub(crate) flash: Collector,
+    pub(crate) log: Option<Log>,
+    pub(crate) timing: Timing,
+    pub(crate) map_cache: MapCache,
+    pub(crate) write_limit: WriteLimit,
+    pub(crate) heat: Heat,
+}
 
 /// A simulated drive, fresh until it is written to.
 ///

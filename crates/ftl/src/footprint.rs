@@ -2,8 +2,9 @@
 
 use assay_core::contract::Bytes;
 
-use crate::flash_model::{DriveModelError, FlashModel};
+use crate::flash_model::FlashModel;
 use crate::geometry::Geometry;
+use crate::model_error::DriveModelError;
 
 /// Per unit: its count, its place, and entries of the lists of free units and victims, with room to grow.
 const UNIT_BYTES: u64 = 96;

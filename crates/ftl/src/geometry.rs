@@ -6,7 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::flash_model::{DriveModelError, FlashModel};
+use crate::flash_model::FlashModel;
+use crate::model_error::DriveModelError;
 
 /// With fewer units write amplification falls below that of a large drive by more than 1 %.
 const UNIT_COUNT_AIM: u64 = 1024;

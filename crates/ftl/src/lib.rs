@@ -19,6 +19,7 @@ pub mod drive;
 pub mod faults;
 pub mod flash_model;
 pub mod model;
+pub mod model_error;
 
 mod buffered;
 mod bus;

@@ -5,7 +5,8 @@ use assay_json::{Map, Refusal, Value, read};
 use serde::Deserialize;
 
 use crate::disk::DiskModel;
-use crate::flash_model::{DriveModelError, FlashModel};
+use crate::flash_model::FlashModel;
+use crate::model_error::DriveModelError;
 use crate::parameters::{Parameter, parameters, read_parameters};
 
 /// A simulated drive as its model describes it.

@@ -4,7 +4,7 @@ use assay_json::{Cause, Map, Refusal, Value, read_value};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::flash_model::DriveModelError;
+use crate::model_error::DriveModelError;
 
 /// No time, size or rate is as large: sums of two still fit into 64 bits.
 const INTEGER_MAX: u64 = (1 << 63) - 1;

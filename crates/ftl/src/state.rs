@@ -8,13 +8,9 @@ use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use assay_core::contract::Nanos;
 use sha2::{Digest, Sha256};
 
-use crate::collect::Collector;
-use crate::drive::SimulatedDrive;
-use crate::flash_model::{DriveModelError, FlashModel};
-use crate::limits::{Heat, WriteLimit};
-use crate::log::Log;
-use crate::map_cache::MapCache;
-use crate::timing::Timing;
+use crate::drive::{Parts, SimulatedDrive};
+use crate::flash_model::FlashModel;
+use crate::model_error::DriveModelError;
 
 /// What the bytes begin with; another number for another layout.
 const MARK: &[u8; 16] = b"assay-ftl state3";
@@ -48,19 +44,6 @@ impl std::fmt::Display for StateError {
             Self::Io(reason) => formatter.write_str(reason),
         }
     }
-}
-
-/// Everything but what the drive model gives.
-pub(crate) struct Parts {
-    pub(crate) clock: u64,
-    pub(crate) idle_since: u64,
-    pub(crate) since_stall: u64,
-    pub(crate) flash: Collector,
-    pub(crate) log: Option<Log>,
-    pub(crate) timing: Timing,
-    pub(crate) map_cache: MapCache,
-    pub(crate) write_limit: WriteLimit,
-    pub(crate) heat: Heat,
 }
 
 impl SimulatedDrive {

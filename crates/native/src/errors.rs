@@ -4,7 +4,7 @@ use assay_core::active_range::RangeError;
 use assay_core::contract::Errno;
 use assay_core::open_error::OpenError;
 use assay_core::step::SequenceError;
-use assay_ftl::flash_model::DriveModelError;
+use assay_ftl::model_error::DriveModelError;
 use assay_json::Refusal;
 use assay_uring::lack::is_of_host;
 use pyo3::prelude::*;

@@ -1,15 +1,11 @@
 //! Lines: the kinds of access of a pattern that has several, drawn once per burst.
 
-use std::sync::atomic::AtomicU64;
-
-use rand_core::Rng;
-use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Deserialize;
 
-use super::compiled::{Share, Size, check_shares, compile_size, threshold};
-use super::{Access, AccessPattern, CompiledPattern, Operation, PatternError};
+use super::sizes::{Share, Size, check_shares, compile_size, threshold};
+use super::{AccessPattern, PatternError};
 use crate::active_range::ActiveRange;
-use crate::contract::{Direction, Nanos};
+use crate::contract::Nanos;
 
 /// One kind of access of a pattern that has several: drawn by its share, once per burst of each thread.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
@@ -38,56 +34,26 @@ pub struct AccessLine {
 /// A line that takes the draws up to `threshold`.
 #[derive(Debug)]
 pub(super) struct Line {
-    threshold: u64,
-    size: Size,
-    reads: Share,
-    randoms: Share,
-    burst: u32,
-    delay: Nanos,
+    pub(super) threshold: u64,
+    pub(super) size: Size,
+    pub(super) reads: Share,
+    pub(super) randoms: Share,
+    pub(super) burst: u32,
+    pub(super) delay: Nanos,
 }
 
 /// A burst of one line: how many of its I/Os are left, and when the first may begin.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Burst {
-    line: usize,
-    left: u32,
-    from: Nanos,
+    pub(super) line: usize,
+    pub(super) left: u32,
+    pub(super) from: Nanos,
 }
 
 impl Burst {
     /// When its next I/O may begin.
     pub(crate) fn from(&self) -> Nanos {
         self.from
-    }
-}
-
-impl CompiledPattern {
-    /// The burst that the next access belongs to: a new one where `burst` is over.
-    pub(crate) fn burst(&self, rng: &mut Xoshiro256PlusPlus, burst: Burst, now: Nanos) -> Burst {
-        if burst.left > 0 {
-            return burst;
-        }
-        let draw = if self.lines().len() == 1 { 0 } else { rng.next_u64() };
-        let line = self.lines().iter().position(|line| draw <= line.threshold).unwrap_or(self.lines().len() - 1);
-        Burst { line, left: self.lines()[line].burst, from: now + self.lines()[line].delay }
-    }
-
-    /// Draw the next access of a burst that is not over.
-    pub(crate) fn draw_of_burst(
-        &self,
-        rng: &mut Xoshiro256PlusPlus,
-        cursors: [&AtomicU64; 2],
-        burst: &mut Burst,
-    ) -> Access {
-        burst.left -= 1;
-        let line = &self.lines()[burst.line];
-        let direction = match self.operation() {
-            Operation::Flush => return self.draw_command(rng, cursors),
-            Operation::Trim => Direction::Trim,
-            Operation::Transfer if line.reads.draw(rng) => Direction::Read,
-            _ => Direction::Write,
-        };
-        self.place(rng, cursors, &line.size, line.randoms, direction)
     }
 }
 

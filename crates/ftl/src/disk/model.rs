@@ -3,7 +3,7 @@
 use assay_core::contract::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 
-use crate::flash_model::DriveModelError;
+use crate::model_error::DriveModelError;
 use crate::parameters::{Parameters, with_parameters};
 
 with_parameters! {
