@@ -18,7 +18,7 @@ from assay.run.run import run_plan
 from assay.run.store.read import read_run
 from assay.traces import READ, write_replay
 from assay.traces.records import batch_of_lists
-from assay.words.text import text_or_none
+from assay.words.text import text, text_or_none
 from click.testing import CliRunner
 from every_kind import TRACE
 
@@ -107,7 +107,7 @@ def test_ios_that_find_no_slot_are_late_and_the_fidelity_says_so(tmp_path: Path)
     report = report_of(run)
     done = report.results()["replayed"]
     assert done["grade"] == "poor"
-    assert "the times of the trace were not kept (fidelity poor)" in report.remarks()[0]
+    assert "the times of the trace were not kept (fidelity poor)" in text(report.remarks()[0])
     step = run.tests[0].sequences[-1].steps[0]
     late, service, due = (
         sum(getattr(side, f"{name}_sum") or 0 for side in step.sides)
@@ -144,7 +144,7 @@ def test_ios_that_begin_inside_a_block_are_all_issued_and_the_report_counts_them
     side = run.tests[0].sequences[-1].steps[0].sides[0]
     assert (side.latency_io_count, side.window_bytes + side.tail_bytes) == (200, 100 * 4096 + 100 * 4608)
     sentence = "100 I/Os begin or end inside a block of 512 bytes and are issued rounded outwards"
-    assert sentence in report_of(run).remarks()
+    assert sentence in [text(one) for one in report_of(run).remarks()]
     assert verified(tmp_path / "run") == 0
 
 

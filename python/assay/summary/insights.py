@@ -145,13 +145,6 @@ KINDS: dict[KindName, Kind] = {
         most={"kept": 0.99},
         words="{subject} kept {kept:share} of the target rate of {rate:si} IOPS",
     ),
-    "rate-kept": Kind(
-        harm=FACT,
-        leads=True,
-        least={"kept": 0.99},
-        words="{count:paced stream} kept the target rate[, at most {late_ms:span} late]"
-        "[; {stream} reached {rate:si} IOPS][, p99 {p99_ms:span}]",
-    ),
     "setting-effect": Kind(
         harm=COSTS,
         size="times",
@@ -179,6 +172,13 @@ KINDS: dict[KindName, Kind] = {
     ),
     "far-below": Kind(
         harm=FACT, leads=True, most={"busy": 0.1}, words="the drive was busy at most {busy:share} of the time"
+    ),
+    "rate-kept": Kind(
+        harm=FACT,
+        leads=True,
+        least={"kept": 0.99},
+        words="{count:paced stream} kept the target rate[, at most {late_ms:span} late]"
+        "[; {stream} reached {rate:si} IOPS][, p99 {p99_ms:span}]",
     ),
     "saturates": Kind(
         harm=FACT,
