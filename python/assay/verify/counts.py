@@ -137,7 +137,7 @@ def _second_faults(side: DirectionRecord) -> Iterator[tuple[str, str]]:
     if not side.carried_in_io_count and largest:
         known_ns = max(side.latency_ns_max or 0, side.lead_in_latency_ns_max or 0)
         if max(largest) > known_ns:
-            yield f"{max(largest):,} ns in one of its seconds", f"at most {known_ns:,} ns"
+            yield f"{max(largest):,} ns in a second of it", f"at most {known_ns:,} ns"
     seconds = zip(counts, sums, largest, strict=True)
     if any(longest > summed or summed > count * longest for count, summed, longest in seconds):
         yield "a second whose longest response time does not fit their sum", "between the mean and the sum"

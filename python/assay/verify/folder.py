@@ -110,7 +110,7 @@ def _misplaced(entry: Entry, *, inside: bool) -> str | None:
     if entry.kind in _IN_TEST and not inside:
         return f"{entry.kind} outside a test"
     if entry.kind == "test_started" and inside:
-        return "a test begins before the one before it ended"
+        return "a test begins before the previous test ended"
     return "condition of the drive inside a test" if entry.kind == "condition" and inside else None
 
 
@@ -125,8 +125,8 @@ def run_end(evidence: Evidence) -> Iterator[Broken]:
     ]
     if ends and (ends[0] != len(lines) - 1 or torn):
         behind = len(lines) - 1 - ends[0]
-        found = f"{behind} lines behind the end of the run" if behind else "a torn line behind the end of the run"
-        yield Broken(place=lines[ends[0]].place, found=found, expected="nothing behind it")
+        found = f"{behind} lines after the end of the run" if behind else "a torn line after the end of the run"
+        yield Broken(place=lines[ends[0]].place, found=found, expected="nothing after it")
 
 
 def report_date_form(evidence: Evidence) -> Iterable[Broken]:

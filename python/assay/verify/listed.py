@@ -29,19 +29,19 @@ class VerifiedRun(Facts):
     schema_version: Literal[1] = Field(default=1, alias="schema", description="Version of this form.")
     run: str = Field(description="The run folder as it was named.")
     passed: bool = Field(description="Whether no rule is broken; false where the folder cannot be read.")
-    exit_code: int = Field(description="0; 5 where a rule is broken or the run's own results are withheld; 6 where it "
-                           "cannot be read.")  # fmt: skip
+    exit_code: int = Field(description="0; 5 if a rule is broken or results of the run are withheld; 6 if it cannot be "
+                           "read.")  # fmt: skip
     error: str | None = Field(description="Why the folder cannot be read; null where it can.")
-    level: str | None = Field(description="How far a bundle is vouched for; null for a run folder.")
+    level: str | None = Field(description="Trust level of a bundle; null for a run folder.")
     checker: str = Field(description="Version of Assay that verified it.")
-    tool_version: str = Field(description="Version of Assay that wrote it; empty where that cannot be told.")
-    edition: str = Field(description="Name of its edition; empty where that cannot be told.")
-    run_id: str = Field(description="The run's own name; empty where that cannot be told.")
+    tool_version: str = Field(description="Version of Assay that wrote it; empty where unknown.")
+    edition: str = Field(description="Name of its edition; empty where unknown.")
+    run_id: str = Field(description="The ID of the run; empty where unknown.")
     rules: tuple[str, ...] = Field(description="IDs of the rules that were checked.")
     unchecked: tuple[str, ...] = Field(
         description="IDs of those that were not: they rest on what is broken, or the report is of an older form."
     )
-    broken: tuple[BrokenRule, ...] = Field(description="Every place where a rule is broken.")
+    broken: tuple[BrokenRule, ...] = Field(description="Every violation of a rule.")
     withheld: dict[str, str] = Field(description="Tests whose results the run itself withholds, each with the reason.")
     complete: bool = Field(
         description="Whether the journal ends as that of a finished run; else it goes on or was cut."

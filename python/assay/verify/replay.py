@@ -146,7 +146,7 @@ class _Tape:
         """Hold the end of a test against the fact that less is stored than it asks for."""
         if is_cut_short(self._test.ended):
             return None
-        return self._ended_otherwise("an end before its own, as it asks for more")
+        return self._ended_otherwise("an interrupted end, because steps are missing")
 
     def _ended_otherwise(self, expected: str) -> Difference:
         found = " ".join(filter(None, (self._test.ended, self._test.ended_detail)))
@@ -165,7 +165,7 @@ def _other(asked: StepSequence, stored: StoredSequence) -> tuple[str, str] | Non
     place = next((place for place, (one, other) in enumerate(pairs, 1) if one != other), None)
     if place is None:
         return f"{len(stored.asked)} steps of {stored.name}", f"{len(asked.steps)}"
-    return f"step {place} of {stored.name} asked otherwise", f"{asked.steps[place - 1]!r:.300}"
+    return f"step {place} of {stored.name} with another demand", f"{asked.steps[place - 1]!r:.300}"
 
 
 def _told(line: Entry) -> str:

@@ -62,7 +62,7 @@ def tables(evidence: Evidence) -> Iterator[Broken]:
         elif (stored := _stored(evidence, name)) != expected:
             yield Broken(place=place, found=_line(stored or b"", expected), expected=_line(expected, stored or b""))
     for name in sorted(one for one in evidence.rendered if one.endswith(".csv") and one not in names):
-        yield Broken(place=f"{REPORT_FOLDER}/{name}", found="is missing", expected="beside the others")
+        yield Broken(place=f"{REPORT_FOLDER}/{name}", found="is missing", expected="with the other tables")
 
 
 def _line(one: bytes, other: bytes) -> str:

@@ -78,7 +78,7 @@ def labels(evidence: Evidence) -> Iterator[Broken]:
                 place=one.where, found=f"is named {one.record.label!r:.60}", expected=f"{one.spec.label!r:.60}"
             )
         elif fault := short_of_asked(one.record, one.spec.stop):
-            yield Broken(place=one.where, found=fault, expected="as much as was asked, since it ran to its end")
+            yield Broken(place=one.where, found=fault, expected="the amount of its stop rule, as it ran to its end")
 
 
 def succession(evidence: Evidence) -> Iterator[Broken]:
@@ -190,13 +190,13 @@ def arrivals(evidence: Evidence) -> Iterator[Broken]:
 def sizes(evidence: Evidence) -> Iterator[Broken]:
     """I/Os have the size and the direction that were asked for; drawn shares are left to the checks of the run."""
     yield from audited(evidence, "transfer-sizes", "its I/Os times their size", chosen=_one_size)
-    yield from audited(evidence, "read-share", "reads or writes only, as asked", chosen=_one_direction)
+    yield from audited(evidence, "read-share", "reads or writes only, as specified", chosen=_one_direction)
 
 
 def places(evidence: Evidence) -> Iterator[Broken]:
     """I/Os lie on the grid of their step, sequential ones follow each other; drawn shares are left to the checks."""
     yield from audited(evidence, "alignment", "every I/O on its grid")
-    yield from audited(evidence, "successors", "each where the one before ended", chosen=_in_order)
+    yield from audited(evidence, "successors", "each at the end of its predecessor", chosen=_in_order)
 
 
 def _in_order(spec: StepSpec) -> bool:

@@ -117,7 +117,7 @@ def unnamed_tables(evidence: Evidence) -> Iterator[Broken]:
         for path in sorted((evidence.folder / kind).glob("*.parquet")):
             name = f"{kind}/{path.name}"
             if name not in named and path.name not in cut:
-                yield Broken(place=name, found="is named by no line of the journal", expected="no table beside them")
+                yield Broken(place=name, found="is named by no line of the journal", expected="only named tables")
 
 
 def table_forms(evidence: Evidence) -> Iterator[Broken]:
@@ -158,7 +158,7 @@ def _order_fault(columns: Sequence[Any]) -> str | None:
         difference = np.diff(column.astype(np.int64))
         later |= equal & (difference > 0)
         equal &= difference == 0
-    return None if later.all() else f"row {int(np.argmin(later)) + 2} does not come behind the one before it"
+    return None if later.all() else f"row {int(np.argmin(later)) + 2} does not come after its predecessor"
 
 
 def captures(evidence: Evidence) -> Iterator[Broken]:
