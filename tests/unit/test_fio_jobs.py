@@ -138,9 +138,9 @@ def test_of_two_keys_for_one_value_the_last_holds_also_behind_the_globals() -> N
         ),
         ("[/dev/sda]\n[/dev/sdb]\n", "x.fio:4 [/dev/sdb] filename", "is /dev/sdb, and [/dev/sda] is for /dev/sda"),
         ("[/dev/sda]\n[b]\nfilename=/dev/sdb\n", "x.fio:5 [b] filename", "is /dev/sdb, and [/dev/sda]"),
-        ("[a]\nnumjobs=4\n", "x.fio:3 [a] filename", "fio makes 4 files, one for each clone"),
-        ("[a]\n[b]\nstonewall\n", "x.fio:4 [b] filename", "fio makes a file beside [a]"),
-        ("[a]\nfilename=/dev/sda\n[b]\n", "x.fio:5 [b] filename", "fio makes a file beside /dev/sda"),
+        ("[a]\nnumjobs=4\n", "x.fio:3 [a] filename", "fio makes 4 files, a file per clone"),
+        ("[a]\n[b]\nstonewall\n", "x.fio:4 [b] filename", "fio makes a file in addition to [a]"),
+        ("[a]\nfilename=/dev/sda\n[b]\n", "x.fio:5 [b] filename", "fio makes a file in addition to /dev/sda"),
     ],
 )
 def test_jobs_of_several_drives_or_files_are_refused_by_name(jobs: str, place: str, reason: str) -> None:
@@ -188,8 +188,8 @@ def test_a_stage_ends_as_its_job_does(keys: str, expected: dict[str, object]) ->
 
 def test_what_changes_nothing_is_named_with_its_line() -> None:
     workload = read(TIMED + "[j]\nrw=randread\nfilename=/dev/sdx\ngroup_reporting\nruntime=5\n")
-    assert "line 10 [j] filename: the drive is named to Assay" in workload.left_out
-    assert "line 11 [j] group_reporting: concerns how fio reports" in workload.left_out
+    assert "line 10 [j] filename: the drive is an argument of Assay" in workload.left_out
+    assert "line 11 [j] group_reporting: sets what fio reports" in workload.left_out
     untimed = read(HEAD + "[j]\nrw=randread\nruntime=5\n").left_out
     assert any(note.startswith("line 7 [j] time_based is missing") for note in untimed)
     assert any("norandommap is missing" in note for note in untimed)
@@ -204,8 +204,13 @@ def test_what_changes_nothing_is_named_with_its_line() -> None:
         ("[j]\ninclude other.fio\n", "x.fio:2 [j] include other.fio", "another file", "copy its lines"),
         ("[j]\nbs=${SIZE}\n", "x.fio:2 [j] bs", "holds a variable", "write its value"),
         ("[j]\nsize=$mb_memory\n", "x.fio:2 [j] size", "holds a variable", "write its value"),
-        ("[j]\nioengine=exec\ndirect=1\n", "x.fio:2 [j] ioengine", "no way to a block device", "io_uring"),
-        ("[j]\nioengine=external:x.so\ndirect=1\n", "x.fio:2 [j] ioengine", "no way to a block device", "io_uring"),
+        ("[j]\nioengine=exec\ndirect=1\n", "x.fio:2 [j] ioengine", "does not reach a block device", "io_uring"),
+        (
+            "[j]\nioengine=external:x.so\ndirect=1\n",
+            "x.fio:2 [j] ioengine",
+            "does not reach a block device",
+            "io_uring",
+        ),
         ("[j]\nrw=randread\n", "x.fio:1 [j] direct", "page cache", "direct=1"),
         ("[j]\ndirect=1\nrandom_distribution=zipf:1.2\n", "x.fio:3 [j] random_distribution", "'zipf'", "remove it"),
         (
@@ -221,16 +226,16 @@ def test_what_changes_nothing_is_named_with_its_line() -> None:
             "offset",
         ),
         ("[j]\ndirect=1\nrw=randread\nrandom_distribution=zoned:50/5\n", "x.fio:1 [j]", "must sum to 100", "correct"),
-        ("[j]\ndirect=1\nrw=trimwrite\n", "x.fio:3 [j] rw", "'trimwrite'", "write one of"),
-        ("[j]\nfilename=/dev/a:/dev/b\n", "x.fio:2 [j] filename", "is a list", "one drive"),
-        ("[j]\ndirect=1\nstartdelay=3\n", "x.fio:3 [j] startdelay", "times of their own", "stonewall"),
+        ("[j]\ndirect=1\nrw=trimwrite\n", "x.fio:3 [j] rw", "'trimwrite'", "choose from"),
+        ("[j]\nfilename=/dev/a:/dev/b\n", "x.fio:2 [j] filename", "is a list", "single drive"),
+        ("[j]\ndirect=1\nstartdelay=3\n", "x.fio:3 [j] startdelay", "different times", "stonewall"),
         ("[j]\ndirect=1\nbs=0\n", "x.fio:3 [j] bs", "size of 0 bytes", "multiples of 512"),
         ("[j]\ndirect=1\nbs=1000\n", "x.fio:3 [j] bs", "size of 1000 bytes", "multiples of 512"),
-        ("[j]\ndirect=1\nbs=4 k\n", "x.fio:3 [j] bs", "behind a blank counts for nothing", "write 4k"),
+        ("[j]\ndirect=1\nbs=4 k\n", "x.fio:3 [j] bs", "it ignores a unit after a blank", "write 4k"),
         ("[j]\ndirect=1\nbs=4KiBs\n", "x.fio:3 [j] bs", "unknown unit", "write k, m, g"),
         ("[j]\ndirect=1\nsize=99999999999999999999\n", "x.fio:3 [j] size", "is '9999", "write a size"),
         ("[j]\ndirect=1\nsize=9999999999999p\n", "x.fio:3 [j] size", "more than a drive can have", "smaller"),
-        ("[j]\ndirect=1\nsize=1k\n", "x.fio:3 [j] size", "smaller than one I/O", "larger"),
+        ("[j]\ndirect=1\nsize=1k\n", "x.fio:3 [j] size", "smaller than an I/O", "larger"),
         ("[j]\ndirect=1\nfilename=x\nnumjobs=100000\n", "x.fio:4 [j] numjobs", "is '100000'", "from 1 to 1024"),
         ("[j]\ndirect=1\niodepth=0\n", "x.fio:3 [j] iodepth", "is '0'", "from 1 to 4096"),
         ("[j]\ndirect=1\nruntime=-1\n", "x.fio:3 [j] runtime", "is '-1'", "a time"),
@@ -238,14 +243,14 @@ def test_what_changes_nothing_is_named_with_its_line() -> None:
         ("[j]\ndirect=1\nbssplit=4k/60:8k/60\n", "x.fio:3 [j] bssplit", "sum to 120", "sum to 100"),
         ("[j]\ndirect=1\nrw=randread\nbssplit=4k/50:8k/50\n", "x.fio:1 [j] norandommap", "shortens", "add"),
         ("[j]\ndirect=1\nioengine=libaio\niodepth=8\nthinktime=9\n", "x.fio:5 [j] thinktime", "outstanding", "rate"),
-        ("[j]\ndirect=1\nrw=randrw\nrate=1m\n", "x.fio:4 [j] rate", "each on its own", "one job"),
+        ("[j]\ndirect=1\nrw=randrw\nrate=1m\n", "x.fio:4 [j] rate", "separately", "separate jobs"),
         (
             "[global]\nfilename=x\ndirect=1\n[j]\nruntime=1\n[k]\nruntime=2\n",
             "x.fio:7 [k] runtime",
             "differs",
             "stonewall",
         ),
-        ("[global]\nfilename=x\ndirect=1\n[j]\n[k]\n", "x.fio:5 [k] runtime", "times of their own", "time_based"),
+        ("[global]\nfilename=x\ndirect=1\n[j]\n[k]\n", "x.fio:5 [k] runtime", "different times", "time_based"),
         ("[j]\ndirect=1\nfilename=x\nnumjobs=65\nruntime=1\n", "x.fio:4 [j] numjobs", "more than 64 streams", "fewer"),
         ("[j\ndirect=1\n", "x.fio:1", "is no head of a section", "write [NAME]"),
         ("; nothing\n", "x.fio", "holds no job", "write a section"),

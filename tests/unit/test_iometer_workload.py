@@ -142,7 +142,7 @@ def test_what_has_no_meaning_for_one_drive_is_named_with_its_line() -> None:
         "Line 49: Worker 1: the test of the connection rate",
         "Line 64: Net 1: a NETWORK,TCP worker",
         "Line 87: Net 2: a NETWORK,VI worker",
-        "never fill what they write",
+        "write uninitialized data",
     ):
         assert said in found
     seeded = "\n".join(workload_of("seeds-1.1.0-rc1.icf").left_out)

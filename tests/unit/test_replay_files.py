@@ -63,7 +63,7 @@ def test_at_twice_the_speed_an_io_of_10_us_is_due_at_5() -> None:
     ("rows", "fault"),
     [
         ([(0, READ, 0, BLOCK), (5, TRIM, BLOCK, BLOCK), (5, FLUSH, 0, 0)], None),
-        ([(5, READ, 0, BLOCK), (4, READ, 0, BLOCK)], "due before the one before it"),
+        ([(5, READ, 0, BLOCK), (4, READ, 0, BLOCK)], "due before its predecessor"),
         ([(0, READ, BLOCK, 3 * BLOCK)], "not on the drive"),
         ([(0, READ, -BLOCK, BLOCK)], "not on the drive"),
         ([(0, READ, 0, 0)], "no operation or no bytes"),
@@ -82,7 +82,7 @@ def test_files_of_another_form_are_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="has not the form of a replay"), path.open("rb") as source:
         list(traces.read_replay(source, "x"))
     path.write_bytes(b"PAR1nothing")
-    with pytest.raises(StoreError, match="no Parquet file, or a damaged one"), path.open("rb") as source:
+    with pytest.raises(StoreError, match="not a Parquet file, or is damaged"), path.open("rb") as source:
         list(traces.read_replay(source, "x"))
 
 

@@ -108,7 +108,7 @@ def test_the_steps_of_all_tests_are_numbered_in_turn(rounds: StoredRun) -> None:
 
 def test_a_name_of_several_sequences_is_answered_with_names_that_are_taken(rounds: StoredRun) -> None:
     twice = replace(rounds, tests=(*rounds.tests, *rounds.tests))
-    with pytest.raises(UsageError, match=r"names 2 sequences; give one of 'iops-1, round 1', 'iops-2, round 1'"):
+    with pytest.raises(UsageError, match=r"names 2 sequences; choose from 'iops-1, round 1', 'iops-2, round 1'"):
         chosen_steps(twice, "round 1")
     (one,) = chosen_steps(twice, "iops-2,  Round 1")
     assert one.first > numbered_steps(rounds)[-1].last
@@ -156,21 +156,21 @@ MIXED = Line(size_bytes=4096, random_percent=0, read_percent=70)
     ("change", "end", "said", "keys"),
     [
         ({}, {}, None, "rw=randread\nbs=4096\niodepth=1\nnumjobs=1\n"),
-        ({"lines": (MIXED,)}, {}, "behind the last of their direction", "rw=rw\nrwmixread=70\n"),
+        ({"lines": (MIXED,)}, {}, "after the last of their direction", "rw=rw\nrwmixread=70\n"),
         (
             {"lines": (Line(size_bytes=4096, random_percent=0),), "thread_count": 4, "queue_depth": 8},
             {},
-            "4 threads as one job of depth 32, because the threads share one place",
+            "4 threads as a single job of depth 32, because the threads share a position",
             "iodepth=32\nnumjobs=1\n",
         ),
-        ({"thread_count": 4}, {"amount_bytes": 1 << 20}, "because all threads together end", "iodepth=4\nnumjobs=1\n"),
+        ({"thread_count": 4}, {"amount_bytes": 1 << 20}, "because the amount is shared", "iodepth=4\nnumjobs=1\n"),
         ({"lines": (Line(size_bytes=4096, read_percent=33.4),)}, {}, "whole per cent", "rwmixread=33\n"),
         ({"rate": Rate(ios_per_s=100.5)}, {}, "100.5 I/Os per second as bytes", "rate=411648\n"),
         ({"rate": Rate(ios_per_s=100, end_factor=3)}, {}, "the mean of its changing rate", "rate_iops=200\n"),
         (
             {"rate": Rate(ios_per_s=100), "lines": (Line(size_bytes=4096, read_percent=70),)},
             {},
-            "a job of reads and one of writes",
+            "separate jobs for reads and writes",
             "rate_iops=70\n",
         ),
         ({"data": Content(kind="stamped"), "lines": (Line(size_bytes=4096, read_percent=0),)}, {}, "random data", ""),

@@ -141,19 +141,21 @@ def test_a_record_that_a_read_cuts_is_read_whole(tmp_path: Path) -> None:
 def test_a_trace_of_several_devices_is_of_the_one_that_is_named(tmp_path: Path) -> None:
     path = tmp_path / "x"
     path.write_bytes(record(1, 1, 512, 7, 1) + record(2, 2, 512, 7, 1, device=259 << 20 | 3))
-    with pytest.raises(UsageError, match=r"several devices, '259,3' and '8,0'; name one with --device 259,3"):
+    with pytest.raises(UsageError, match=r"several devices, '259,3' and '8,0'; choose a device with --device 259,3"):
         rows(traces.open_trace(path))
     assert rows(traces.open_trace(path, device="259,3")) == [(0, READ, 1024, 512)]
     with pytest.raises(UsageError, match="no pair of numbers"):
         traces.open_trace(path, device="sda")
     path.write_text(ALIBABA + "420,R,0,512,1577808144360900\n", "utf-8")
     with pytest.raises(
-        UsageError, match=r"x:3: has I/Os of several devices, '419' and '420'; name one with --device 419"
+        UsageError, match=r"x:3: has I/Os of several devices, '419' and '420'; choose a device with --device 419"
     ):
         rows(traces.open_trace(path))
     assert rows(traces.open_trace(path, device="420"))[0][2:] == (0, 512)
     path.write_text("fio version 3 iolog\n1 a add\n1 b add\n1 a read 0 512\n2 b write 512 512\n", "utf-8")
-    with pytest.raises(UsageError, match=r"x:3: has I/Os of several devices, 'a' and 'b'; name one with --device a"):
+    with pytest.raises(
+        UsageError, match=r"x:3: has I/Os of several devices, 'a' and 'b'; choose a device with --device a"
+    ):
         rows(traces.open_trace(path))
     assert rows(traces.open_trace(path, device="b")) == [(0, WRITE, 512, 512)]
     path.write_text(BIOSNOOP + "2.0 dd 1 sdb R 8 4096 1.0\n", "utf-8")
@@ -212,7 +214,7 @@ def test_what_an_operation_means_is_named_by_its_value(op: str, expected: list[i
         ("5:1=read:2=write", "x:2: has the operation '0'"),
         ("5:1=reads", "columns op '1=reads': names no meaning"),
         ("5:1=read:1=write", "names no meaning"),
-        ("3:1024=read", "has the operations '2048' and '4096' up to here"),
+        ("3:1024=read", "has the unnamed operations '2048' and '4096' up to here"),
     ],
 )
 def test_an_operation_without_a_meaning_is_refused(op: str, reason: str, tmp_path: Path) -> None:
@@ -321,7 +323,7 @@ def test_our_own_captures_are_read_by_the_times_of_issue(tmp_path: Path) -> None
     with pytest.raises(StoreError, match="row 2"):
         rows(traces.open_trace(path))
     path.write_bytes(b"PAR1" + bytes(100))
-    with pytest.raises(StoreError, match="cannot be read behind row 0"):
+    with pytest.raises(StoreError, match="cannot be read after row 0"):
         rows(traces.open_trace(path))
 
 

@@ -58,7 +58,7 @@ def access_of(job: Job) -> Access:
     word = job.text("rw", "read")
     if word not in _KINDS:
         reason = f"is {word[:80]!r}"
-        raise job.fault("rw", reason, f"write one of {', '.join(_KINDS)}")
+        raise job.fault("rw", reason, f"choose from {', '.join(_KINDS)}")
     direction, random = _KINDS[word]
     sides = {side: _sizes(job, side) for side in SIDES[direction]}
     random_percent = _random_percent(job, direction) if random else 0
@@ -82,7 +82,7 @@ def lines_of(job: Job, access: Access) -> tuple[Line, ...]:
         side = SIDES[access.direction][0]
         parts = [(share, size, float(access.read_percent)) for size, share in access.sides[side].items()]
     if len(parts) > 1 and burst > 1:
-        raise job.fault("thinktime_blocks", "has several sizes between two pauses", "write one size")
+        raise job.fault("thinktime_blocks", "has several sizes between two pauses", "write a single size")
     try:
         return tuple(
             Line(
@@ -97,7 +97,7 @@ def lines_of(job: Job, access: Access) -> tuple[Line, ...]:
             for share, size, read in parts
         )
     except ValidationError as error:
-        raise job.fault("thinktime", f"cannot be used: {first_fault(error)[0]}", "write a shorter one") from None
+        raise job.fault("thinktime", f"cannot be used: {first_fault(error)[0]}", "write a shorter pause") from None
 
 
 def _sizes(job: Job, side: int) -> Side:
@@ -126,7 +126,7 @@ def _random_percent(job: Job, direction: Direction) -> int:
         parts = equal_sides(text)
         found = {whole(parts[side], 0, 100) for side in SIDES[direction]}
         if len(found) > 1:
-            raise ValueFaultError("differs for reads and writes", "write one job for each")
+            raise ValueFaultError("differs for reads and writes", "write separate jobs")
         return found.pop()
 
     return job.get("percentage_random", read, 100)
@@ -165,7 +165,7 @@ def _align_bytes(job: Job, access: Access) -> int:
         return 0 if len(sizes) == 1 else gcd(*sizes)
     align = job.get("blockalign", lambda text: size_bytes(equal_sides(text)[0], job.kb_base), min(smallest))
     if (len(smallest) > 1 and not job.has("blockalign")) or not align or align % _SIZE_MIN:
-        raise job.fault("blockalign", "has no one grid of 512 bytes or a multiple", "write blockalign=4k or alike")
+        raise job.fault("blockalign", "is not a single multiple of 512 bytes", "write a grid such as blockalign=4k")
     if access.keeps_place and any(size % align for size in sizes):
         reason = "is a grid that sequential I/Os of these sizes leave"
         raise job.fault("blockalign", reason, "write sizes that are multiples of it")

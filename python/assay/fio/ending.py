@@ -29,7 +29,7 @@ def ending_of(job: Job) -> Ending:
     With ``runtime`` and without ``time_based`` fio takes the earlier of both; this takes the time, and a note says so.
     """
     if job.get("startdelay", lambda text: time_us(text, _SECOND_US), 0):
-        raise job.fault("startdelay", "makes jobs begin at times of their own", "remove it, or write a stonewall")
+        raise job.fault("startdelay", "makes jobs begin at different times", "remove it, or write a stonewall")
     ramp_s = job.get("ramp_time", lambda text: time_us(text, _SECOND_US), 0) / _SECOND_US
     runtime_us = job.get("runtime", lambda text: time_us(text, _SECOND_US), 0)
     if runtime_us:
@@ -51,9 +51,9 @@ def stage_ending(jobs: list[Job], endings: list[Ending], thread_count: int) -> E
     for job, ending in zip(jobs, endings, strict=True):
         if (ending.time_s, ending.ramp_up_s) != (first.time_s, first.ramp_up_s):
             key = "runtime" if ending.time_s != first.time_s else "ramp_time"
-            reason = f"differs from the one of [{jobs[0].section.name}], beside which it runs"
+            reason = f"differs from that of [{jobs[0].section.name}], which runs at the same time"
             raise job.fault(key, reason, "write the same, or a stonewall")
     if first.time_s is None and (len(jobs) > 1 or thread_count > 1):
-        reason = "is missing, so that jobs side by side end at times of their own"
+        reason = "is missing, so parallel jobs end at different times"
         raise jobs[-1].fault("runtime", reason, "write runtime and time_based")
     return first

@@ -45,7 +45,7 @@ def job_text(
     if not _FILENAME.fullmatch(filename):
         raise ValueRangeError(f"filename {filename!r}", "cannot stand in a job file", "name the drive by another path")
     if ioengine not in ASYNC_ENGINES:
-        raise ValueRangeError(f"ioengine {ioengine}", "is not known", f"name one of {', '.join(sorted(ASYNC_ENGINES))}")
+        raise ValueRangeError(f"ioengine {ioengine}", "is unknown", f"choose from {', '.join(sorted(ASYNC_ENGINES))}")
     target = _Target(capacity_bytes)
     lines = [*_head(workload), "[global]", f"filename={escaped(filename)}", f"ioengine={ioengine}", *_ACROSS]
     taken: set[str] = set()
@@ -145,7 +145,7 @@ def _percent(value: float, name: str, thing: str) -> int:
 def _whole(value: Fraction, thing: str, of: str) -> int:
     """The value as a whole number, as fio takes it."""
     if value.denominator != 1:
-        raise UsageError(thing, f"is {float(value):g} {of}", "fio takes whole numbers there; write one")
+        raise UsageError(thing, f"is {float(value):g} {of}", "fio takes whole numbers there; round it")
     return value.numerator
 
 
@@ -156,7 +156,7 @@ def _rate(stream: Stream, thing: str, target: _Target) -> Iterable[str]:
     if rate.end_factor != 1:
         raise UsageError(thing, "has a rate that changes", "fio keeps a rate; write stages of fixed rates")
     if 0 < sum(line.percent * line.read_percent for line in stream.lines) < 100 * 100 and stream.operation != "trim":
-        raise UsageError(thing, "reads and writes at one rate", "fio has a rate for each; write a stream for each")
+        raise UsageError(thing, "reads and writes at a joint rate", "fio has a rate per direction; split the stream")
     value, key = _rate_value(rate, thing, target)
     each = _whole(value / stream.thread_count, f"{thing}: {key}", "per thread")
     if not 1 <= each <= (_RATE_MAX if key == "rate_iops" else 10**18):
@@ -183,7 +183,7 @@ def _content(stream: Stream, thing: str) -> Iterable[str]:
     if data is None or data.kind == "random":
         return
     if data.kind != "compressible" or data.stored_percent is None:
-        raise UsageError(thing, f"writes {data.kind} data", "fio makes random or compressible data; write one of them")
+        raise UsageError(thing, f"writes {data.kind} data", "fio makes random or compressible data; choose either")
     yield f"buffer_compress_percentage={_percent(100 - data.stored_percent, 'stored_percent', thing)}"
 
 

@@ -77,7 +77,7 @@ def _shares(side: Mapping[int, Fraction], thing: str) -> Shares:
 def _whole(value: Fraction, thing: str) -> int:
     """Per cent as fio takes them, whole; a float's own error is none."""
     if abs(value - round(value)) > _SHARE_TOLERANCE:
-        raise UsageError(thing, f"is {float(value):g} per cent", "fio draws by whole per cent; write one")
+        raise UsageError(thing, f"is {float(value):g} per cent", "fio draws by whole per cent; round it")
     return round(value)
 
 
@@ -92,7 +92,7 @@ def _check_places(stream: Stream, thing: str) -> None:
     """A job of fio has a place of its own for each direction, and begins at the start of its range."""
     if not stream.goes_on_as("fio"):
         reason = f"has sequential I/Os that go on by the rule {stream.cursor!r}"
-        raise UsageError(thing, reason, 'write cursor = "fio", by which each thread has a place for each direction')
+        raise UsageError(thing, reason, 'write cursor = "fio", which keeps a position per thread and direction')
     start, grid = stream.start_bytes or 0, stream.grid_bytes
     if stream.grid_from == "drive" and start % grid:
         reason = f"has a grid of {grid} bytes that its start at {start:,} is off"
@@ -141,7 +141,7 @@ def _pause(stream: Stream, thing: str) -> list[str]:
     if not any(delay for _, delay in bursts):
         return _unpaused(stream.lines, thing)
     if len(set(bursts)) > 1 or (len(bursts) > 1 and bursts[0][0] > 1):
-        raise UsageError(thing, "has lines with bursts or pauses of their own", "fio has one for a job; write streams")
+        raise UsageError(thing, "has lines that differ in bursts or pauses", "fio has both per job; write streams")
     if stream.queue_depth > 1:
         reason = "pauses with several I/Os outstanding"
         raise UsageError(thing, reason, "fio waits for all of them first; write queue_depth = 1, or a rate")

@@ -81,10 +81,10 @@ _SEEDING = (
     "refill_buffers", "scramble_buffers",
 )  # fmt: skip
 IGNORED = {
-    **dict.fromkeys(_REPORTING, "concerns how fio reports"),
-    **dict.fromkeys(_NAMING, "the drive is named to Assay"),
-    **dict.fromkeys(_SUBMITTING, "Assay submits I/Os in its own way"),
-    **dict.fromkeys(_SEEDING, "Assay draws addresses and data by its own seed"),
+    **dict.fromkeys(_REPORTING, "sets what fio reports"),
+    **dict.fromkeys(_NAMING, "the drive is an argument of Assay"),
+    **dict.fromkeys(_SUBMITTING, "Assay chooses how to submit I/Os"),
+    **dict.fromkeys(_SEEDING, "Assay draws addresses and data from the seed of the run"),
 }
 """Keys that change nothing in what a block device is asked, and why they are left out."""
 

@@ -73,8 +73,8 @@ def _folded(stage: Stage, stream: Stream, notes: list[str]) -> Stream:
     if not shares and stage.time_s is not None:
         return stream
     depth = stream.thread_count * stream.queue_depth
-    why = "the threads share one place" if shares else "all threads together end after an amount"
-    notes.append(f"{stream.name}: {stream.thread_count} threads as one job of depth {depth}, because {why}")
+    why = "the threads share a position" if shares else "the amount is shared by all threads"
+    notes.append(f"{stream.name}: {stream.thread_count} threads as a single job of depth {depth}, because {why}")
     return stream.model_copy(update={"thread_count": 1, "queue_depth": min(depth, _DEPTH_MAX)})
 
 
@@ -94,10 +94,10 @@ def _plain_lines(stream: Stream, notes: list[str]) -> Stream:
     if any(line.delay_ms for line in stream.lines):
         notes.append(f"{stream.name}: pauses are left out, because fio waits for all outstanding I/Os before each")
     if any(line.burst_io_count > 1 for line in stream.lines):
-        notes.append(f"{stream.name}: bursts of one line are left out, because fio draws a size for every I/O")
+        notes.append(f"{stream.name}: bursts are left out, because fio draws a size for every I/O")
     alike = {(line.read_percent, line.random_percent, line.align_bytes) for line in stream.lines}
     if len(alike) > 1:
-        notes.append(f"{stream.name}: the mean mix for all sizes, because a job of fio has one for all")
+        notes.append(f"{stream.name}: the mean mix for all sizes, because a fio job has a single mix")
     weights = [Fraction(line.percent) * line.burst_io_count for line in stream.lines]
     reads, randoms = (_mean(stream, weights, key) for key in ("read_percent", "random_percent"))
     sizes: dict[int, Fraction] = {}
@@ -121,7 +121,7 @@ def _one_grid(stream: Stream, notes: list[str]) -> Stream:
     if len(grids) == 1 or all(line.random_percent == 0 for line in stream.lines):
         return stream
     least = _least_grid(stream)
-    notes.append(f"{stream.name}: all starts on a grid of {least} bytes, because a job of fio has one for all sizes")
+    notes.append(f"{stream.name}: all starts on a grid of {least} bytes, because a fio job has a single grid")
     lines = tuple(line.model_copy(update={"align_bytes": least}) for line in stream.lines)
     return stream.model_copy(update={"lines": lines})
 
@@ -169,7 +169,7 @@ def _rule_of_fio(stream: Stream, notes: list[str]) -> Stream:
     apart = stream.cursor == "per_thread" and stream.thread_count > 1
     if stream.goes_on_as("fio") or apart:
         return stream
-    notes.append(f"{stream.name}: sequential I/Os go on behind the last of their direction, as fio has it")
+    notes.append(f"{stream.name}: sequential I/Os continue after the last of their direction, as in fio")
     return stream.model_copy(update={"cursor": "fio"})
 
 
@@ -193,7 +193,7 @@ def _split_directions(stream: Stream, notes: list[str]) -> Iterator[Stream]:
     if stream.rate is None or not stream.is_mixed:
         yield stream
         return
-    notes.append(f"{stream.name}: a job of reads and one of writes, each with its part of the rate and the whole depth")
+    notes.append(f"{stream.name}: separate jobs for reads and writes, each with a part of the rate and the full depth")
     reads = Fraction(stream.lines[0].read_percent) / _ALL
     for word, percent, part in (("reads", 100.0, reads), ("writes", 0.0, 1 - reads)):
         rate = stream.rate.model_copy(update={"ios_per_s": float(Fraction(stream.rate.ios_per_s or 0) * part)})
@@ -230,7 +230,7 @@ def _whole_rate(stream: Stream, notes: list[str]) -> Stream:
     ios_per_s = rate.ios_per_s
     if rate.end_factor != 1:
         ios_per_s *= (1 + rate.end_factor) / 2
-        notes.append(f"{stream.name}: the mean of its changing rate throughout, because a job of fio keeps one rate")
+        notes.append(f"{stream.name}: the mean of its changing rate, because a fio job has a fixed rate")
     count = stream.thread_count
     if round(ios_per_s / count) * count == ios_per_s:
         return stream.model_copy(update={"rate": Rate(ios_per_s=ios_per_s, arrivals=rate.arrivals)})

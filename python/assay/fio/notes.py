@@ -25,7 +25,7 @@ def _departures(job: Job) -> Iterator[tuple[int, str]]:
     settings, head = job.section.settings, job.section.line
     access = access_of(job)
     if access.random and not job.flag("norandommap"):
-        yield head, "norandommap is missing: fio visits every block once per pass, here each address is drawn anew"
+        yield head, "norandommap is missing: fio visits every block once per pass, here each address is random"
     if job.has("runtime") and not job.flag("time_based"):
         yield (
             settings["runtime"].line,
@@ -33,8 +33,8 @@ def _departures(job: Job) -> Iterator[tuple[int, str]]:
         )
     engine = job.text("ioengine", "psync")
     if engine in SYNC_ENGINES and job.whole("iodepth", 1, 1, 1 << 20) > 1:
-        yield settings["iodepth"].line, f"iodepth: has no effect with ioengine {engine}, which keeps one outstanding"
+        yield settings["iodepth"].line, f"iodepth: has no effect with ioengine {engine}, which keeps 1 I/O outstanding"
     if not access.random and job.has("percentage_random"):
         yield settings["percentage_random"].line, "percentage_random: has no effect on a sequential job"
     if job.has("rate") or job.has("rate_iops"):
-        yield head, "rate: fio waits for what is outstanding before it pauses, here I/Os are due at their times"
+        yield head, "rate: fio waits for outstanding I/Os before it pauses, here I/Os are due at their times"

@@ -28,8 +28,8 @@ def streams_of(job: Job, streams_max: int) -> list[Stream]:
     depth, clones = queue_depth(job), job.whole("numjobs", 1, 1, _THREADS_MAX)
     increment = job.get("offset_increment", lambda text: size_bytes(text, job.kb_base), 0)
     if job.has("thinktime") and depth > 1:
-        reason = "with an iodepth above 1 first waits for what is outstanding, which a stream does not"
-        raise job.fault("thinktime", reason, "write iodepth=1, or a rate in its place")
+        reason = "with an iodepth above 1 waits for outstanding I/Os, which a stream does not"
+        raise job.fault("thinktime", reason, "write iodepth=1, or a rate instead")
     apart = clones > 1 and (access.keeps_place or increment > 0)
     if (clones if apart else 1) > streams_max:
         raise job.fault("numjobs", "makes more than 64 streams side by side", "write fewer jobs, or a stonewall")
@@ -51,8 +51,8 @@ def queue_depth(job: Job) -> int:
     """I/Os outstanding per clone, which the engine decides as well. Raises PlanError for an engine of another kind."""
     engine = job.text("ioengine", "psync")
     if engine not in SYNC_ENGINES | ASYNC_ENGINES:
-        reason = f"is {engine[:40]!r}, which is no way to a block device"
-        raise job.fault("ioengine", reason, f"write one of {', '.join(sorted(SYNC_ENGINES | ASYNC_ENGINES))}")
+        reason = f"is {engine[:40]!r}, which does not reach a block device"
+        raise job.fault("ioengine", reason, f"choose from {', '.join(sorted(SYNC_ENGINES | ASYNC_ENGINES))}")
     depth = job.whole("iodepth", 1, 1, _DEPTH_MAX)
     return 1 if engine in SYNC_ENGINES else depth
 
@@ -100,7 +100,7 @@ def _stream(job: Job, name: str, shape: Stream, shift_bytes: int) -> Stream:
 
 def _check_fits(job: Job, size: Extent, shape: Stream) -> None:
     if size.size_bytes is not None and size.size_bytes < max(line.size_bytes for line in shape.lines):
-        raise job.fault("size", "is smaller than one I/O", "write a larger one")
+        raise job.fault("size", "is smaller than an I/O", "write a larger size")
 
 
 def _grid(stream: Stream) -> int:
@@ -113,9 +113,9 @@ def _rate(job: Job, access: Access, threads: int, *, mixed: bool) -> Rate | None
         return None
     key = keys[-1]
     if len(keys) > 1:
-        raise job.fault(key, "stands beside rate, and fio takes one of them", "remove one")
+        raise job.fault(key, "conflicts with rate", "remove either")
     if mixed:
-        raise job.fault(key, "limits reads and writes each on its own", "write one job for reads and one for writes")
+        raise job.fault(key, "limits reads and writes separately", "write separate jobs for reads and writes")
     process = job.text("rate_process", "linear")
     if process not in ("linear", "poisson"):
         raise job.fault("rate_process", f"is {process[:40]!r}", "write linear or poisson")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _SEPARATOR = re.compile(r"(?<!\\):")
 _DRIVE = re.compile(r"/dev/.|\\\\\.\\.")
-_REMEDY = "write filename=DRIVE in [global], any name: Assay asks the one drive that it is told"
+_REMEDY = "write filename=DRIVE in [global]; any name will do, because the drive is an argument of Assay"
 
 
 def check_targets(jobs: Iterable[Job]) -> None:
@@ -39,18 +39,18 @@ def _target(job: Job) -> str:
     if job.has("filename"):
         names = [part.replace("\\:", ":") for part in _SEPARATOR.split(job.text("filename", ""))]
         if len(names) > 1:
-            raise job.fault("filename", "is a list", "write one drive; Assay asks one at a time")
+            raise job.fault("filename", "is a list", "write a single drive")
         return names[0]
     name = job.section.name
     if _DRIVE.match(name):
         return name
     if (clones := job.whole("numjobs", 1, 1, 1 << 20)) > 1:
-        raise job.fault("filename", f"is missing, so that fio makes {clones} files, one for each clone", _REMEDY)
+        raise job.fault("filename", f"is missing, so fio makes {clones} files, a file per clone", _REMEDY)
     return f"[{name}] at line {job.section.line}"
 
 
 def _refuse(job: Job, name: str, first: Job, other: str) -> None:
     if not job.has("filename") and not _DRIVE.match(job.section.name):
-        raise job.fault("filename", f"is missing, so that fio makes a file beside {other}", _REMEDY)
+        raise job.fault("filename", f"is missing, so fio makes a file in addition to {other}", _REMEDY)
     reason = f"is {name[:200]}, and [{first.section.name}] is for {other[:200]}"
-    raise job.fault("filename", reason, "keep the jobs of one drive in a file, and run a file for each drive")
+    raise job.fault("filename", reason, "write a job file per drive")

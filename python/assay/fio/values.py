@@ -42,7 +42,7 @@ def size_bytes(text: str, kb_base: int = 1024) -> int:
     decimal = unit.endswith("ib") and len(unit) == 3  # noqa: PLR2004 - as in kib
     power = _POWERS.get(unit.removesuffix("ib") if decimal else unit.removesuffix("b"))
     if power is None:
-        raise ValueFaultError(f"is {text!r}, which has an unknown unit", "write k, m, g, t or p behind the number")
+        raise ValueFaultError(f"is {text!r}, which has an unknown unit", "write k, m, g, t or p after the number")
     value = int(number * (1000 if decimal == (kb_base == 1024) else 1024) ** power)  # noqa: PLR2004 - the default
     if value > BYTES_MAX:
         raise ValueFaultError(f"is {text!r}, which is more than a drive can have", "write a smaller size")
@@ -64,7 +64,7 @@ def time_us(text: str, bare_us: int) -> int:
     number, unit = _parts(text, "a time, as 30s or 500ms")
     factor = bare_us if not unit else _TIME_US.get(unit)
     if factor is None:
-        raise ValueFaultError(f"is {text!r}, which has an unknown unit", "write d, h, m, s, ms or us behind the number")
+        raise ValueFaultError(f"is {text!r}, which has an unknown unit", "write d, h, m, s, ms or us after the number")
     return number * factor
 
 
@@ -87,7 +87,7 @@ def equal_sides(text: str) -> tuple[str, str, str]:
     """
     parts = [part.strip() for part in text.split(",")]
     if len(parts) > 3:  # noqa: PLR2004 - directions
-        raise ValueFaultError("has more than three parts", "write one for reads, one for writes and one for trims")
+        raise ValueFaultError("has more than three parts", "write a part each for reads, writes and trims")
     parts += [parts[-1]] * (3 - len(parts))
     return parts[0], parts[1], parts[2]
 
@@ -118,6 +118,6 @@ def _parts(text: str, expected: str) -> tuple[int, str]:
     if match is None:
         raise ValueFaultError(f"is {text[:80]!r}", f"write {expected}")
     if match[2] and match[3]:
-        reason = f"is {text[:80]!r}, of which fio takes {match[1]} alone: a unit behind a blank counts for nothing"
+        reason = f"is {text[:80]!r}, of which fio takes {match[1]} only: it ignores a unit after a blank"
         raise ValueFaultError(reason, f"write {match[1]}{match[3]}")
     return int(match[1], 16 if match[1][:2] in ("0x", "0X") else 10), match[3]

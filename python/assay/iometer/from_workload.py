@@ -57,7 +57,7 @@ def access_spec(stage: Stage, stream: Stream, name: str | None = None) -> Access
     """
     if stream.operation != "transfer" or stream.rate or stream.lba_groups:
         what = "a rate" if stream.rate else "groups of LBAs" if stream.lba_groups else f"{stream.operation}s"
-        remedy = "see its own tables with assay report"
+        remedy = "see its tables with assay report"
         raise UsageError(f"{stage.name}: {stream.name}", f"has {what}, which Iometer has no words for", remedy)
     rows = tuple(_row(stage, stream, line) for line in stream.lines)
     return AccessSpec(name=_spec_name(stage.name if name is None else name), assignment="NONE", rows=rows)
@@ -127,7 +127,9 @@ class _Conversion:
             if stage.role != "measure":
                 _refuse(stage.name, "only prepares; Iometer reports every run")
             if (stage.time_s, stage.ramp_up_s) != (first.time_s, first.ramp_up_s):
-                _refuse(stage.name, "has another time or ramp up than the first stage; Iometer has one for all runs")
+                _refuse(
+                    stage.name, "differs from the first stage in time or ramp up; Iometer uses the same for all runs"
+                )
         if self.workload.prepare_fills:
             _refuse("prepare_fills", "fills the drive before the first stage")
         return _whole(first.time_s or 0, first.name, "time_s"), _whole(first.ramp_up_s, first.name, "ramp_up_s")

@@ -57,7 +57,7 @@ def _of_specs(icf: IcfFile) -> Iterator[str]:
 def _of_managers(icf: IcfFile) -> Iterator[str]:
     managers = icf.managers or ()
     if len(managers) > 1:
-        yield f"The file has {len(managers)} managers, which are hosts: their disk workers all run on this one."
+        yield f"The file has {len(managers)} managers (hosts): all their disk workers run on this host."
     for manager in managers:
         for worker in manager.workers:
             yield from _of_worker(manager, worker) if worker.is_disk else _of_network_worker(worker)
@@ -77,8 +77,8 @@ def _of_worker(manager: Manager, worker: Worker) -> Iterator[str]:
     named = [f'"{target.name}" (line {target.line})' for target in worker.targets]
     if len(named) > 1:
         yield (
-            f"Line {worker.line}: {worker.name}: its {len(named)} targets are the one drive that is tested, with "
-            f"the outstanding I/Os of one of them: {', '.join(named)}."
+            f"Line {worker.line}: {worker.name}: its {len(named)} targets become the tested drive, with "
+            f"the outstanding I/Os of a single target: {', '.join(named)}."
         )
     elif named:
         yield f"Line {worker.targets[0].line}: {worker.name}: the target {named[0]} is the drive that is tested."
@@ -95,7 +95,7 @@ def _of_settings(name: str, settings: TargetSettings) -> Iterator[str]:
             f"{settings.transactions_per_connection} transactions, is left out."
         )
     if settings.fixed_seed is not None:
-        yield f"Line {line}: {name}: the fixed seed {settings.fixed_seed} is left out; the run has a seed of its own."
+        yield f"Line {line}: {name}: the fixed seed {settings.fixed_seed} is left out; the run has another seed."
     for field, key in (("network_interface", "Local network interface"), ("vi_outstanding", "VI outstanding IOs")):
         if getattr(settings, field):
             yield f"Line {settings.lines.get(field, settings.line)}: {name}: '{key} is left out: it is of networks."
@@ -108,6 +108,6 @@ def _of_patterns(icf: IcfFile) -> Iterator[str]:
     if not workers:
         patterns = {pattern_of(icf.version, None)}
     if 0 in patterns:
-        yield "Data pattern 0, one byte repeated through each write, is written as data of which 5 % is stored."
+        yield "Data pattern 0, a single byte repeated through each write, is written as data of which 5 % is stored."
     if None in patterns:
-        yield "Releases to 2004 never fill what they write; written is what the plan says."
+        yield "Releases to 2004 write uninitialized data; the plan states the data that is written."

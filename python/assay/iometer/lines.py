@@ -101,7 +101,7 @@ class Lines:
             upcoming = self.peek()
             if upcoming is not None and upcoming.is_key and known_key(upcoming, names) is not None:
                 if may_be_empty:
-                    self.note(upcoming.number, f"'{key} has no line of its own before this one: it is read as empty")
+                    self.note(upcoming.number, f"'{key} has no line before this line: it is read as empty")
                     return Line(upcoming.number, "", is_key=False)
                 raise self.fault(upcoming.number, f"'{key} has no value", f"the value of '{key}")
             line = self.take(f"the value of '{key}")

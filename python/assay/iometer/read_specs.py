@@ -152,5 +152,5 @@ def _note_repeated(lines: Lines, specs: list[AccessSpec]) -> None:
     for spec in specs:
         before = known.get(spec.name.casefold())
         if before is not None:
-            lines.note(spec.line, f'"{spec.name}" takes the place of that of line {before}')
+            lines.note(spec.line, f'"{spec.name}" replaces that of line {before}')
         known[spec.name.casefold()] = spec.line

@@ -167,7 +167,7 @@ class _Conversion:
     def _steps(self, count: int) -> list[CyclingStep]:
         if self.setup.test_type in OF_TARGETS:
             self.more_left_out.append(
-                f"Line {self._setup_line('test_type')}: {self.setup.test_type}: there is one drive, so that the number "
+                f"Line {self._setup_line('test_type')}: {self.setup.test_type}: with a single drive the number "
                 "of targets is 1 in every run."
             )
         try:

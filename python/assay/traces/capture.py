@@ -46,7 +46,7 @@ def capture_batches(path: Path) -> Iterator[Batch]:
                     row += rows.num_rows
         except (OSError, pa.ArrowException, ValueError, MemoryError):
             raise StoreError(
-                str(path), f"cannot be read behind row {row}", "the file is damaged; copy it anew"
+                str(path), f"cannot be read after row {row}", "the file is damaged; copy it anew"
             ) from None
 
 
@@ -65,7 +65,7 @@ def _check(path: Path, file: Any) -> None:
 
 def _batch(path: Path, row: int, rows: Any) -> Batch:
     if any(rows[name].null_count for name in _TYPES):
-        raise StoreError(str(path), f"has rows without values behind row {row}", "the file is damaged; copy it anew")
+        raise StoreError(str(path), f"has rows without values after row {row}", "the file is damaged; copy it anew")
     at_ns, latency_ns, offset = (rows[name].to_numpy() for name in ("at_ns", "latency_ns", "offset_bytes"))
     length = rows["length_bytes"].to_numpy().astype(np.int64)
     operation = rows["operation"].to_numpy()
@@ -74,6 +74,6 @@ def _batch(path: Path, row: int, rows: Any) -> Batch:
     if wrong.any():
         place = row + int(np.argmax(wrong))
         raise StoreError(
-            f"{path}, row {place}", "has an unknown operation, or a negative time, place or size", "the file is damaged"
+            f"{path}, row {place}", "has an unknown operation, or a negative time, offset or size", "copy the file anew"
         )
     return Batch(at_ns - latency_ns, operation.astype(np.uint8), offset, length)

@@ -217,5 +217,5 @@ def _place(column: str, fields: list[str]) -> int:
 def _unit(unit: str, units: dict[str, int], word: str, otherwise: str) -> int:
     value = units.get(unit or otherwise)
     if value is None:
-        raise UsageError(f"columns {word}", f"has the unit {unit[:40]!r}", f"write one of {', '.join(units)}")
+        raise UsageError(f"columns {word}", f"has the unit {unit[:40]!r}", f"choose from {', '.join(units)}")
     return value

@@ -144,7 +144,7 @@ def _meanings(columns: Columns) -> dict[str, int]:
 def _several_operations(state: _State, block: Block) -> Exception:
     last = block.line + block.content.count(b"\n") - 1
     named = " and ".join(shown(word) for word in sorted(state.others)[:2])
-    reason = f"has the operations {named} up to here beside the one that is named"
+    reason = f"has the unnamed operations {named} up to here"
     return fault(state.path, last, reason, f"name each: {OP_EXAMPLE}")
 
 

@@ -71,7 +71,7 @@ def _add(state: _State, number: int, fields: list[bytes]) -> None:
     operation = _OPERATIONS.get(fields[1])
     if operation is None:
         expected = b", ".join([*_OPERATIONS, *_FILE_ACTIONS, b"wait"]).decode()
-        raise fault(state.path, number, f"has the action {shown(fields[1])}", f"write one of {expected}")
+        raise fault(state.path, number, f"has the action {shown(fields[1])}", f"choose from {expected}")
     if not state.device.takes(number, fields[0]):
         return
     offset = length = 0

@@ -94,7 +94,7 @@ def read_replay(source: Path | io.BufferedIOBase, name: str) -> Iterator[Batch]:
                 yield _batch(*(rows[column].to_numpy(zero_copy_only=False) for column in COLUMNS))
     except (OSError, pa.ArrowException, ValueError, MemoryError):
         raise StoreError(
-            name, "cannot be read: it is no Parquet file, or a damaged one", "the run is damaged"
+            name, "cannot be read: it is not a Parquet file, or is damaged", "the run is damaged"
         ) from None
 
 
@@ -118,7 +118,7 @@ def replay_fault(batches: Iterable[Batch], capacity_bytes: int) -> str | None:
             return "holds an I/O that is not on the drive"
         times = np.concatenate([[last_ns], batch.time_ns])
         if (np.diff(times) < 0).any():
-            return "holds an I/O that is due before the one before it"
+            return "holds an I/O that is due before its predecessor"
         last_ns = int(times[-1])
     return None
 

@@ -106,7 +106,7 @@ def several_devices(path: Path, line: int | None, names: Iterable[str]) -> Usage
     listed = sorted(names)
     named = " and ".join(shown(name) for name in listed[:2])
     where = str(path) if line is None else f"{path}:{line}"
-    remedy = f"name one with --device {listed[0]}, or device in the plan"
+    remedy = f"choose a device with --device {listed[0]}, or device in the plan"
     return UsageError(where, f"has I/Os of several devices, {named}", remedy)
 
 

@@ -91,7 +91,7 @@ def _biosnoop(path: Path, device: str | None) -> Trace:
 
 
 def _iolog(path: Path, version: int, wait: Wait | None, device: str | None) -> Trace:
-    times = {None: "the log has no times", "us_since_previous": "a wait counts microseconds since the one before"}
+    times = {None: "the log has no times", "us_since_previous": "a wait counts microseconds since the previous line"}
     told = times.get(wait, "a wait counts milliseconds since the start") if version == 2 else "times in microseconds"  # noqa: PLR2004
     has_times = version == 3 or wait is not None  # noqa: PLR2004 - the version with times
     source = partial(iolog_batches, path, version, wait, device)
@@ -102,8 +102,8 @@ def _blktrace(path: Path, event: Event, device: str | None) -> Trace:
     files = cpu_files(path)
     numbers = None if device is None else _numbers(device)
     told = {
-        "issue": "events D: what the driver was given, after merges and splits",
-        "queue": "events Q: what was asked for, before merges and splits",
+        "issue": "events D: requests to the driver, after merges and splits",
+        "queue": "events Q: requests of applications, before merges and splits",
     }[event]
     form = f"blktrace, {len(files)} file{'s' * (len(files) > 1)}"
     return Trace(
