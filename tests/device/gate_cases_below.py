@@ -140,9 +140,9 @@ def on_a_file_that_cannot_be_told_from_others(stage: Stage) -> Case:
     stage.patch.setattr(loop, "_found", lambda _: None)
     drive, _ = stage.drive(), stage.drive()
     rules = {
-        "known": "which cannot be told from other files",
-        "unasked-loops": "which perhaps backs loop.*--acknowledge unknown-backing",
-        "alike": "lies on unknown, where it cannot be told",
+        "known": "which cannot be distinguished from other files",
+        "unasked-loops": "which may back loop.*--acknowledge unknown-backing",
+        "alike": "is on unknown, where it cannot be distinguished",
     }
     return Case(drive, rules)
 

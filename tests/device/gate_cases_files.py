@@ -174,7 +174,7 @@ def exported(stage: Stage, place: str, path: str) -> None:
 
 def file_where_files_cannot_be_told_apart(stage: Stage) -> Case:
     stage.patch.setattr(mounts, "OWN_INODES", frozenset())
-    return Case(stage.file(), {"alike": "cannot be told from other files.*--acknowledge file-system:"})
+    return Case(stage.file(), {"alike": "cannot be distinguished from other files.*--acknowledge file-system:"})
 
 
 def file_whose_backing_is_in_a_process(stage: Stage) -> Case:

@@ -141,7 +141,7 @@ def test_a_drive_that_failed_and_is_another_one_by_then_is_told_so(loop_drive: L
         error = error_lines(process.communicate(timeout=HANG_S)[1])
     assert process.returncode == 4, error
     assert re.search(
-        r"and the drive is not the one that was named: its size changed from .* to 1,048,576 bytes", error
+        r"and the drive is no longer the named drive: its size changed from .* to 1,048,576 bytes", error
     ), error
 
 

@@ -323,7 +323,7 @@ def test_refuses_a_drive_that_cannot_be_searched_for_signatures(
 ) -> None:
     drive = block(loop_drive(SIZE_BYTES))
     monkeypatch.setattr("assay.dut.real.gate.contents.WIPEFS", "/nonexistent/wipefs")
-    refused(drive, IdentityError, image, "cannot be told")
+    refused(drive, IdentityError, image, "contents are unknown")
 
 
 @pytest.mark.parametrize("answer", [None, "y", "YES", "yes", "loop:1:1", " "])

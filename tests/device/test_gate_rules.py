@@ -259,7 +259,7 @@ def under_another_name(stage: Stage) -> Case:
     drive, other = stage.drive(), stage.drive()
     real = os.open
     stage.patch.setattr("os.open", lambda path, *rest: real(other.path if path == drive.path else path, *rest))
-    rules = {"node": "no longer this disk", "sequence": "replaced since it was named", "unasked-loops": "perhaps backs"}
+    rules = {"node": "no longer this disk", "sequence": "replaced since it was named", "unasked-loops": "may back"}
     return Case(drive, rules)
 
 

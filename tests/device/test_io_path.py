@@ -58,7 +58,7 @@ def test_a_file_in_memory_hands_its_reads_to_workers_and_a_loop_device_does_not(
     ("path", "queue_depth", "told"),
     [
         ("interrupt", 1, "ring, completions by interrupt"),
-        ("synchronous", 1, "one system call per I/O"),
+        ("synchronous", 1, "a system call per I/O"),
         ("synchronous", 2, "ring, completions by interrupt"),
     ],
 )
@@ -102,7 +102,7 @@ def test_system_calls_alone_serve_one_io_at_a_time_and_refuse_more(tmp_path: Pat
             served = stimulus.served(deep)
             assert (served.thread_count, served.queue_depth) == (1, 1)
             assert stimulus.run([_reads(served)])[0].ended != "errors"
-            with pytest.raises(ValueRangeError, match=r"I/O path synchronous: carries one I/O at a time"):
+            with pytest.raises(ValueRangeError, match=r"I/O path synchronous: is limited to queue depth 1"):
                 stimulus.run([_reads(deep)])
     finally:
         os.close(descriptor)

@@ -87,7 +87,7 @@ def test_with_a_private_dev_a_loop_may_lie_on_the_drive_by_whatever_node(drive: 
     node = run("losetup", "--find", "--show", str(other))
     try:
         answer = in_private_dev(path, UNKNOWN)
-        assert f"perhaps backs {Path(node).name}, which cannot be asked" in answer["refused"]
+        assert f"may back {Path(node).name}, which cannot be queried" in answer["refused"]
         assert f"--acknowledge {UNKNOWN}" in answer["refused"]
         assert answer["with_words"] == ""
     finally:

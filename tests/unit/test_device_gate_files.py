@@ -233,7 +233,7 @@ def test_refuses_where_the_search_for_signatures_speaks_nonsense(
     tool.write_bytes(b"#!/bin/sh\ncat <<'END'\n" + output + b"\nEND\n")
     tool.chmod(0o700)
     monkeypatch.setattr("assay.dut.real.gate.contents.WIPEFS", str(tool))
-    refused(target, IdentityError, "cannot be told")
+    refused(target, IdentityError, "contents are unknown")
 
 
 def test_a_confirmation_is_quoted_for_the_shell(target: DriveIdentity) -> None:
@@ -246,7 +246,7 @@ def test_what_cannot_be_searched_is_listed_with_its_reason(
     target: DriveIdentity, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("assay.dut.real.gate.contents.WIPEFS", "false")
-    expected = "what is on it cannot be told (wipefs ended with exit code 1)"
+    expected = "its contents are unknown (wipefs ended with exit code 1)"
     assert examined(target).refusals == (expected,)
 
 

@@ -222,7 +222,7 @@ def test_a_partition_without_its_node_leaves_unknown_what_is_on_the_drive(
     host: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(contents, "disk_at", lambda _: Disk("assay-none", host / "sda"))
-    with pytest.raises(IdentityError, match="cannot be told: /dev/sda1 is missing"):
+    with pytest.raises(IdentityError, match="contents are unknown: /dev/sda1 is missing"):
         contents._partitions("/dev/sda")
 
 

@@ -426,7 +426,7 @@ def change_told(verify: Callable[[], None]) -> Iterator[None]:
         try:
             verify()
         except AssayError as change:
-            reason = f"{failure.reason}, and the drive is not the one that was named: {change.reason}"
+            reason = f"{failure.reason}, and the drive is no longer the named drive: {change.reason}"
             raise DeviceFailureError(failure.thing, reason, failure.remedy) from failure
         raise
 

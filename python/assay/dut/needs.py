@@ -139,7 +139,7 @@ def refuse_depth(tests: Sequence[PlannedTest]) -> None:
     """Raise UsageError where a step has several I/Os outstanding, which one system call each cannot carry."""
     if found := deepest_beyond_one(tests):
         test, step, depth = found
-        reason = f"carries one I/O at a time per thread, and step {step!r} of {test} has {depth}"
+        reason = f"is limited to queue depth 1, and step {step!r} of {test} has queue depth {depth}"
         raise UsageError("--io-path synchronous", reason, "choose --io-path auto, or steps of queue depth 1")
 
 

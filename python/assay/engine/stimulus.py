@@ -28,7 +28,7 @@ IO_TIME_LIMIT_NS = 35 * SECOND_NS
 _RECORDS: type[tuple[StepRecord, ...]] = tuple[StepRecord, ...]
 _PATHS = {
     "interrupt": "ring, completions by interrupt",
-    "synchronous": "one system call per I/O",
+    "synchronous": "a system call per I/O",
     "polled": "ring, completions polled for by the stimulus thread",
     "kernel-thread": "ring, submissions polled for by a thread of the kernel",
     "passthrough": "NVMe commands over a ring, past the block layer",

@@ -166,7 +166,7 @@ def _refuse_kind(path: Path, mode: int) -> NoReturn:
 def _block_identity(path: Path, device_number: int) -> DriveIdentity:
     disk = disk_of(device_number)
     if disk is None:
-        raise NotADriveError(str(path), "the kernel knows no disk behind this node", _LIST_REMEDY)
+        raise NotADriveError(str(path), "the kernel has no disk for this device node", _LIST_REMEDY)
     if disk.number("partition") is not None:
         parent = "/dev/" + disk.folder.parent.name.replace("!", "/")
         raise PartitionError(str(path), f"is a partition of {parent}", f"name the whole disk {parent}")
@@ -175,13 +175,13 @@ def _block_identity(path: Path, device_number: int) -> DriveIdentity:
         raise NotADriveError(str(path), "has no capacity: no medium, or not set up", _LIST_REMEDY)
     node = Path(identity.path)
     if not node.exists() or node.stat().st_rdev != device_number:
-        raise NotADriveError(str(path), f"the kernel's own node {node} is missing", _LIST_REMEDY)
+        raise NotADriveError(str(path), f"the kernel's node {node} is missing", _LIST_REMEDY)
     return identity
 
 
 def _file_identity(path: Path, *, file_target: bool) -> DriveIdentity:
     if not file_target:
-        remedy = "add --file-target to test it in place of a drive, which destroys what is in it"
+        remedy = "add --file-target to test it as a drive, which destroys its contents"
         raise NotADriveError(str(path), "is a regular file", remedy)
     block_bytes, status = _direct_block_bytes(path)
     capacity_bytes = status.st_size // block_bytes * block_bytes

@@ -26,7 +26,7 @@ def link_rate(drive: DriveIdentity) -> tuple[float, str]:
         return float(parse_simulated(drive.path).drive_model["link_bytes_per_s"]), "the link of its drive model"
     link = read_link(drive) if drive.kind == "block" else None
     if link is None:
-        return FASTEST_BYTES_PER_S, "the fastest link there is, since its own is not told"
+        return FASTEST_BYTES_PER_S, "the fastest link available, because the drive reports none"
     return line_rate(link), f"its link, {link}"
 
 

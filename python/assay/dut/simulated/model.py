@@ -148,7 +148,7 @@ def load_drive_model(name: str) -> ModelFile:
         return _read_drive_model(Path(name))
     if name not in shipped.shipped_names():
         known = [PREFIX + one for one in shipped.shipped_names()]
-        remedy = did_you_mean(PREFIX + name, known, f"choose one of {', '.join(known)}")
+        remedy = did_you_mean(PREFIX + name, known, f"choose from {', '.join(known)}")
         raise DriveNotFoundError(f"{PREFIX}{name}", "no simulated drive has this name", remedy)
     with resources.as_file(resources.files("assay.dut.simulated") / "models" / f"{name}{_SUFFIX}") as path:
         return _read_drive_model(path)

@@ -87,7 +87,7 @@ def _partitions(path: str) -> list[str]:
         node = partition.node
         number = Path(node).stat().st_rdev if Path(node).exists() else 0
         if number_label(number) != partition.number_text:
-            raise IdentityError(path, f"what is on it cannot be told: {node} is missing", "let udev make its node")
+            raise IdentityError(path, f"its contents are unknown: {node} is missing", "let udev make its node")
         nodes.append(node)
     return nodes
 
@@ -98,7 +98,7 @@ def _found(place: str, descriptor: int | None = None, *, named: str | None = Non
         answer = run_command(WIPEFS, ["--no-act", "--json", "--", place], seconds=_SECONDS, pass_fds=inherited)
         return _types(answer)
     except CommandError as error:
-        reason = f"what is on it cannot be told ({error})"
+        reason = f"its contents are unknown ({error})"
         raise IdentityError(named or place, reason, "install util-linux, or check the drive") from None
 
 

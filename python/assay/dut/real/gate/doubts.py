@@ -108,7 +108,7 @@ def unasked_loops(levels: Sequence[Level], seen: Look, again: Callable[[], Look]
     # One that was just taken down could not be asked either, and is gone by now.
     still = {name for name, on in loops() if not on.inode} if unasked else set()
     return [
-        Doubt(UNKNOWN_BACKING, level, f"perhaps backs {name}, which cannot be asked")
+        Doubt(UNKNOWN_BACKING, level, f"may back {name}, which cannot be queried")
         for level in levels
         if not (isinstance(level, FileLevel) and level.is_free)
         for name in unasked
@@ -124,7 +124,7 @@ def alike(levels: Sequence[Level], seen: Look, again: Callable[[], Look]) -> lis
     del seen, again
     kinds = {level: file_system(level) for level in levels if isinstance(level, FileLevel)}
     return [
-        Doubt(f"file-system:{kind}", level, f"lies on {kind}, where it cannot be told from other files")
+        Doubt(f"file-system:{kind}", level, f"is on {kind}, where it cannot be distinguished from other files")
         for level, kind in kinds.items()
         if kind not in mounts.OWN_INODES and not kind.startswith("fuse")
     ]

@@ -232,7 +232,7 @@ def _refuse_users(request: Request) -> None:
 
 def _refuse_used(request: Request, asking: Asking) -> None:
     if found := users(asking):
-        raise DriveBusyError(request.identity.path, "; ".join(found), "free the drive first, or name another one")
+        raise DriveBusyError(request.identity.path, "; ".join(found), "free the drive, or name another drive")
 
 
 def _refuse_doubtful(request: Request, asking: Asking) -> None:

@@ -68,7 +68,7 @@ class Request:
 def unknown_below(identity: DriveIdentity) -> list[str]:
     """What a drive stands on that cannot be told from other files; then nobody knows who uses it."""
     levels = (level for level in levels_below(identity) if isinstance(level, FileLevel) and not level.file.inode)
-    return [level.told("cannot be told from other files") for level in levels]
+    return [level.told("cannot be distinguished from other files") for level in levels]
 
 
 def refuse_unknown(request: Request) -> None:

@@ -38,7 +38,7 @@ SANITIZE_ACTIONS: dict[PurgeMethod, int] = {
 }
 _OVERWRITE_PASSES = 1 << 4
 _DONE, _UNDER_WAY, _FAILED, _DONE_KEPT = 1, 2, 3, 4
-OVERWRITE_DEVIATION = "purge by the drive's own overwrite, which leaves its flash full"
+OVERWRITE_DEVIATION = "purge by the drive's internal overwrite, which leaves its flash full"
 
 
 def nvme_offers(path: str, transport: Transport, acknowledged: int | None) -> list[Offer]:
