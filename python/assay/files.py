@@ -122,7 +122,7 @@ def _open_below(folder: int, name: str, *, make: bool) -> int:
         with suppress(FileExistsError):
             os.mkdir(name, dir_fd=folder)
     if stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
-        raise OSError(errno.ELOOP, f"lies behind the symbolic link {name!r}, which is not followed")
+        raise OSError(errno.ELOOP, f"is below the symbolic link {name!r}, which is not followed")
     return os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=folder)
 
 

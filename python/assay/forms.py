@@ -54,7 +54,7 @@ class Facts(BaseModel):
 class Quoted(Facts):
     """A number that people quote of a drive."""
 
-    item: str = Field(description="What it is of, such as RND 4KiB R.")
+    item: str = Field(description="Its subject, such as RND 4KiB R.")
     unit: str = Field(description="IOPS, MB/s, ms, GB, or x for a ratio.")
     value: float | None = Field(description="Unrounded; null where none may be printed.")
     least: float | None = Field(description="Of the rounds that it is the average of; null for other numbers.")
@@ -69,7 +69,7 @@ class ShownDrive(Facts):
     id: str = Field(description="Its full identity.")
     path: str = Field(description="Its path or name.")
     model: str = Field(description="Its model, or what it is, as the report has it.")
-    firmware: str | None = Field(description="Its firmware revision, where it tells one.")
+    firmware: str | None = Field(description="Its firmware revision; null where it reports none.")
     capacity_bytes: int = Field(description="Its user capacity.")
     kind: str = Field(description="block, loop, file or simulated.")
 
@@ -84,7 +84,7 @@ class Withheld(Facts):
 class ListedDrive(ShownDrive):
     """The drive of a run in a list."""
 
-    serial: str | None = Field(description="Its serial number, where it tells one.")
+    serial: str | None = Field(description="Its serial number; null where it reports none.")
 
 
 class ListedTest(Facts):
@@ -96,11 +96,9 @@ class ListedTest(Facts):
     ended: str | None = Field(description="As in the results of a run; null where it goes on or was cut.")
     reached: bool = Field(description="False where a required steady state was not reached.")
     withheld: str | None = Field(description="Why its results are in no report; null where they are.")
-    procedure: str = Field(description="What kind of test it is; several tests may be of one.")
-    verdict: Verdict = Field(
-        description="How it came out in one word; no-rule where its procedure asks for no steady state."
-    )
-    cut_short: bool = Field(description="Whether it ended before a rule of its own ended it.")
+    procedure: str = Field(description="The procedure of the test; several tests can share it.")
+    verdict: Verdict = Field(description="Its outcome; no-rule where its procedure requires no steady state.")
+    cut_short: bool = Field(description="Whether it ended before its stop rule.")
     started_wall_ns: int = Field(description="When it began, in nanoseconds since the Unix epoch.")
     ended_wall_ns: int | None = Field(description="When it ended, likewise; null where it did not.")
     headlines: tuple[Quoted, ...] = Field(description="The numbers that people quote, where the test has any.")
@@ -123,24 +121,24 @@ class ListedRun(Facts):
 
     schema_version: Literal[3] = Field(default=3, alias="schema", description="Version of this form.")
     run: str = Field(description="The run folder.")
-    run_id: str = Field(description="The run's own name; empty where the folder cannot be read.")
+    run_id: str = Field(description="The ID of the run; empty where the folder cannot be read.")
     name: str = Field(description="Name that the run was given; empty where none was.")
-    tags: tuple[str, ...] = Field(description="Words that it was given to be found by.")
+    tags: tuple[str, ...] = Field(description="Tags of the run, for searches.")
     started: str = Field(description="When the run began, in UTC.")
     started_wall_ns: int | None = Field(description="The same in nanoseconds since the Unix epoch; null if unknown.")
     drive: str = Field(description="Path or name of the drive.")
     drive_facts: ListedDrive | None = Field(description="More of the drive; null where the folder cannot be read.")
-    edition: str = Field(description="Name of the edition; that of a test is beside it.")
+    edition: str = Field(description="Name of the edition; each test has its edition as well.")
     suite: str = Field(description="Name of the suite that the plan was made of; empty where it names none.")
     operator: str = Field(description="Who ran it, as the plan says; empty where it does not.")
     lab: str = Field(description="Where, likewise.")
-    host: str = Field(description="Tells the hosts of runs apart; empty where it is not known.")
-    system: str = Field(description="What the host is, as it says itself; empty where it says nothing.")
+    host: str = Field(description="ID of the host; empty where it is unknown.")
+    system: str = Field(description="System of the host, as it reports itself; empty where it reports nothing.")
     tool_version: str = Field(description="Version of Assay that ran it.")
     label: str = Field(description="How far the run conforms.")
     label_class: LabelClass = Field(description="The same without its list.")
     deviations: tuple[str, ...] = Field(description="Every departure from the specification.")
-    level: str = Field(description="How far it is vouched for; unknown where the folder cannot be read.")
+    level: str = Field(description="Trust level; unknown where the folder cannot be read.")
     complete: bool = Field(description="Whether the journal ends as that of a finished run.")
     interrupted: bool = Field(description="Whether its user stopped it.")
     journal_hash: str = Field(description="SHA-256 of the last line of the journal, which holds the whole run.")

@@ -148,7 +148,7 @@ def _none_of(faults: Sequence[Mapping[str, Any]], value: str, nouns: Sequence[st
     known = ", ".join([*dict.fromkeys(expected), *nouns])
     if expected == ["1"]:
         return f"is {value}, and this version reads 1 only", "use the version of Assay that it was written for"
-    remedy = "choose one of these"
+    remedy = "choose a listed value"
     return f"is {value}, none of {known}", did_you_mean(given, expected, remedy) if isinstance(given, str) else remedy
 
 

@@ -40,7 +40,7 @@ _KINDS: dict[FileKind, _Kind] = {
     "model": _Kind("describes a simulated drive", ("parameters",), "name it as the drive sim:{path}"),
     "edition": _Kind("is an edition", ("market", "base"), "name it with --edition {path}"),
     "faults": _Kind("is a file of faults", ("faults",), "name it as in sim:NAME?faults={path}"),
-    "limits": _Kind("is a file of limits", ("limits",), "name it behind a run: assay limits RUN {path}"),
+    "limits": _Kind("is a file of limits", ("limits",), "name it after a run: assay limits RUN {path}"),
 }
 
 

@@ -75,12 +75,12 @@ def test_a_private_key_is_for_its_user_alone(keys: Path, tmp_path: Path) -> None
     copy.write_bytes(path.read_bytes())
     for mode in (0o640, 0o604, 0o620):
         copy.chmod(mode)
-        with pytest.raises(StoreError, match="can be read by others"):
+        with pytest.raises(StoreError, match="is accessible to other users"):
             signer(tmp_path)
     copy.chmod(0o600)
     assert signer(tmp_path) is not None
     copy.write_bytes(b"no key")
-    with pytest.raises(StoreError, match="no private key"):
+    with pytest.raises(StoreError, match="not an Ed25519 private key"):
         signer(tmp_path)
     assert signer(tmp_path / "none") is None
 
@@ -126,7 +126,7 @@ def test_a_changed_manifest_under_an_old_signature_is_refused(signed: Path, tmp_
         inspect(tmp_path / "bad.assay")
     tar = unpacked(signed).replace(b'"tool":"Assay"', b'"tool":"Essay"', 1)
     (tmp_path / "bad.assay").write_bytes(compressed(tar))
-    with pytest.raises(VerificationError, match="its signature is not that of its manifest"):
+    with pytest.raises(VerificationError, match="its signature does not match its manifest"):
         inspect(tmp_path / "bad.assay")
     assert list(members(signed))[:2] == ["manifest.json", "signature.json"]
 
@@ -259,8 +259,8 @@ def test_a_run_is_replicated_by_another_drive_on_another_host(real: StoredRun) -
 def test_what_is_not_another_sample_replicates_nothing(real: StoredRun) -> None:
     redacted = replace(elsewhere(real), description={"redacted": "by its maker"})
     cases = {
-        "one host": replace(elsewhere(real), platform=real.platform),
-        "one drive": replace(elsewhere(real), identity=real.identity),
+        "the same host": replace(elsewhere(real), platform=real.platform),
+        "the same drive": replace(elsewhere(real), identity=real.identity),
         "different models": elsewhere(real, model_number="NV9001"),
         "simulated drive has no second": elsewhere(real, kind="simulated"),
         "redacted run": redacted,

@@ -59,7 +59,7 @@ def test_figures_of_a_file_are_those_of_the_run_that_they_are_of(runs: Path) -> 
     assert len(found) == 4 * 4
     assert found == pytest.approx({key: ratios[key] for key in found}, rel=1e-4)
     assert file["verified"] is False
-    assert file["uncertainty"] == "one figure of a file, no spread known"
+    assert file["uncertainty"] == "single value of a file, spread unknown"
 
 
 def test_every_output_says_unverified_and_gives_no_interval(runs: Path, tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_every_output_says_unverified_and_gives_no_interval(runs: Path, tmp_path
     with (tmp_path / "unverified.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert {row["level"] for row in rows} == {"unverified"}
-    assert {row["uncertainty"] for row in rows} == {"one figure of a file, no spread known"}
+    assert {row["uncertainty"] for row in rows} == {"single value of a file, spread unknown"}
     pages = [page.get_textpage().get_text_range() for page in pypdfium2.PdfDocument(tmp_path / "report.pdf")]
     assert [page for page in pages if "U1 UNVERIFIED: figures of Iometer" not in page] == []
     assert any("no interval, no rank, and no gate" in " ".join(page.split()) for page in pages)

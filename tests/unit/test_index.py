@@ -296,7 +296,7 @@ def test_a_file_that_the_user_named_is_never_replaced(runs: Path, tmp_path: Path
     path.write_text("my notes, longer than a header of any kind " * 5)
     for action in (("runs", str(runs)), ("index", "update", str(runs)), ("index", "rebuild", str(runs))):
         code, _, said = command(*action, "--index", str(path))
-        assert (code, "is no index of runs, or a damaged one" in said) == (6, True), said
+        assert (code, "is not an index of runs, or is damaged" in said) == (6, True), said
     assert path.read_text().startswith("my notes")
     other = sqlite3.connect(tmp_path / "other.sqlite")
     other.execute("CREATE TABLE mine (a)")
@@ -419,7 +419,7 @@ def test_a_driver_that_repeats_the_password_is_not_believed() -> None:
 def test_a_damaged_file_is_named_as_such(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"x" * 5000)
     with (
-        pytest.raises(DamagedIndexError, match="remove it, it is then made anew"),
+        pytest.raises(DamagedIndexError, match="remove it to rebuild it"),
         reading(named_place(str(tmp_path / "x"))),
     ):
         pass

@@ -83,7 +83,7 @@ SENTENCES: dict[KindName, str] = {
     "QD 256 only adds latency (7.68 ms).",
     "no-gain-by-depth": "Random 4 KiB writes at QD 8 gain nothing from QD 256 over QD 1.",
     "sequential-gain": "Random 4 KiB writes at QD 8 move 7.2x the MB/s of random ones.",
-    "indistinct": "Max and Mid cannot be told apart: the drive is saturated.",
+    "indistinct": "Max and Mid are indistinguishable: the drive is saturated.",
     "idle-gain": "5 s idle gains 4.9 %; up to 50 s idle gains nothing more.",
     "idle-no-gain": "Idle up to 50 s gains nothing (\N{MINUS SIGN}0.2 % to +0.5 %).",
     "rate-kept": "2 paced streams kept the target rate, at most 20 \N{MICRO SIGN}s late; "

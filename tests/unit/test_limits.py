@@ -147,7 +147,7 @@ def test_claims_of_the_data_sheet_are_limits(run: StoredRun) -> None:
         ('test = "iops"\nmeasure = "iops"\nitem = "RND 4KiB X"\nat_least = 1', 'did you mean "RND 4KiB'),
         ('test = "iops"\nmeasure = "mb_per_s"\nat_least = 1\ncell = { block_kib = 4 }', "does not have there"),
         ('test = "iops"\nmeasure = "iops"', "has no bound"),
-        ("at_most = 1", "exactly one of"),
+        ("at_most = 1", "exactly 1 of"),
         ('health = "temperature_c"\nat_mots = 1\nat_most = 1', 'did you mean "at_most"'),
     ],
 )

@@ -96,7 +96,11 @@ def test_without_a_library_tables_are_there_and_a_frame_says_what_to_install(
 
 @pytest.mark.parametrize(
     ("schema", "words"),
-    [(6, r"written by a newer Assay \(schema 6\), this one reads up to 5"), (2, "schema 2"), ("x", "does not know")],
+    [
+        (6, r"written by a newer Assay \(schema 6\); this version reads up to 5"),
+        (2, "schema 2"),
+        ("x", "unknown to this version"),
+    ],
 )
 def test_a_folder_of_another_schema_is_answered_by_name(tmp_path: Path, schema: object, words: str) -> None:
     (tmp_path / "run.json").write_text(json.dumps({"schema": schema}), "utf-8")

@@ -384,7 +384,7 @@ def test_a_profile_with_a_base_is_refused_by_its_place(text: str, said: str, tmp
 def test_choices_that_a_test_does_not_take_are_named() -> None:
     choices = {"thread_count": 4, "queue_depth": 2}
     plan = load_plan(None, {"drive": "sim:client-2011", "tests": ["wsat", "lat"], "studies": ["oem-guide"]}, choices)
-    own = "is not for lat, oem-guide, which have demands of their own"
+    own = "is not for lat, oem-guide, which have fixed demands"
     assert list(left_out_choices(plan, choices)) == [f"--thread-count {own}", f"--queue-depth {own}"]
     plan = load_plan(None, {"drive": "sim:client-2011", "tests": ["wsat"]}, choices)
     assert not list(left_out_choices(plan, choices))

@@ -167,7 +167,7 @@ def test_a_trace_without_requests_says_so_on_each_page() -> None:
 def test_a_target_without_a_block_device_behind_it_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="does not exist"):
         trace_folder(tmp_path / "missing", tool="Assay")
-    with pytest.raises(NotADriveError, match="no one block device"):
+    with pytest.raises(NotADriveError, match="not on a single block device"):
         trace_folder(Path("/dev/shm"), tool="Assay")  # noqa: S108 - a tmpfs is what is asked for
     for path in ("sim:ideal", str(tmp_path)):
         with pytest.raises(UsageError, match="name a block device"):

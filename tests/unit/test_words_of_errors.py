@@ -81,7 +81,7 @@ def test_the_faults_of_a_plan_are_one_a_line_in_the_order_of_the_file(tmp_path: 
         '3:1 seeed: is not known here; did you mean "seed"?',
         f'4:1 suite: is "clinet", none of {", ".join(SUITES)}; did you mean "client"?',
         "7:1 iops.thread_count: is 0, and must be at least 1; give a value inside the range",
-        '9:14 wsat.workloads.0: is "foo", none of rnd-4k-write, oltp, vod, metadata, composite; choose one of these',
+        '9:14 wsat.workloads.0: is "foo", none of rnd-4k-write, oltp, vod, metadata, composite; choose a listed value',
         "11:13 dirth.patterns.0: is 3, not a text or a table; correct it",
         (
             '13:1 data.kind: is "compressable", none of random, compressible, stamped, repeating, file; '

@@ -265,7 +265,7 @@ def test_a_workload_without_stages_is_refused(tmp_path: Path) -> None:
     ("change", "reason"),
     [
         ({"lines": [{"size_bytes": 4096, "percent": 50}]}, "must sum to 100"),
-        ({"rate": {"ios_per_s": 5, "bytes_per_s": 5}}, "give one of"),
+        ({"rate": {"ios_per_s": 5, "bytes_per_s": 5}}, "exactly 1 of"),
         ({"rate": {"ios_per_s": 5}, "lines": [{"size_bytes": 4096, "delay_ms": 1}]}, "a rate or delays"),
         ({"start_bytes": 0, "start_percent": 1}, "start_bytes or start_percent"),
         ({"data": {"kind": "compressible"}}, "stored_percent"),
@@ -279,8 +279,8 @@ def test_a_stream_that_contradicts_itself_is_refused(change: dict[str, Any], rea
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"time_s": None}, "give one of time_s"),
-        ({"io_count": 5}, "give one of"),
+        ({"time_s": None}, "exactly 1 of time_s"),
+        ({"io_count": 5}, "exactly 1 of"),
         ({"streams": [READS, READS]}, "same name"),
     ],
 )

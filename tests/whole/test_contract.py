@@ -119,7 +119,7 @@ def test_a_stall_of_the_drive_where_it_is_measured_is_void_or_ends_the_test(
     places = void_places(test)
     assert long == {str(place).removeprefix("a step of ") for place, _ in places} != set()
     assert (reason is None) != (test.ended == "device-failure")
-    assert reason is None or "cannot go on behind a void" in reason
+    assert reason is None or "cannot continue after a void" in reason
     assert not {one.name for one in counted_sequences(test)} & long or not test.window_stage
     said_everywhere(run, [banner_of(*one) for one in places], tmp_path / "report")
 

@@ -43,7 +43,7 @@ def test_every_drive_of_the_list_has_a_run_of_its_own_and_measured_ones_are_kept
     ("drives", "said"),
     [
         ([IDEAL], "has 1 drives"),
-        ([IDEAL, IDEAL], "are one drive"),
+        ([IDEAL, IDEAL], "are the same drive"),
         ([IDEAL, "sim:clinet-2011"], "client-2011"),
         ([IDEAL, "sim:client-2011?capacity=1MB"], "capacity"),
     ],

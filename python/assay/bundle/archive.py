@@ -97,7 +97,7 @@ class ArchiveReader:
         if self._take(len(_END)) != _END:
             raise self._fault("holds more files than its manifest names")
         if self._foreign(lambda: self._source.read(1)):
-            raise self._fault("goes on behind its last file")
+            raise self._fault("continues after its last file")
 
     def _content(self, one: BundleFile) -> Iterator[bytes]:
         digest, left = hashlib.sha256(), one.size_bytes

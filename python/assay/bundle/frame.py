@@ -38,7 +38,7 @@ def check_frame(file: IO[bytes]) -> None:
     if end > size:
         raise FrameError("is cut off")
     if end < size:
-        raise FrameError(f"has {size - end:,} bytes behind its end")
+        raise FrameError(f"has {size - end:,} bytes after its end")
     file.seek(0)
 
 

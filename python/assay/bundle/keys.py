@@ -87,7 +87,7 @@ def read_public_key(path: Path) -> PublicKey:
     """The key in a text file that somebody handed out. Raises StoreError where there is none in it."""
     found = _read_keys(path)
     if len(found) != 1:
-        raise StoreError(str(path), f"holds {len(found)} keys", f"name a file with one line: {_KIND} BASE64 NAME")
+        raise StoreError(str(path), f"holds {len(found)} keys", f"name a file with a single line: {_KIND} BASE64 NAME")
     return found[0]
 
 
@@ -134,14 +134,14 @@ def signer(folder: Path) -> Ed25519PrivateKey | None:
     try:
         with open_named(path) as file:
             if os.fstat(file.fileno()).st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-                raise StoreError(str(path), "can be read by others", "chmod 600 it, or move it away and make a new one")
+                raise StoreError(str(path), "is accessible to other users", "chmod 600 it, or create a new key")
             key = load_pem_private_key(file.read(_FILE_BYTES_MAX), None)
     except OSError as error:
         raise StoreError(str(path), error.strerror or "cannot be read", "make it readable for you") from None
     except (ValueError, TypeError, UnsupportedAlgorithm):
-        raise StoreError(str(path), "is no private key of Ed25519", "move it away; make one: assay key make") from None
+        raise StoreError(str(path), "is not an Ed25519 private key", "move it away and run assay key make") from None
     if not isinstance(key, Ed25519PrivateKey):
-        raise StoreError(str(path), "is no private key of Ed25519", "move it away; make one: assay key make")
+        raise StoreError(str(path), "is not an Ed25519 private key", "move it away and run assay key make")
     return key
 
 

@@ -113,7 +113,8 @@ def _size_fault(manifest: Manifest, bundle_bytes: int | None) -> str | None:
         (one for one in manifest.files if one.size_bytes > _SMALL_BYTES_MAX.get(one.name, TOTAL_BYTES_MAX)), None
     )
     if large is not None:
-        return f"{large.name} is to have {large.size_bytes:,} bytes, more than one may"
+        most = _SMALL_BYTES_MAX.get(large.name, TOTAL_BYTES_MAX)
+        return f"lists {large.name} with {large.size_bytes:,} bytes; at most {most:,} are taken"
     total = manifest.total_bytes
     if total > TOTAL_BYTES_MAX:
         return f"would unpack to {total:,} bytes; at most {TOTAL_BYTES_MAX:,} are taken"

@@ -88,10 +88,10 @@ def _check(origin: Origin, run: StoredRun, folder: Path, *, whole: bool) -> None
     if origin.signature is not None:
         check_signature(origin.signature, origin.manifest.encode(), name=name)
     if run.journal is None or run.journal.hash != manifest.final_hash:
-        raise StoreError(name, "the journal is not the one that the bundle had", _REMEDY)
+        raise StoreError(name, "the journal differs from that of the bundle", _REMEDY)
     for one in manifest.files if whole else ():
         if not one.name.startswith(_HELD_BY_JOURNAL) and bundle_file(folder, one.name) != one:
-            raise StoreError(name, f"{one.name} is not the one that the bundle had", _REMEDY)
+            raise StoreError(name, f"{one.name} differs from that of the bundle", _REMEDY)
 
 
 def _manifest(origin: Origin) -> Manifest:

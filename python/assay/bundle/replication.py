@@ -74,7 +74,7 @@ def _reason(run: StoredRun) -> str | None:
     if is_redacted(run.description):
         return "host and drive of a redacted run are not known"
     if not (run.tests and run.journal and run.journal.complete):
-        return "one of the runs did not end"
+        return "a run did not end"
     identity = run.identity
     if not (run.platform.host_id and identity.model_number and (identity.serial or identity.wwn)):
         return "host, model or serial are not known"
@@ -86,12 +86,12 @@ def _unlike(first: StoredRun, second: StoredRun) -> str | None:
     if reason:
         return reason
     if first.platform.host_id == second.platform.host_id:
-        return "both were measured on one host"
+        return "both were measured on the same host"
     mine, theirs = first.identity, second.identity
     if mine.model_number != theirs.model_number or mine.capacity_bytes != theirs.capacity_bytes:
         return "the drives are of different models"
     if (mine.serial, mine.wwn) == (theirs.serial, theirs.wwn):
-        return "both were measured on one drive"
+        return "both were measured on the same drive"
     return None
 
 

@@ -68,7 +68,7 @@ def check_signature(found: Signature, manifest: bytes, *, name: str) -> None:
     except (binascii.Error, ValueError):
         raise StoreError(name, "holds a signature of another form", _REMEDY) from None
     if not is_signed_by(raw, signature, manifest):
-        raise VerificationError(name, "its signature is not that of its manifest: one of them was changed", _REMEDY)
+        raise VerificationError(name, "its signature does not match its manifest: either was changed", _REMEDY)
 
 
 def signer_name(found: Signature, keys: Iterable[PublicKey]) -> str | None:

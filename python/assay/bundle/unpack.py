@@ -139,7 +139,7 @@ def _read(folder: Path, bundle: Bundle) -> StoredRun:
     said = (manifest.run_id, manifest.final_hash, manifest.complete, manifest.redacted)
     is_ = (run.run_id, *((run.journal.hash, run.journal.complete) if run.journal else ("", False)))
     if (*is_, is_redacted(run.description)) != said:
-        raise VerificationError(str(bundle.path), "its manifest is of another run than the one in it", _REMEDY)
+        raise VerificationError(str(bundle.path), "its manifest describes a different run from its content", _REMEDY)
     return run
 
 

@@ -51,7 +51,7 @@ def unlike(first: LoadedRun, other: LoadedRun) -> tuple[Unlikeness, ...]:
 
 def unlike_error(first: LoadedRun, other: LoadedRun, found: Sequence[Unlikeness]) -> UnlikeRunsError:
     """All differences as one error, a line each."""
-    remedy = "compare runs of one plan, or show it apart with --despite"
+    remedy = "compare runs of the same plan, or list it separately with --despite"
     return joined([UnlikeRunsError(other.path, f"unlike {first.path}, {one.text()}", remedy) for one in found])
 
 

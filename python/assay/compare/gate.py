@@ -35,8 +35,8 @@ _EXPLAINED = (
     """Where a difference as large as the limit could not be seen, the gate cannot decide.""",
 )
 
-_REPEAT = """To decide, give repeats of the baseline, best five --baseline runs (of a simulated drive each with another
-    --seed), or on real drives a reference drive of the host: assay calibrate --reference DRIVE."""
+_REPEAT = """To decide, repeat the baseline: five --baseline runs are best (simulated drives: a --seed each). On real
+    drives a reference drive of the host also works: assay calibrate --reference DRIVE."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from assay.iometer.results_read import ResultRow, ResultRun, Results
 
 FILES_MAX = 10
-NO_INTERVAL = "one figure of a file, no spread known"
+NO_INTERVAL = "single value of a file, spread unknown"
 NO_STAGE = "no stage like it"
 _FIGURES = (
     ("IOPS", "IOPS", "iops"),
@@ -115,8 +115,8 @@ def unverified_of(
 def _check_alike(one: Unverified) -> None:
     if not one.alike:
         why = "; ".join(one.reasons[:3]) or "it has no row of kind ALL"
-        reason = f"has no run that was asked the same as a stage of the runs beside it: {why}"
-        remedy = "lay it beside a run of the same file: assay run DRIVE --icf FILE; or add --despite"
+        reason = f"has no run with the workload of a compared stage: {why}"
+        remedy = "compare it with a run of the same file (assay run DRIVE --icf FILE), or add --despite"
         raise UsageError(one.called, reason, remedy)
 
 

@@ -24,7 +24,7 @@ def frame_maker(library: FrameLibrary | None) -> Callable[[Any], Any]:
     if library is None:
         return next((found for one in _KNOWN if (found := _maker(one))), _neither)
     if library not in _KNOWN:
-        remedy = did_you_mean(str(library), _KNOWN, f"give one of {', '.join(_KNOWN)}")
+        remedy = did_you_mean(str(library), _KNOWN, f"choose from {', '.join(_KNOWN)}")
         raise UsageError("frames", f'is "{library}", none of {", ".join(_KNOWN)}', remedy)
     found = _maker(library)
     if found is None:
@@ -49,5 +49,5 @@ def _to_pandas(table: Any) -> Any:
 
 def _neither(table: Any) -> Any:
     del table
-    remedy = "install one of them: pip install polars; or take the tables of pyarrow, which are in .arrow"
+    remedy = "run pip install polars, or use the pyarrow tables in .arrow"
     raise UsageError("frames", "neither polars nor pandas is installed", remedy)

@@ -55,8 +55,8 @@ def database_error(place: Place, error: BaseException) -> StoreError:
             place.shown, f"does not answer as an index ({reason})", "see that it runs and lets you in"
         )
     if isinstance(error, sqlite3.DatabaseError) and getattr(error, "sqlite_errorcode", 0) & 0xFF in _CODES_OF_DAMAGE:
-        remedy = "remove it, it is then made anew from the run folders; or name another with --index"
-        return DamagedIndexError(place.shown, f"is no index of runs, or a damaged one ({reason})", remedy)
+        remedy = "remove it to rebuild it from the run folders, or name another with --index"
+        return DamagedIndexError(place.shown, f"is not an index of runs, or is damaged ({reason})", remedy)
     return UnusableIndexError(place.shown, f"cannot be used as an index ({reason})", "name another file with --index")
 
 

@@ -132,7 +132,7 @@ def fragmented(ground: Ground) -> StackExample:
         area = Area(fd).located()
         area.fresh(direct=True)
         length = _PIECES * _PIECE_BYTES
-        phase = ground.watch.phase("one direct read", lambda application: application.read(area, 0, length))
+        phase = ground.watch.phase("a direct read", lambda application: application.read(area, 0, length))
     finally:
         os.close(fd)
     pieces = "unknown" if area.places is None else str(len(area.places))
@@ -162,7 +162,7 @@ def split(ground: Ground) -> StackExample:
         return StackExample(name="split", phases=(), shown=None, reason="the device states no largest request")
     length = min(max(MIB, _SPLIT_FACTOR * limit), AREA_BYTES)
     area.fresh(direct=True)
-    phase = ground.watch.phase("one direct read", lambda application: application.read(area, 0, length))
+    phase = ground.watch.phase("a direct read", lambda application: application.read(area, 0, length))
     facts = (("Largest request", f"{limit // KIB} KiB"), ("Transfer", f"{length // KIB} KiB"))
     return StackExample(name="split", phases=(phase,), shown=received(phase, area).reads > 1, facts=facts)
 

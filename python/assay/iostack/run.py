@@ -49,9 +49,7 @@ def trace_folder(path: Path, *, tool: str, show: Callable[[StackExample], None] 
     file_system = mount.kind if mount else ""
     if disk is None or not (disk.folder / "stat").exists():
         kind = file_system or "a file system"
-        raise NotADriveError(
-            str(path), f"lies on {kind}, behind which no one block device stands", "name another folder"
-        )
+        raise NotADriveError(str(path), f"is on {kind}, which is not on a single block device", "name another folder")
     if shutil.disk_usage(folder).free < NEEDED_BYTES:
         reason = f"has less than {NEEDED_BYTES // MIB} MiB free"
         raise StoreError(str(folder), reason, "free some space or name another folder")
@@ -105,7 +103,7 @@ def _folder(path: Path) -> Path:
     if not path.exists():
         raise UsageError(str(path), "does not exist", "name a folder, or a file in it")
     if not os.access(found, os.W_OK | os.X_OK):
-        raise UsageError(str(found), "cannot be written", "name a folder of your own")
+        raise UsageError(str(found), "cannot be written", "name a writable folder")
     return found.resolve()
 
 

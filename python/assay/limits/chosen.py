@@ -33,7 +33,7 @@ def chosen_measures(report: TestReport, entry: LimitEntry) -> tuple[list[Measure
     if found or not cells:
         return found, None
     names = list(dict.fromkeys(one.key for one in cells))
-    remedy = did_you_mean(str(entry.measure), names, f"use one of {', '.join(names)}")
+    remedy = did_you_mean(str(entry.measure), names, f"choose from {', '.join(names)}")
     return [], ("measure", f'is "{entry.measure}", which {report.name.casefold()} does not have there', remedy)
 
 
@@ -57,10 +57,10 @@ def _unknown_cell(known: Iterable[Measure], entry: LimitEntry) -> Fault | None:
     for key, value in entry.wanted_cell.items():
         place = "item" if entry.item else f"cell.{key}"
         if key not in values:
-            remedy = did_you_mean(key, values, f"use one of {', '.join(values)}")
-            return place, "is not known of this test", remedy
+            remedy = did_you_mean(key, values, f"choose from {', '.join(values)}")
+            return place, "is unknown in this test", remedy
         texts = [text for text in values[key] if isinstance(text, str)]
         if texts and value not in values[key]:
-            remedy = did_you_mean(str(value), texts, f"use one of {', '.join(texts[:8])}")
+            remedy = did_you_mean(str(value), texts, f"choose from {', '.join(texts[:8])}")
             return place, f'is "{value}", which this test does not have', remedy
     return None

@@ -71,7 +71,7 @@ class LimitEntry(Strict):
     @model_validator(mode="after")
     def _complete(self) -> Self:
         if sum(one is not None for one in (self.measure, self.health, self.findings)) != 1:
-            raise ValueError("has not exactly one of measure, health and findings", "give one of them")
+            raise ValueError("needs exactly 1 of measure, health and findings", "keep a single key of these")
         if self.at_least is None and self.at_most is None:
             raise ValueError("has no bound", "give at_least or at_most")
         if self.measure is not None and self.test is None:
@@ -79,7 +79,7 @@ class LimitEntry(Strict):
         if self.measure is None and (self.cell or self.item):
             raise ValueError("names a cell of no number", "add measure, or remove cell and item")
         if self.cell and self.item:
-            raise ValueError("has both cell and item", "give one of them")
+            raise ValueError("has both cell and item", "remove either")
         if self.change and self.health is None:
             raise ValueError("has change without health", "remove it")
         return self

@@ -43,13 +43,13 @@ class ShownLimits(Facts):
 
     schema_version: Literal[1] = Field(default=1, alias="schema", description="Version of this form.")
     run: str = Field(description="The run folder.")
-    run_id: str = Field(description="The run's own name.")
+    run_id: str = Field(description="The ID of the run.")
     title: str = Field(description="Of the limits.")
     capacity_bytes: int = Field(description="User capacity, by which bounds for each TB are multiplied.")
     passed: int = Field(description="Count of verdicts.")
     failed: int = Field(description="Likewise.")
     undecided: int = Field(description="Likewise.")
-    exit_code: int = Field(description="8 where one failed, or is not decided and that does not pass; else 0.")
+    exit_code: int = Field(description="8 if a limit failed, or is undecided where that does not pass; else 0.")
     limits: tuple[ShownLimit, ...] = Field(description="Every verdict, in the order of the limits; claims last.")
 
 

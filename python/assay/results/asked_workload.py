@@ -98,7 +98,7 @@ def chosen_steps(run: StoredRun, step: str) -> list[NumberedSequence]:
         return same
     if same:
         names = ", ".join(repr(one.name) for one in same[:8])
-        raise UsageError(f"--step {step!r}", f"names {len(same)} sequences", f"give one of {names}, or a number")
+        raise UsageError(f"--step {step!r}", f"names {len(same)} sequences", f"choose from {names}, or give a number")
     near = nearest(step, sorted({name for one in listed for name in (one.sequence.name, one.name)}))
     hint = f"did you mean {near!r}?" if near else "give a number, a range or a name that is listed"
     raise UsageError(f"--step {step!r}", "is the name of no sequence of this run", hint)
@@ -109,7 +109,7 @@ def _spanned(listed: Sequence[NumberedSequence], step: str, first: int, last: in
     count = listed[-1].last if listed else 0
     if not 1 <= first <= last <= count:
         word = "step" if first == last else "range of steps"
-        raise UsageError(f"--step {step}", f"is no {word} of this run, which has {count:,}", "give one that is listed")
+        raise UsageError(f"--step {step}", f"is no {word} of this run, which has {count:,}", "give a listed number")
     return [
         replace(one, first=begin, groups=one.groups[begin - one.first : end - one.first + 1])
         for one in listed
@@ -143,7 +143,7 @@ def _add_stages(found: list[Stage], chosen: NumberedSequence, notes: list[str]) 
         else:
             found.append(_named(stage, found))
     if len(found) - before < len(chosen.groups):
-        notes.append(f"{len(chosen.groups)} steps, of which equal ones in a row are one here")
+        notes.append(f"{len(chosen.groups)} steps; equal consecutive steps are merged")
 
 
 def _title(chosen: Sequence[NumberedSequence]) -> str:

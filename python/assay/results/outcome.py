@@ -77,4 +77,4 @@ def verify_verdict(stored: MeasurementWindow | None, computed: MeasurementWindow
     Raises VerificationError where there is a stored one and it differs.
     """
     if stored is not None and stored != computed:
-        raise VerificationError("stored verdict", "differs from the one its rounds give", "do not trust this run")
+        raise VerificationError("stored verdict", "differs from the verdict of its rounds", "do not trust this run")

@@ -121,10 +121,10 @@ class DataOptions(Strict):
         known = get_args(_DataKind)
         if kind not in known:
             raise ValueError(
-                f'is "{kind}", none of {", ".join(known)}', did_you_mean(kind, known, "choose one of these")
+                f'is "{kind}", none of {", ".join(known)}', did_you_mean(kind, known, "choose a listed value")
             )
         if colon and field is None:
-            raise ValueError(f"{kind} data take no value behind a colon", f"write {kind} alone")
+            raise ValueError(f"{kind} data take no value after a colon", f"write {kind} alone")
         return {"kind": kind, field: text} if colon and field else {"kind": kind}
 
     @model_validator(mode="after")
@@ -357,22 +357,20 @@ def _refuse_arrival(plan: Plan) -> None:
     takes = [one.name for one in tests() if "arrival" in one.options.model_fields]
     for name in plan.tests:
         if name not in takes:
-            reason = (
-                f"{name} asks for all that the drive takes, or has demands of its own, so nothing arrives at a rate"
-            )
+            reason = f"does not apply to {name}, which is closed-loop or has a fixed demand"
             raise UsageError("--arrival", reason, f"name the tests with --test {','.join(takes)}")
 
 
 def left_out_choices(plan: Plan, choices: dict[str, Any]) -> Iterator[str]:
     """What of the command line's choices tests of a plan do not take, a sentence per choice.
 
-    Worked: a thread count for ``lat`` -> ``"--thread-count is not for lat, which has a demand of its own"``.
+    Worked: a thread count for ``lat`` -> ``"--thread-count is not for lat, which has a fixed demand"``.
     """
     used = [find_procedure(name) for name in (*plan.tests, *plan.studies)]
     for key in choices:
         names = [one.name for one in used if key not in plan.options(one).chosen(choices)]
         if names:
-            have = "has a demand of its own" if len(names) == 1 else "have demands of their own"
+            have = "has a fixed demand" if len(names) == 1 else "have fixed demands"
             yield f"--{key.replace('_', '-')} is not for {', '.join(names)}, which {have}"
 
 

@@ -63,7 +63,7 @@ def _without_tests(edition: Edition, lacking: Sequence[Procedure[Any, Any]]) -> 
     others = [
         name for name in edition_names() if all(load_edition(name).table(one.name) is not None for one in lacking)
     ]
-    remedy = f"name one that has it with --edition: {', '.join(others)}" if others else "name other tests"
+    remedy = f"choose an edition that has it: --edition {' or '.join(others)}" if others else "name other tests"
     reason = f"has no {' and no '.join(one.label for one in lacking)}"
     return UsageError(f"edition {edition.title}", reason, remedy)
 

@@ -211,7 +211,7 @@ class _Runner:
             if void is None or sequence.on_void in {"accept", "leave-out"}:
                 return records
             if sequence.on_void == "stop":
-                raise self._stalled(f"{text(void)}; this test cannot go on behind a void {sequence.name}")
+                raise self._stalled(f"{text(void)}; this test cannot continue after a void {sequence.name}")
         raise self._stalled(f"the last void {sequence.name}: {text_or_none(void)}")
 
     def _stalled(self, reason: str) -> DeviceFailureError:

@@ -72,7 +72,7 @@ def survey_samples(
         chosen["suite"] = SURVEY
     if not DRIVES_MIN <= len(listed) <= DRIVES_MAX:
         reason = f"has {len(listed)} drives; a survey has {DRIVES_MIN} to {DRIVES_MAX}"
-        raise UsageError(str(path), reason, 'name them behind the plan, or in it: drives = ["/dev/sdb", "/dev/sdc"]')
+        raise UsageError(str(path), reason, 'name them after the plan, or in it: drives = ["/dev/sdb", "/dev/sdc"]')
     plans = [completed(load_plan(path, {**chosen, "drive": drive}, left_out=(DRIVES,))) for drive in listed]
     found = [_sample(number, plan, out) for number, plan in enumerate(plans, 1)]
     _refuse_twice(found)
@@ -157,8 +157,8 @@ def _refuse_twice(samples: Sequence[Sample]) -> None:
         first = seen.setdefault(sample.drive.id, sample)
         if first is not sample:
             names = f"{first.plan.drive} and {sample.plan.drive}"
-            remedy = "name each drive once; simulated ones with a seed each: sim:NAME?seed=2"
-            raise UsageError(names, "are one drive", remedy)
+            remedy = "name each drive once, and simulated drives with a seed each: sim:NAME?seed=2"
+            raise UsageError(names, "are the same drive", remedy)
 
 
 def _refusal(sample: Sample, answers: Mapping[int, Answers]) -> AssayError | None:

@@ -12,7 +12,7 @@ from assay.spec.datum import Datum, Strict
 
 def _unique(values: tuple[Any, ...]) -> tuple[Any, ...]:
     if not values or len(set(values)) != len(values):
-        raise ValueError("needs at least one value, and none twice")
+        raise ValueError("needs at least a value, and no duplicates")
     return values
 
 

@@ -71,7 +71,7 @@ def _exact_window(rounds: Sequence[int], values: Sequence[float | Fraction]) -> 
     if len(values) != WINDOW_ROUNDS or list(rounds) != list(range(rounds[0], rounds[0] + WINDOW_ROUNDS)):
         raise ValueRangeError(
             f"steady-state window of rounds {list(rounds)}",
-            f"needs {WINDOW_ROUNDS} consecutive rounds with one value each, got {len(values)} values",
+            f"needs {WINDOW_ROUNDS} consecutive rounds with a value each, got {len(values)} values",
             "run more rounds",
         )
     if not all(math.isfinite(value) for value in values):

@@ -98,7 +98,7 @@ class Rate(Strict):
     def _one(self) -> Self:
         rates = (self.ios_per_s, self.bytes_per_s, self.ios_per_s_per_tb, self.bytes_per_s_per_tb)
         if sum(rate is not None for rate in rates) != 1:
-            raise ValueError("give one of ios_per_s, bytes_per_s, ios_per_s_per_tb and bytes_per_s_per_tb")
+            raise ValueError("needs exactly 1 of ios_per_s, bytes_per_s, ios_per_s_per_tb and bytes_per_s_per_tb")
         return self
 
 
@@ -241,7 +241,7 @@ class Stage(Strict):
     def _complete(self) -> Self:
         ends = (self.time_s, self.amount_bytes, self.amount_fills, self.io_count)
         if sum(end is not None for end in ends) != 1:
-            raise ValueError("give one of time_s, amount_bytes, amount_fills (of the capacity) and io_count")
+            raise ValueError("needs exactly 1 of time_s, amount_bytes, amount_fills (of the capacity) and io_count")
         outstanding = sum(stream.thread_count * stream.queue_depth for stream in self.streams)
         if outstanding > OUTSTANDING_MAX:
             reason = f"stage {self.name!r} keeps {outstanding:,} I/Os outstanding, more than {OUTSTANDING_MAX:,}"

@@ -30,7 +30,7 @@ def read_workload(path: Path) -> Workload:
     """The workload of a plan file. Raises PlanError with the place of each fault, or where the file has none."""
     table, positions = read_toml(path)
     if _TABLE not in table:
-        raise PlanError(str(path), f"has no table [{_TABLE}]", "name a plan that has one")
+        raise PlanError(str(path), f"has no table [{_TABLE}]", "name a plan with this table")
     return validated(_Holder, path, {_TABLE: table[_TABLE]}, positions).workload
 
 

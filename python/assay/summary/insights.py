@@ -205,7 +205,7 @@ KINDS: dict[KindName, Kind] = {
     "idle-no-gain": Kind(
         harm=FACT, words="idle up to {longest_ms:span} gains nothing ({least:change} to {most:change})"
     ),
-    "indistinct": Kind(harm=FACT, words="{names:list} cannot be told apart: the drive is saturated"),
+    "indistinct": Kind(harm=FACT, words="{names:list} are indistinguishable: the drive is saturated"),
     "unstable-cells": Kind(
         harm=_unstable,
         words="{count:untracked cell} varied by more than {limit:share}[, in round {only} only][, most {worst:share}]",

@@ -49,10 +49,10 @@ def _schema_fault(schema: object) -> str | None:
     if schema == RUN_SCHEMA:
         return None
     if isinstance(schema, int) and schema > RUN_SCHEMA:
-        return f"written by a newer Assay (schema {schema}), this one reads up to {RUN_SCHEMA}"
+        return f"written by a newer Assay (schema {schema}); this version reads up to {RUN_SCHEMA}"
     if isinstance(schema, int) and schema > 0:
-        return f"written by an Assay before its first release (schema {schema}), this one reads {RUN_SCHEMA}"
-    return "has a form this version does not know"
+        return f"written by an Assay before its first release (schema {schema}); this version reads {RUN_SCHEMA}"
+    return "has a schema unknown to this version"
 
 
 def report_date(folder: Path) -> int:

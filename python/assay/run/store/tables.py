@@ -144,7 +144,7 @@ def read_table(content: bytes, columns: Sequence[str], *, rows_max: int, name: s
         empty = [column for column in columns if table[column].null_count]
         strange = [text for text in pc.unique(table["direction"]).to_pylist() if text not in DIRECTIONS]
     except (pa.ArrowException, OSError, ValueError, MemoryError):
-        raise StoreError(name, "cannot be read: it is no Parquet file, or a damaged one", _DAMAGED) from None
+        raise StoreError(name, "cannot be read: it is not a Parquet file, or is damaged", _DAMAGED) from None
     if empty or strange:
         raise StoreError(name, "holds a row without a value or direction", _DAMAGED)
     return table

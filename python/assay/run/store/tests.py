@@ -162,7 +162,7 @@ def read_steps(entry: Entry) -> Steps:
     """A sequence of steps as the journal has it. Raises StoreError where it is none."""
     steps = decode(Steps, entry.data, name=entry.place)
     if not steps.steps:
-        raise StoreError(entry.place, "steps: a sequence has at least one", _DAMAGED)
+        raise StoreError(entry.place, "steps: a sequence has at least a step", _DAMAGED)
     if len(steps.steps) > len(steps.asked):
         raise StoreError(entry.place, "asked: names fewer steps than ran", _DAMAGED)
     for place, step in enumerate(steps.steps):

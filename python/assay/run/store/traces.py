@@ -62,7 +62,7 @@ def opened_trace(folder: Path, name: str) -> Iterator[Any]:
             yield file
     except (OSError, pa.ArrowException, ValueError, MemoryError) as error:
         reason = error.strerror if isinstance(error, OSError) else None
-        reason = f"cannot be read: {reason or 'it is no Parquet file, or a damaged one'}"
+        reason = f"cannot be read: {reason or 'it is not a Parquet file, or is damaged'}"
         raise StoreError(path, reason, "the run is damaged; remove the trace") from None
 
 
