@@ -22,6 +22,8 @@ SENTENCE_MAX = 25
 _WORD = re.compile(rf"\b({'|'.join(WORDS)})\b", re.IGNORECASE)
 _PARTS = re.compile(r"_+|(?<=[a-z])(?=[A-Z])")
 _ENDS = re.compile(r"(?<=[.!?;:])\s+|\n\s*\n|\n(?=[-*|])")
+_LISTED = re.compile(r"\x08\n.*?(?=\n\s*\n|\Z)", re.DOTALL)
+"""A paragraph of help that click does not wrap: each line stands alone."""
 _BODIES = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -59,7 +61,8 @@ def everyday(found: Iterable[Text]) -> list[tuple[str, str]]:
 
 def long_sentences(found: Iterable[Text]) -> list[tuple[str, str]]:
     """Sentences of more than 25 words, with their places."""
-    parts = ((text.where, part) for text in found for part in _ENDS.split(text.words))
+    listed = ((text.where, _LISTED.sub(lambda lines: lines[0].replace("\n", "\n\n"), text.words)) for text in found)
+    parts = ((where, part) for where, words in listed for part in _ENDS.split(words))
     return [(where, part) for where, part in parts if len(part.split()) > SENTENCE_MAX]
 
 

@@ -19,7 +19,7 @@ def checked(title: str, level: Level) -> Checked:
 
 def test_the_verdict_names_what_it_rests_on() -> None:
     stalls, heat, link = checked("Stalls", "invalid"), checked("Temperature", "unknown"), checked("Link", "warn")
-    assert verdict([stalls, heat]) == "Not fit to test: invalid: Stalls; cannot be told: Temperature"
+    assert verdict([stalls, heat]) == "Not fit to test: invalid: Stalls; unknown: Temperature"
     assert verdict([link]) == "Fit to test, with a warning: nothing is invalid; beyond its limit: Link"
     assert verdict([checked("Clock", "pass")]) == "Fit to test: nothing is invalid"
 

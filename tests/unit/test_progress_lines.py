@@ -96,5 +96,5 @@ def test_the_panel_has_the_tracked_variable_its_temperature_and_what_the_host_di
     text = out.getvalue()
     for words in ("test 2 of 4", "25 %, 16.0 of 64.0 GB, 500 MB/s", "X: 3,190.0 IOPS, 3 of 5 values for a verdict"):
         assert words in text
-    assert "41 C behind round 3" in text
+    assert "41 C after round 3" in text
     assert "2 stalls of this host, 30 ms in all up to round 3" in text

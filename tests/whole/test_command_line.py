@@ -44,7 +44,7 @@ def assay(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProce
         (2, "--scale: is -1", ["run", DRIVE, "--scale", "-1"]),
         (2, "edition", ["run", DRIVE, "--profile", "pts-x"]),
         (2, "--test: ", ["run", DRIVE, "--test", "nonsense"]),
-        (2, "more than one drive", ["run", DRIVE, DRIVE]),
+        (2, "several drives or plans", ["run", DRIVE, DRIVE]),
         (2, "not a simulated drive of flash", ["fit", "sim:hdd-15k", "--against", "{file}"]),
         (2, "is not a simulated drive of flash", ["fit", "/dev/loop2", "--against", "{file}"]),
         (2, "exists already", ["fit", DRIVE, "--against", "{file}", "--out", "{file}"]),

@@ -102,7 +102,7 @@ def test_options_and_suites_name_the_same(options: list[str], edition: str) -> N
 def test_another_suite_beside_it_is_refused() -> None:
     done = CliRunner().invoke(assay, ["plan", "sim:client-2011", "--quick", "--suite", "client"])
     assert isinstance(done.exception, UsageError)
-    assert str(done.exception) == "--suite client: is not what --quick runs; leave out one of them"
+    assert str(done.exception) == "--suite client: is not what --quick runs; drop either option"
 
 
 def test_studies_stand_on_tests_that_write() -> None:

@@ -18,29 +18,29 @@ from assay.nearest import did_you_mean
 _HELP = """Test solid-state drives as the SNIA Performance Test Specification says.
 
 \b
-assay drives                         what could be tested
-assay tests                          what can be asked of a drive; also: models, editions
-assay check DRIVE                    whether this host is fit to test it
-assay init plan.toml                 a commented plan file to begin with
-assay plan DRIVE --suite client      what a run would write, and how long it takes
+assay drives                         drives of this host, and simulated ones
+assay tests                          tests and studies; also: assay models, assay editions
+assay check DRIVE                    whether this host is fit for tests
+assay init plan.toml                 a commented plan file
+assay plan DRIVE --suite client      bytes that a run would write, and its time
 assay run DRIVE --suite client       run it and write the report
-assay survey PLAN DRIVE DRIVE ...    the same plan on several drives, one after the other
-assay status                         how far the newest run is, or how it ended
+assay survey PLAN DRIVE DRIVE ...    the same plan on several drives in turn
+assay status                         progress or outcome of the newest run
 assay show RUN                       the results of a run folder on the terminal
 assay report RUN                     render the report of a run folder again
-assay verify RUN                     whether a run folder is what it says, rule by rule
-assay runs                           the run folders below runs, and how each came out
-assay index status                   the index that assay runs answers from
-assay export RUN                     a run as one file to give away, signed, on request without names
-assay import FILE                    take over such a file, checked before anything is written
-assay key make                       the key that signs them; trust the keys of others
-assay limits RUN limits.toml         whether a run meets what is asked of the drive
+assay verify RUN                     whether a run folder is intact, rule by rule
+assay runs                           the runs in a folder and their outcomes
+assay index status                   the index that assay runs reads
+assay export RUN                     a run as a single file, signed or redacted
+assay import FILE                    unpack such a file after all checks
+assay key make                       your signing key, and keys that you trust
+assay limits RUN limits.toml         whether a run meets limits
 assay compare RUN RUN                drives side by side, or a gate against a baseline
-assay crosscheck DRIVE               our engine beside fio on the same drive
-assay convert FILE.icf               an Iometer file as a plan and back, Iometer's results as a table
-assay trace-stack FOLDER             what becomes of I/Os on their way to a device
-assay calibrate                      what this host costs, without a drive
-assay completion bash                let the shell complete commands, drives and tests
+assay crosscheck DRIVE               this engine against fio on the same drive
+assay convert FILE.icf               Iometer and fio files to plans and back
+assay trace-stack FOLDER             I/Os as issued and as the device received them
+assay calibrate                      the limits of this host, without a drive
+assay completion bash                shell completion of commands, drives and tests
 """
 
 

@@ -23,7 +23,11 @@ EXIT_OUTSIDE = 5
 
 @click.command()
 @click.option(
-    "--seconds", type=click.FloatRange(0.05, 600), default=1.0, show_default=True, help="Of each point without a drive."
+    "--seconds",
+    type=click.FloatRange(0.05, 600),
+    default=1.0,
+    show_default=True,
+    help="Seconds per measurement without a drive.",
 )
 @click.option(
     "--reference",
@@ -36,20 +40,20 @@ EXIT_OUTSIDE = 5
     type=click.FloatRange(0.1, 3600),
     default=5.0,
     show_default=True,
-    help="Of each of its 24 measurements.",
+    help="Seconds per measurement of the reference drive, 24 in all.",
 )
-@click.option("--new-baseline", is_flag=True, help="Hold later measurements of the drive against this one.")
+@click.option("--new-baseline", is_flag=True, help="Use this measurement as the new baseline of the drive.")
 @yes_destroy_option
 @signature_option
 @click.option("--file-target", is_flag=True, help="DRIVE is a pre-allocated regular file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the certificate as JSON.")
 def calibrate(seconds: float, as_json: bool, **options: Any) -> int:
-    """Measure what this host can do without a drive, and keep it as a dated certificate.
+    """Measure the limits of this host without a drive, and store a dated certificate.
 
-    Measured are I/Os per second, how late a constant time is seen, and how fast random data to write are made.
+    Measured are I/Os per second, the delay of timers, and the rate of random data for writes.
 
-    A simulated drive must do the very same as before; a reference drive must give IOPS within 5 % of its baseline.
-    Exit codes: 0 both do, or there is no reference drive; 5 one does not, and reports will say so.
+    A simulated drive must give exactly its earlier results; a reference drive must give IOPS within 5 % of its
+    baseline. Exit codes: 0 both pass, or there is no reference drive; 5 a check failed, which reports will state.
     """
     from assay.host.certificate import keep_certificate, kept_certificates, measure_host, outside  # noqa: PLC0415
 

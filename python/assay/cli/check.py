@@ -44,22 +44,22 @@ class _Check(click.Command):
     "--limits",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="TOML of other limits, with a reason. Default: the limits below.",
+    help="TOML file of custom limits, with a reason. Default: the limits below.",
 )
 @click.option(
     "--seconds",
     type=click.FloatRange(0.1, 600),
     default=2.0,
     show_default=True,
-    help="That the host is watched.",
+    help="Seconds to monitor the host.",
 )
 @click.option("--file-target", is_flag=True, help="DRIVE is a regular file.")
-@click.option("--put-back", is_flag=True, help="First put back what a run that was killed has left changed on DRIVE.")
+@click.option("--put-back", is_flag=True, help="First restore settings that a killed run left on DRIVE.")
 @click.option(
     "--report",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Write a redacted compatibility file to send us. Default: none.",
+    help="Write a redacted compatibility file for the maintainers. Default: none.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def check(
@@ -74,11 +74,12 @@ def check(
 ) -> int:
     """Audit the test system for tests of DRIVE: clock, tester, stalls, link, power, queue, neighbours.
 
-    Nothing is written to the drive; only with --put-back is a setting changed, which the output says. pass: within its
-    limit; warn: beyond it; invalid: figures would be the host's, not the drive's; unknown: this host does
-    not tell; n/a: a drive of this kind has it not. The last line says whether the host is fit.
+    Nothing is written to the drive. Only --put-back changes a setting, which the output states. Levels: pass,
+    within the limit; warn, beyond it; invalid, figures would describe the host instead of the drive; unknown, this
+    host does not report it; n/a, does not apply to this kind of drive. The last line states whether the host is
+    fit.
 
-    Exit codes: 0 fit to test; 5 not fit, one of the checks is invalid.
+    Exit codes: 0 fit to test; 5 not fit, a check is invalid.
     """
     from assay.finding import facts  # noqa: PLC0415
     from assay.host import audit_host, load_limits  # noqa: PLC0415
@@ -132,11 +133,11 @@ def _put_back(identity: DriveIdentity) -> list[str]:
 def verdict(found: Sequence[Checked]) -> str:
     """Whether the test system is fit, and why.
 
-    Worked: ``Not fit to test: invalid: Host stalls; cannot be told: Temperature``.
+    Worked: ``Not fit to test: invalid: Host stalls; unknown: Temperature``.
     """
     invalid, warned, unknown = (_named(found, level) for level in ("invalid", "warn", "unknown"))
     rest = [f"beyond its limit: {', '.join(warned)}"] if warned else []
-    rest += [f"cannot be told: {', '.join(unknown)}"] if unknown else []
+    rest += [f"unknown: {', '.join(unknown)}"] if unknown else []
     if invalid:
         return "; ".join([f"Not fit to test: invalid: {', '.join(invalid)}", *rest])
     return "; ".join([f"Fit to test{', with a warning' if warned else ''}: nothing is invalid", *rest])

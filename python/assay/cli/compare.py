@@ -37,28 +37,22 @@ _GATE_ONLY = ("fail_over", "gate", "undecided", "junit", "annotate", "summary_md
 @click.option(
     "--json", "as_json", is_flag=True, help="Print every number as JSON; its form is in docs/formats/output.md."
 )
-@click.option(
-    "--repeats", is_flag=True, help="Runs of one drive and firmware are repeats of one measurement: one column."
-)
-@click.option(
-    "--despite", is_flag=True, help="Show unlike runs apart instead of refusing them; nothing of them is ranked."
-)
-@click.option("--blind", is_flag=True, help="Print classes and letters instead of names, serials and run folders.")
-@click.option("--blind-key", metavar="TEXT", help="Order the letters by this key. Default: one that everybody knows.")
-@click.option(
-    "--prices", metavar="LIST", help="Prices of the drives, in the order of RUN: '89,119.90 EUR'. Default: none."
-)
+@click.option("--repeats", is_flag=True, help="Merge runs of the same drive and firmware into a column.")
+@click.option("--despite", is_flag=True, help="Show runs under other conditions apart, unranked, instead of refusing.")
+@click.option("--blind", is_flag=True, help="Replace names, serials and run folders by classes and letters.")
+@click.option("--blind-key", metavar="TEXT", help="Seed for anonymous labels. Default: public.")
+@click.option("--prices", metavar="LIST", help="Prices in the order of RUN, such as '89,119.90 EUR'. Default: none.")
 @click.option(
     "--baseline",
     multiple=True,
     type=_FOLDER,
     metavar="RUN",
-    help="Gate: a run to hold RUN... against; repeat for repeats. Default: no gate.",
+    help="Gate: baseline run (repeatable). Default: no gate.",
 )
 @click.option(
     "--fail-over",
     metavar="SHARE",
-    help="Gate: by how much the quoted numbers may be worse, such as 5%. Default: as the file of --gate says.",
+    help="Gate: allowed loss of the quoted numbers, such as 5%. Default: as in the file of --gate.",
 )
 @click.option(
     "--gate", type=_FOLDER, metavar="FILE", help="Gate: limits by number, a TOML file. Default: --fail-over alone."
@@ -66,11 +60,11 @@ _GATE_ONLY = ("fail_over", "gate", "undecided", "junit", "annotate", "summary_md
 @click.option(
     "--undecided",
     type=click.Choice(["fail", "pass"]),
-    help="Gate: what it means that nothing can be decided. Default: fail, exit code 8.",
+    help="Gate: outcome if nothing can be decided. Default: fail, exit code 8.",
 )
 @click.option("--junit", type=_FOLDER, metavar="FILE", help="Gate: write JUnit XML. Default: none.")
 @click.option("--summary-md", type=_FOLDER, metavar="FILE", help="Gate: write a summary as Markdown. Default: none.")
-@click.option("--annotate", is_flag=True, help="Gate: print lines that GitHub shows at a build (::error ...).")
+@click.option("--annotate", is_flag=True, help="Gate: print GitHub annotations (::error ...).")
 def compare(
     run_folders: tuple[Path, ...],
     *,
@@ -84,20 +78,20 @@ def compare(
     baseline: tuple[Path, ...],
     **gate: object,
 ) -> int:
-    """Show 2 to 50 runs side by side, or hold them against a baseline.
+    """Compare 2 to 50 runs side by side, or gate them against a baseline.
 
-    A file that ends with .csv is read as results of Iometer, which lie beside the runs as unverified: where both were
-    asked the same, IOPS, MB/s, and average and maximum response times, with no interval. No gate uses them.
+    A .csv file is read as results of Iometer, shown as unverified next to the runs. Where the workloads are the
+    same, IOPS, MB/s, and average and maximum response times are compared, without interval. No gate uses them.
 
-    Every ratio has an interval: from repeated runs, from rounds, and never narrower than the reference drive of the
-    host. Runs made under unlike conditions are refused with every difference; results that are withheld or not steady
-    are shown and never ranked.
+    Every ratio has an interval: from repeated runs, else from rounds, and never narrower than the reference drive
+    of the host. Runs made under different conditions are refused, with every difference. Results that are withheld
+    or not steady are shown without rank.
 
-    With --baseline it is a gate: a number fails where it is worse by more than the limit and by more than its
+    With --baseline it is a gate: a number fails if it is worse by more than the limit and by more than its
     uncertainty.
 
-    Exit codes: 0 ok, 2 unlike runs or usage, 5 a folder that was tampered with, 6 a folder that cannot be read or
-    written, 8 the baseline was not met, or that cannot be decided.
+    Exit codes: 0 ok; 2 different conditions, or usage; 5 a folder was tampered with; 6 a folder cannot be read or
+    written; 8 the gate failed or could not decide.
     """
     key = _blind_key(blind=blind, key=blind_key)
     if baseline:
@@ -125,8 +119,8 @@ def _read_results(path: Path) -> Results:
 
 def _refuse_results(paths: Iterable[Path]) -> None:
     for path in filter(_is_result_file, paths):
-        reason = "holds unverified figures of Iometer, one each and with no spread, which no gate uses"
-        raise UsageError(str(path), reason, "lay it beside runs without --baseline, and gate by runs")
+        reason = "holds unverified figures of Iometer without spread, which no gate uses"
+        raise UsageError(str(path), reason, "compare it without --baseline, and use runs for the gate")
 
 
 def _blind_key(*, blind: bool, key: str | None) -> str | None:

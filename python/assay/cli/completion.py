@@ -24,7 +24,7 @@ _BASH = """\
     cword=$(( ${#words[@]} - 1 ))
     if [[ "$line" == *[[:space:]] ]]; then cword=${#words[@]}; fi
     current="${words[cword]}"
-    # Bash takes what follows a colon or an equals sign for a word of its own, but not between quotes.
+    # Bash splits words at a colon and an equals sign, except between quotes.
     if [[ "$current" != [\\"\\']* ]]; then head="${current%%"${current##*[:=]}"}"; fi
     COMPREPLY=()
     while IFS=, read -r kind value; do
@@ -72,7 +72,7 @@ class _Bash(BashComplete):
 
 @click.command()
 @click.argument("shell", type=click.Choice(SHELLS))
-@click.option("--install", is_flag=True, help="Write the script where the shell looks for it, and say where.")
+@click.option("--install", is_flag=True, help="Install the script for the shell, and print its path.")
 def completion(shell: str, install: bool) -> None:
     """Print the script that lets SHELL complete assay's commands, options, drives, tests, studies, editions and files.
 

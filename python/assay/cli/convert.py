@@ -116,7 +116,7 @@ _IOMETER_CSV = "iometer-csv"
 @click.option(
     "--to",
     type=click.Choice([*(name for name, form in FORMS.items() if form.write), *_RESULTS, _IOMETER_CSV]),
-    help="Form of the outcome. Default: toml, for .toml icf, for result files a table, for a run its step as a plan.",
+    help="Output format. Default: icf for .toml, table for results, toml for others.",
 )
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="File to write. Default: standard output.")
 @click.option(
@@ -124,39 +124,38 @@ _IOMETER_CSV = "iometer-csv"
     "cpu_count",
     type=click.IntRange(1, 4096),
     metavar="N",
-    help="CPUs of the host that runs it, for NUMBER_OF_CPUS. Default: those of this host.",
+    help="CPUs of the target host, for NUMBER_OF_CPUS. Default: those of this host.",
 )
 @click.option(
     "--sector-bytes",
     type=click.Choice(["512", "4096"]),
     default="512",
     show_default=True,
-    help="Sector of the drive, in which Iometer counts ranges.",
+    help="Sector size of the drive, the unit of Iometer's ranges.",
 )
 @click.option(
     "--run-time",
     "run_time_s",
     type=click.FloatRange(min=0, min_open=True, max=1e7),
     metavar="SECONDS",
-    help="Time of each run where FILE says until stopped. Default: such a file is refused.",
+    help="Seconds per run if FILE runs until stopped. Default: refused.",
 )
 @click.option(
     "--icf-version",
     type=click.Choice(["2006.07.27", "1.1.0"]),
     default="1.1.0",
     show_default=True,
-    help="Form of the .icf file that is written.",
+    help="Version of the .icf output.",
 )
 @click.option(
     "--drive",
     metavar="DRIVE",
-    help=f"Drive that the outcome names. Default: {_DRIVE}; for a run that of the run.",
+    help=f"Drive named in the output. Default: {_DRIVE}; for RUN its drive.",
 )
 @click.option(
     "--step",
     metavar="N",
-    help="Of a run: a step (streams side by side are one), a range such as 2-57, or the name of a sequence as listed. "
-    "Default: none, which lists them.",
+    help="Of a run: a step, a range (2-57) or a sequence name. Default: lists them.",
 )
 def convert(  # one keyword per option
     file: Path, *, to: str | None, out: Path | None, cpu_count: int | None, step: str | None, **options: str | float
@@ -164,17 +163,18 @@ def convert(  # one keyword per option
     """Convert FILE, a workload, into another form, or show results of Iometer.
 
     \b
-    FILE.icf      Iometer's configuration, all versions to 1.1.0, into a plan
-    FILE.fio      a job file of fio, the part for block devices, into a plan
-    PLAN.toml     a plan with a [workload] into a configuration of Iometer, or a job file of fio
-    RESULTS.csv   results of Iometer as a table, JSON, or CSV with a row each
-    RUN           a step of a stored run into a job file of fio, a plan, or a configuration of Iometer; with --to
-                  iometer-csv the results of its workload as Iometer writes them
+    FILE.icf      configuration of Iometer, all versions to 1.1.0, into a plan
+    FILE.fio      job file of fio, the part for block devices, into a plan
+    PLAN.toml     plan with a [workload] into a configuration of Iometer, or a job file of fio
+    RESULTS.csv   results of Iometer as a table, as JSON, or as CSV with a row each
+    RUN           step of a stored run into a job file of fio, a plan, or a configuration of Iometer
+    RUN           with --to iometer-csv: results of its workload in the format of Iometer
 
-    What a form has no words for is refused by its name; what has no meaning for one drive is named on standard error.
+    Settings that the target cannot express are refused by name. Settings without meaning for a single drive are
+    listed on standard error.
 
-    Exit codes: 0 ok, 2 a file or option is wrong, 6 the outcome cannot be written.
-    """  # noqa: D301 - click reads the backspace
+    Exit codes: 0 ok; 2 a file or option is wrong; 6 the outcome cannot be written.
+    """
     if file.is_dir():
         _convert_run(file, to, step, out, _given(cpu_count, options))
         return
@@ -226,7 +226,7 @@ def _convert_run(folder: Path, to: str | None, step: str | None, out: Path | Non
         raise UsageError(f"--to {to}", "is no form that a run is converted to", "give fio, toml, icf or iometer-csv")
     if step is None:
         print_steps(run)
-        raise UsageError("--step", "is missing", "give the number or the name of one of the steps above")
+        raise UsageError("--step", "is missing", "give a number or a name from the list above")
     try:
         asked = asked_workload(run, step)
     except UsageError:

@@ -27,16 +27,18 @@ _METRICS = {"iops": ("IOPS", 1, 0), "mean_ns": ("mean, us", 1000, 1), "p99_ns": 
 @click.command()
 @click.argument("drive", shell_complete=drive_candidates)
 @click.option(
-    "--seconds", type=click.FloatRange(0.1, 3600), default=5.0, show_default=True, help="Of every measurement."
+    "--seconds", type=click.FloatRange(0.1, 3600), default=5.0, show_default=True, help="Seconds per measurement."
 )
-@click.option("--pairs", type=click.IntRange(2, 1000), default=5, show_default=True, help="Of every point.")
+@click.option(
+    "--pairs", type=click.IntRange(2, 1000), default=5, show_default=True, help="Pairs of measurements per point."
+)
 @report_folder_option
 @yes_destroy_option
 @signature_option
 @click.option("--file-target", is_flag=True, help="DRIVE is a pre-allocated regular file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the differences as JSON.")
 def crosscheck(drive: str, out: Path | None, yes_destroy: str | None, as_json: bool, **options: Any) -> None:
-    """Measure points of DRIVE alternately by our engine and by fio, and report the differences.
+    """Measure points of DRIVE alternately with this engine and with fio, and report the differences.
 
     The first 16 GiB of the drive LOSE ALL DATA; it must be confirmed with its identity.
     """
@@ -91,8 +93,8 @@ def _print(found: Sequence[tuple[CheckPoint, Sequence[Difference]]]) -> None:
     click.echo(
         "ours, fio: medians over the pairs; ours / fio: geometric mean of our figure over fio's in each pair, 1 where "
         "they are equal. "
-        f"agree: every interval of the point lies within {AGREEMENT * 100:g} % of 1; differ: one does not hold 1; "
-        "undecided: the pairs tell neither, take more with --pairs."
+        f"agree: every interval of the point lies within {AGREEMENT * 100:g} % of 1; differ: an interval excludes 1; "
+        "undecided: neither; measure more pairs with --pairs."
     )
 
 

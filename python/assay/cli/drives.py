@@ -30,13 +30,13 @@ _REASON_LETTERS = 60
     "--describe",
     metavar="DRIVE",
     shell_complete=drive_candidates,
-    help="Everything known of one drive. Default: all drives are listed.",
+    help="Show every fact of DRIVE. Default: all drives are listed.",
 )
 @click.option("--file-target", is_flag=True, help="DRIVE is a regular file.")
 def drives(as_json: bool, describe: str | None, file_target: bool) -> None:
-    """List the drives of this host and the simulated ones, or describe one.
+    """List the drives of this host and the simulated drives, or describe a drive.
 
-    The reasons why a drive may not be tested are shortened; --describe and --json have all of them in full.
+    The reasons against a test of a drive are shortened; --describe and --json show them in full.
     """
     if describe is not None:
         _describe(describe, file_target=file_target, as_json=as_json)

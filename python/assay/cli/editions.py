@@ -68,7 +68,7 @@ def _print(found: list[dict[str, Any]]) -> None:
         for one in found
     ]
     print_table(headers, rows, right={"values"}, prose=True)
-    click.echo("Every value with its source: assay editions EDITION. An edition of your own: --edition FILE.toml.")
+    click.echo("Every value with its source: assay editions EDITION. Custom edition: --edition FILE.toml.")
 
 
 def _main_sources(values: list[dict[str, Any]]) -> str:

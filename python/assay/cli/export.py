@@ -27,25 +27,25 @@ if TYPE_CHECKING:
     "--out",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="File to write, which must not exist. Default: RUN.assay, beside the run folder.",
+    help="New file. Default: RUN.assay, next to the run folder.",
 )
 @click.option(
-    "--redact", is_flag=True, help="Put labels in place of model, serials, firmware, host, people, notes and paths."
+    "--redact", is_flag=True, help="Replace model, serials, firmware, host, people, notes and paths by labels."
 )
-@click.option("--log", is_flag=True, help="Take run.log along, which may name the host; not with --redact.")
+@click.option("--log", is_flag=True, help="Include run.log, which may name the host; excludes --redact.")
 @click.option(
     "--sign/--no-sign",
     "sign",
     default=None,
-    help="Sign with the key of assay key. Default: where there is one; with --redact not, since it names its maker.",
+    help="Sign with your key. Default: sign if a key exists, except with --redact.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def export(run_folder: Path, *, out: Path | None, redact: bool, log: bool, sign: bool | None, as_json: bool) -> None:
-    """Write RUN as one file, a bundle, which assay import takes.
+    """Write RUN as a single file, a bundle, which assay import reads.
 
-    It holds run.json, the journal, all tables and captures that the run has, and the date of the report; not the
-    report, which is made again from these, and no progress file. The same run gives the same bytes. A run that goes on
-    is refused.
+    A bundle holds run.json, the journal, all tables and captures of the run, and the date of the report. It omits the
+    report, which is rendered from these, and progress files. The same run gives the same bytes. A run in progress is
+    refused.
     """
     from assay.bundle import SUFFIX, export_run  # noqa: PLC0415
 
@@ -74,7 +74,7 @@ def _key(sign: bool | None, *, redact: bool) -> Ed25519PrivateKey | None:
     wanted = not redact if sign is None else sign
     key = signer(config_folder()) if wanted else None
     if sign and key is None:
-        raise UsageError("--sign", "there is no key", "make one with assay key make")
+        raise UsageError("--sign", "there is no key", "create a key with assay key make")
     return key
 
 

@@ -113,7 +113,7 @@ def _bad_value(error: click.BadParameter, see: str) -> UsageError:
     given = error.message.partition(" is not ")[0].strip("'\"")
     if isinstance(kind, click.Choice):
         known = [str(one) for one in kind.choices]
-        remedy = did_you_mean(given, known, "choose one of these")
+        remedy = did_you_mean(given, known, "choose from these")
         return UsageError(_named(error), f'is "{given}", none of {", ".join(known)}', remedy)
     if " is not a valid " in error.message and isinstance(kind, click.types.IntParamType | click.types.FloatParamType):
         return UsageError(_named(error), f'is "{given}", not {_NUMBERS[kind.name.split()[0]]}', see)

@@ -44,10 +44,10 @@ _WITHIN = 0.25
     type=click.IntRange(0, 1_000_000),
     default=900,
     show_default=True,
-    help="Drive models that are tried at most, 48 or more; 0: none, so that without --refine nothing is written.",
+    help="Maximum candidates (at least 48); 0 skips the search.",
 )
-@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True, help="Of the search.")
-@click.option("--out", type=_FILE, help="Drive model file to write, a new one. Default: DRIVE-fitted.toml.")
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True, help="Seed of the search.")
+@click.option("--out", type=_FILE, help="New drive model file. Default: DRIVE-fitted.toml.")
 @click.option(
     "--refine",
     type=click.IntRange(0, 100),
@@ -56,13 +56,13 @@ _WITHIN = 0.25
     help="Rounds of least squares after the search.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the residuals as JSON.")
-@click.option("--cross-validate", is_flag=True, help="Also fit without each row and column in turn, a quarter as long.")
+@click.option("--cross-validate", is_flag=True, help="Also fit without each row and column, a quarter as long.")
 def fit(drive: str, *, as_json: bool, **options: Any) -> None:
     """Fit the parameters of DRIVE (a sim:NAME) to published figures and write its drive model.
 
-    Only physical parameters are varied; what they cannot give is listed as a residual. The same seed gives the same
-    drive model. It has the capacity that DRIVE names, else that of the plan's drive, else its own. Where none is found
-    that is nearer to the figures than DRIVE, no file is written.
+    Only physical parameters are varied; the remaining differences are listed as residuals. The same seed gives the same
+    drive model. Its capacity is that of DRIVE if stated, else that of the plan, else that of the model. If no candidate
+    is closer to the figures than DRIVE, no file is written.
     """
     from assay.run.plan_file import load_plan  # noqa: PLC0415
     from assay.simfit import Rig, left_alone, misfit, read_targets, residuals  # noqa: PLC0415
@@ -258,14 +258,14 @@ def _flash(drive: str) -> tuple[ModelFile, DriveModel]:
 
     if not is_simulated(drive):
         known = [PREFIX + name for name in shipped_names()]
-        remedy = did_you_mean(drive, known, "name one, such as sim:client-2011")
+        remedy = did_you_mean(drive, known, "name a model, such as sim:client-2011")
         raise UsageError(drive, "is not a simulated drive of flash", remedy)
     simulated = parse_simulated(drive)
     if simulated.faults:
         raise UsageError(drive, "has faults, which nothing is fitted to", "name it without them")
     if simulated.drive_model.kind == "flash":
         return simulated.model, simulated.drive_model
-    raise UsageError(drive, "is not a simulated drive of flash", "name one, such as sim:client-2011")
+    raise UsageError(drive, "is not a simulated drive of flash", "name a model, such as sim:client-2011")
 
 
 def _write(path: Path, found: Fit, model: ModelFile, report: list[str]) -> None:

@@ -24,18 +24,16 @@ if TYPE_CHECKING:
     "--into",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help="Folder of runs that it goes into, under the name of FILE. Default: runs, or the folder that assay config "
-    "shows.",
+    help="Folder of runs for the unpacked run. Default: runs, or that of assay config.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def import_(bundle: Path, into: Path | None, as_json: bool) -> int:
     """Check FILE, which assay export wrote, and unpack its run.
 
-    Every file in it is held against its SHA-256, its size and the names that a run has, the signature against the
-    manifest, and the hash chain is followed. Nothing is written before, and no other run is written over. The rules of
-    assay verify say how far the run is vouched for.
+    Checked before anything is written are the SHA-256, size and name of every file, the signature of the manifest,
+    and the hash chain. No other run is overwritten. The rules of assay verify state how far the run can be trusted.
 
-    Exit codes: 0 ok, 5 something was changed, or the run breaks rules, 6 it is no bundle or cannot be written.
+    Exit codes: 0 ok; 5 the content was changed, or the run breaks rules; 6 it is no bundle or cannot be written.
     """
     from assay.bundle import import_bundle  # noqa: PLC0415
 

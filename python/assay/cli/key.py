@@ -24,15 +24,16 @@ _ACTIONS = ("make", "show", "trust")
 @click.option(
     "--name",
     metavar="NAME",
-    help="Whose key it is, as levels of results call him. Default: of make, USER@HOST; of trust, the name in FILE.",
+    help="Owner of the key. Default: USER@HOST for make, the name in FILE for trust.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Of show: print JSON.")
 def key(action: str, file: Path | None, name: str | None, as_json: bool) -> None:
-    """Make the key that signs bundles, show it, or trust the key of somebody else in FILE.
+    """Create the key that signs bundles, show it, or trust another key, from FILE.
 
-    make writes a private key, which the user alone can read, and a public key, a small text file to hand out, into the
-    user's folder of settings. show prints the public key and those that are trusted. trust takes a public key from
-    FILE: results that it signed then say by whom. Compare its fingerprint with its owner by another way first.
+    make writes a private key, readable by the user alone, and a public key, a small text file to pass on. Both go
+    into the settings folder of the user. show prints the public key and the trusted keys. trust adds a public key
+    from FILE: results that it signed then name its owner. Verify the fingerprint with the owner over another
+    channel first.
     """
     if (action == "trust") != (file is not None):
         raise UsageError("FILE", "belongs to trust, and to nothing else", "name the public key: assay key trust FILE")
@@ -66,7 +67,7 @@ def _show(*, as_json: bool) -> None:
     elif rows:
         print_table(("Name", "Fingerprint", "Whose", "Public key"), rows, key=2)
     if own is None:
-        click.echo("assay: there is no key of your own; make one with assay key make", err=True)
+        click.echo("assay: you have no key; create it with assay key make", err=True)
 
 
 def _trust(file: Path, name: str | None) -> None:
@@ -76,7 +77,7 @@ def _trust(file: Path, name: str | None) -> None:
     found = replace(found, name=name) if name else found
     trust_key(config_folder(), found)
     click.echo(f"Trusted: {found.name}, fingerprint {found.fingerprint}")
-    click.echo("Compare the fingerprint with its owner by another way than the one that the file came.")
+    click.echo("Verify the fingerprint with the owner over another channel than the file used.")
 
 
 def _name_of_user() -> str:

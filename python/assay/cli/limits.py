@@ -28,22 +28,21 @@ _ALARM = "bold red"
     "--out",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="Also write a page as report.pdf and report.html, and limits.json, into this folder, made if missing. "
-    "Default: none.",
+    help="Folder for report.pdf, report.html and limits.json. Default: none.",
 )
 @click.option(
     "--undecided",
     type=click.Choice(["pass", "fail"]),
     default="fail",
-    help="What a limit that cannot be decided does to the exit code. Default: fail.",
+    help="Verdict of a limit that cannot be decided. Default: fail.",
 )
 def limits(run_folder: Path, file: Path | None, *, as_json: bool, out: Path | None, undecided: Undecided) -> int:
-    """Hold RUN against the limits in FILE (default: those of its own plan) and the claims of its data sheet.
+    """Check RUN against the limits in FILE (default: those of its plan) and the claims of its data sheet.
 
-    FILE is a file of limits or a plan with limits; docs/guide/limits.md says how it is written.
+    FILE is a file of limits or a plan with limits; docs/guide/limits.md describes the format.
 
-    Exit codes: 0 all met, 2 a limit that is wrong, 5 a folder that was tampered with, 6 a folder that cannot be read, 8
-    a limit that is not met, or that cannot be decided.
+    Exit codes: 0 all met; 2 a limit is wrong; 5 a folder was tampered with; 6 a folder cannot be read; 8
+    a limit is not met, or cannot be decided.
     """
     from assay.cli.notice import say_unfinished  # noqa: PLC0415
     from assay.report import reports_of_tests  # noqa: PLC0415

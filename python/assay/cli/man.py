@@ -26,7 +26,7 @@ _FILES = (
     ("/run/assay/", "what a run changed on a drive and has still to put back"),
 )
 _VARIABLES = (
-    ("ASSAY_CONFIG", "the file of configuration, instead of the one above"),
+    ("ASSAY_CONFIG", "configuration file, instead of the path above"),
     ("ASSAY_OPERATOR, ASSAY_SPONSOR, ASSAY_LAB", "texts for the report; they win over the file, a plan over them"),
     ("ASSAY_OUTPUT", "folder that new runs go into"),
     ("ASSAY_INDEX", "file or URL of the index of runs"),
@@ -41,9 +41,9 @@ _VARIABLES = (
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
 def man(folder: Path) -> None:
-    """Write the manual pages into DIR, made if missing: assay.1, and one page for each command, as assay-run.1.
+    """Write the manual pages into DIR, created if missing: assay.1, and a page per command, such as assay-run.1.
 
-    Read one with: man DIR/assay-run.1. For all users, DIR is /usr/local/share/man/man1.
+    Read a page with: man DIR/assay-run.1. For all users, DIR is /usr/local/share/man/man1.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -31,7 +31,7 @@ def models(as_json: bool) -> None:
     ]
     headers = ("drive", "GB", "kind", "interface", "what it stands for", "parameters")
     print_table(headers, rows, right={"GB"}, prose=True)
-    click.echo("Another capacity: sim:NAME?capacity=32GB. A model of your own: sim:FILE.toml.")
+    click.echo("Another capacity: sim:NAME?capacity=32GB. Custom model: sim:FILE.toml.")
 
 
 def _stated(sources: dict[str, str]) -> str:

@@ -49,7 +49,7 @@ _PURGES = [
 ]
 _PLAN_SUFFIX, _SIMULATED = ".toml", "sim:"
 _EDITION_HELP = (
-    "Edition: pts-0.9, pts-c-1.0, pts-e-1.0, pts-e-1.1, pts-c-2.0, pts-e-2.0, or a .toml file of your own; --profile "
+    "Edition: pts-0.9, pts-c-1.0, pts-e-1.0, pts-e-1.1, pts-c-2.0, pts-e-2.0, or a .toml file; --profile "
     "is the older name. Default: that of the suite."
 )
 
@@ -59,20 +59,19 @@ _FAULT_OPTIONS = [
         "io_time_limit_seconds",
         type=float,
         metavar="SECONDS",
-        help="An I/O that takes longer ends the run with exit code 4; the kernel's own limit is 30. Default: 35.",
+        help="Seconds per I/O; a longer I/O ends the run (exit code 4). Default: 35.",
     ),
     click.option(
         "--stall-limit",
         "stall_limit_seconds",
         type=float,
         metavar="SECONDS",
-        help="A round in which a drive, real or with faults, completes nothing for longer is void. Default: 2.",
+        help="Seconds without completion that void a round. Default: 2.",
     ),
     click.option(
         "--on-stall",
         type=click.Choice(["continue", "stop"]),
-        help="After a void round: begin the window anew, at most three times, or stop with exit code 4. "
-        "Default: continue.",
+        help="After a void round: new window (at most three) or exit code 4. Default: continue.",
     ),
 ]
 """When a drive is given up."""
@@ -105,7 +104,7 @@ class _Suite(click.ParamType):  # type: ignore[type-arg]
         from assay.procedures.registry import SUITES  # noqa: PLC0415
 
         if value not in SUITES:
-            remedy = did_you_mean(value, SUITES, "choose one of these")
+            remedy = did_you_mean(value, SUITES, "choose from these")
             raise UsageError("--suite", f'is "{value}", none of {", ".join(SUITES)}', remedy)
         return value
 
@@ -129,7 +128,7 @@ def gate_options(command: Command) -> Command:
             "--out",
             type=click.Path(path_type=Path),
             metavar="DIR",
-            help="Run folder, new or empty. Default: a new one in runs, or in the folder that assay config shows.",
+            help="Run folder, new or empty. Default: a new folder in runs, or in that of assay config.",
         ),
         signature_option,
         click.option(
@@ -137,14 +136,13 @@ def gate_options(command: Command) -> Command:
             "drive_writes_max",
             type=click.FloatRange(0, min_open=True),
             metavar="N",
-            help="Refuse where more than N capacities of the drive could be written, as assay plan shows them. "
-            "Default: where more than 30 are known to be written, by preconditioning and other stated amounts.",
+            help="Most drive writes of the run, in capacities of the drive. Default: 30, for stated amounts alone.",
         ),
         click.option(
             "--all-namespaces",
             type=click.IntRange(min=1),
             metavar="COUNT",
-            help="Namespaces of the drive's controller, if a purge may destroy all of them. Default: none may.",
+            help="Namespaces of the controller that a purge may destroy. Default: none.",
         ),
     ]
     for option in reversed(options):
@@ -163,7 +161,7 @@ def signature_option(command: Command) -> Command:
             multiple=True,
             metavar="WORD",
             callback=_words,
-            help="Accept a doubt by the word that the refusal names. Default: none.",
+            help="Doubt to accept, by the word in the refusal. Default: none.",
         )(command)
     )
 
@@ -180,7 +178,7 @@ def _words(_context: click.Context, _parameter: click.Parameter, given: tuple[st
 
 def report_folder_option(command: Command) -> Command:
     """Add the folder of a report that belongs to no run."""
-    default = "Default: a new one in runs, or in the folder that assay config shows."
+    default = "Default: a new folder in runs, or in that of assay config."
     folder = click.Path(path_type=Path)
     return click.option("--out", type=folder, metavar="DIR", help=f"Folder of the report, new or empty. {default}")(
         command
@@ -189,7 +187,7 @@ def report_folder_option(command: Command) -> Command:
 
 def index_option(command: Command) -> Command:
     """Add which index of runs is meant."""
-    default = "Default: that of assay config, else one of the user."
+    default = "Default: that of assay config, else of the user."
     help_text = f"Index of runs: a file, or postgresql://USER@HOST/DATABASE. {default}"
     return click.option("--index", metavar="FILE|URL", help=help_text)(command)
 
@@ -201,13 +199,13 @@ def yes_destroy_option(command: Command) -> Command:
         multiple=True,
         callback=_single,
         metavar="ID",
-        help="Confirm with the drive's full identity, as assay drives prints it. Default: a terminal is asked.",
+        help="Full identity of the drive, as assay drives prints it. Default: prompt at a terminal.",
     )(command)
 
 
 def _single(_context: click.Context, _parameter: click.Parameter, given: tuple[str, ...]) -> str | None:
     if len(given) > 1:
-        raise UsageError("--yes-destroy", "is given more than once", "confirm the one drive that is named")
+        raise UsageError("--yes-destroy", "is given more than once", "confirm only the named drive")
     return given[0] if given else None
 
 
@@ -237,12 +235,12 @@ _WHAT_OPTIONS = [
     click.option(
         "--quick",
         is_flag=True,
-        help="A look of a quarter of an hour at the first 8 GiB of a drive, labelled as no test of the standard.",
+        help="Screen the first 8 GiB in 15 min; not a PTS test.",
     ),
     click.option(
         "--read-only",
         is_flag=True,
-        help="The same of a drive with data, by reads alone: it is opened for reading, and nothing is written.",
+        help="Quick screen by reads alone; the drive keeps its data.",
     ),
 ]
 """What is run, and on what."""
@@ -254,17 +252,17 @@ _DRIVE_OPTIONS = [
     click.option(
         "--io-path",
         type=click.Choice(["auto", "interrupt", "synchronous", "polled", "kernel-thread", "passthrough"]),
-        help="The way that the I/Os of a real drive take; auto probes the drive. Default: auto.",
+        help="I/O path of a real drive; auto probes the drive. Default: auto.",
     ),
     click.option(
         "--purge",
         type=click.Choice(_PURGES),
-        help="How a real drive is purged; auto asks the drive. Default: auto.",
+        help="Purge method of a real drive; auto queries the drive. Default: auto.",
     ),
     click.option(
         "--write-cache",
         type=click.Choice(["edition", "on", "off", "as-is"]),
-        help="Write cache of a real drive for the run; put back afterwards. Default: edition, as it demands.",
+        help="Write cache of a real drive during the run. Default: edition.",
     ),
 ]
 """How a real drive is driven and prepared."""
@@ -299,19 +297,18 @@ def plan_options(command: Command) -> Command:
         click.option(
             "--arrival",
             metavar="PROCESS:RATE",
-            help="fixed:5000 or poisson:5000 I/Os per second over all threads, an open loop; a listed deviation. "
-            "Default: none, as many I/Os are outstanding as threads and queue depth say.",
+            help="Open-loop I/O rate, fixed:5000 or poisson:5000; a listed deviation. Default: none, a closed loop.",
         ),
         click.option(
             "--data",
             metavar="KIND",
-            help="What is written: random, compressible:SHARE, stamped, repeating:KIB, file:PATH; all but random is a "
+            help="Data to write: random, compressible:SHARE, stamped, repeating:KIB, file:PATH; all but random are a "
             "listed deviation. Default: random.",
         ),
         click.option(
             "--capture",
             type=click.Choice(["none", "times", "addresses"]),
-            help="Keep every measured completion in Parquet files, on request with place and size. Default: none.",
+            help="Store every measured completion as Parquet, optionally with addresses. Default: none.",
         ),
         *_DRIVE_OPTIONS,
         *_FAULT_OPTIONS,
@@ -356,7 +353,9 @@ def make_plan(
     files = [Path(target) for target in targets if _is_plan(target)]
     drives = [target for target in targets if not _is_plan(target)]
     if len(files) > 1 or len(drives) > 1:
-        raise UsageError(" ".join(targets), "names more than one drive or plan", "name one of each at most")
+        raise UsageError(
+            " ".join(targets), "names several drives or plans", "name at most a single drive and a single plan"
+        )
     given = {name: value for name, value in options.items() if value is not None and value is not False}
     overrides = {name: value for name, value in given.items() if value != ()}
     for several in overrides.keys() & {"tests", "studies"}:
@@ -399,7 +398,7 @@ def _quick_suite(given: dict[str, Any], *, quick: bool) -> str:
     suite, option = (READ_ONLY, "--read-only") if "read_only" in given else ("quick", "--quick")
     if given.get("suite", suite) not in {suite, "quick"}:
         both = f"--quick {option}" if quick and option != "--quick" else option
-        raise UsageError(f"--suite {given['suite']}", f"is not what {both} runs", "leave out one of them")
+        raise UsageError(f"--suite {given['suite']}", f"is not what {both} runs", "drop either option")
     return suite
 
 

@@ -35,7 +35,7 @@ _REAL_TIME = "unknown: a simulated drive plays this in virtual time, as fast as 
 def plan(as_json: bool, out: Path | None, **options: Any) -> None:
     """Show what a run of DRIVE or PLAN.toml would write, how long it takes and what it needs. Nothing is touched.
 
-    Behind it stands, with the exit code of the run, what the run would be refused for.
+    Reasons to refuse the run follow, with the exit code that it would have.
     """
     from assay.dut.dut import Answers, find_drive  # noqa: PLC0415
     from assay.run.forecast import forecast  # noqa: PLC0415
@@ -156,7 +156,7 @@ def _total_lines(drive: DriveIdentity, expected: Forecast) -> list[str]:
     known, most = (_times(size / drive.capacity_bytes) for size in (expected.written_bytes, expected.written_bytes_max))
     least, longest = duration_label(_rounded(expected.span_ns_least)), duration_label(_rounded(expected.span_ns_most))
     unknown = expected.purge_count and drive.kind != "file"
-    own = f"; {_purges(expected.purge_count)} on top, in the drive's own time" if unknown else ""
+    own = f"; {_purges(expected.purge_count)} on top, for as long as the drive takes" if unknown else ""
     time = " to ".join(dict.fromkeys((least, longest)))
     lines = [f"Time      {time} in all{own}"]
     if not expected.written_bytes_max:
@@ -180,7 +180,7 @@ def _need_lines(drive: DriveIdentity, expected: Forecast) -> list[str]:
 
     lines = [f"Real time {_REAL_TIME}"] if drive.kind == "simulated" else []
     what = "the simulated drive" if drive.kind == "simulated" else "buffers"
-    lines.append(f"Memory    {gigabytes_label(expected.memory_bytes)} for {what}, beside about 0.4 GB of the tool")
+    lines.append(f"Memory    {gigabytes_label(expected.memory_bytes)} for {what} plus about 0.4 GB for the tool")
     lines.append(f"Disk      {max(expected.disk_bytes, FREE_BYTES_MIN) / 1e6:,.0f} MB for the run folder")
     return lines
 
@@ -195,12 +195,12 @@ def _warnings(planned: PlannedRun, expected: Forecast) -> list[str]:
 def _preparation_lines(drive: DriveIdentity, expected: Forecast, purge: PurgeTime | None) -> list[str]:
     """What is known before the drive is asked; that takes holding it."""
     if drive.kind == "file":
-        return ["Deviation purge by one overwrite"]
+        return ["Deviation purge by a single overwrite"]
     return [
-        "Purge     what the drive is found to offer once it is held; discard and overwrite are deviations",
+        "Purge     best method that the drive offers when it is opened; discard and overwrite are deviations",
         *([f"          each purge {_purge_label(drive, expected, purge)}"] if purge else []),
         *([_UNREHEARSED.format(purge.method)] if purge and not purge.rehearsed else []),
-        f"Cache     write cache {drive.write_cache} now; set for the run where the drive lets itself be told",
+        f"Cache     write cache {drive.write_cache} now; set for the run if the drive supports it",
     ]
 
 
@@ -213,7 +213,7 @@ def _purge_label(drive: DriveIdentity, expected: Forecast, purge: PurgeTime) -> 
     from assay.spec.units import SECOND_NS, duration_label, rate_label  # noqa: PLC0415
 
     if purge.method is None:
-        return "not bounded: the drive cannot be asked, or does not offer it"
+        return "not bounded: the drive reports no time for it"
     if purge.method == "overwrite":
         rates = (expected.bytes_per_s, SLOWEST_BYTES_PER_S)
         least, most = (duration_label(_rounded(round(drive.capacity_bytes * SECOND_NS / rate))) for rate in rates)

@@ -10,7 +10,7 @@ import click
 @click.command()
 @click.argument("run_folder", metavar="RUN", type=click.Path(path_type=Path))
 @click.option("--pdf", is_flag=True, help="PDF.")
-@click.option("--html", is_flag=True, help="One self-contained HTML file.")
+@click.option("--html", is_flag=True, help="Self-contained HTML file.")
 @click.option("--csv", is_flag=True, help="Tables as CSV.")
 @click.option("--xlsx", is_flag=True, help="Workbook of all tables.")
 @click.option("--json", "as_json", is_flag=True, help="Every number as JSON, also to standard output.")
@@ -18,7 +18,7 @@ import click
     "--out",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="Write into this folder instead, made if missing; RUN may then be read-only. Default: RUN/report.",
+    help="Folder of the report; RUN may then be read-only. Default: RUN/report.",
 )
 def report(run_folder: Path, as_json: bool, out: Path | None, **formats: bool) -> None:
     """Render the report of RUN again; without options in every format."""

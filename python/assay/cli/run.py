@@ -40,20 +40,20 @@ _CONSENTS = ("yes_destroy", "signatures", "acknowledged", "drive_writes_max", "a
     "--resume",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help="Go on with a run that was cut short, at the test that did not end, on the same drive. Default: a new run.",
+    help="Interrupted run to resume, on the same drive. Default: a new run.",
 )
 @click.option("--name", metavar="TEXT", help="Name of the run, to find it by. Default: the plan's, or none.")
 @click.option(
     "--tag", "tags", multiple=True, metavar="TEXT", help="Word to find the run by; repeat. Default: the plan's."
 )
-@click.option("--no-report", is_flag=True, help="Write no report; assay report RUN writes it at any time.")
+@click.option("--no-report", is_flag=True, help="Write no report; assay report RUN writes it later.")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON, as assay show --json does.")
-@click.option("-q", "--quiet", is_flag=True, help="Show nothing but errors; run.log in the run folder has it all.")
-@click.option("-v", "--verbose", is_flag=True, help="Show each cell as a line once its round has ended.")
+@click.option("-q", "--quiet", is_flag=True, help="Show only errors; run.log has everything.")
+@click.option("-v", "--verbose", is_flag=True, help="Print each cell when its round has ended.")
 @click.option(
     "--on-end",
     metavar="COMMAND",
-    help="Run COMMAND in a shell at the end or at a failure, with ASSAY_RUN, ASSAY_EXIT_CODE, "
+    help="Shell command at the end or failure, with ASSAY_RUN, ASSAY_EXIT_CODE, "
     "ASSAY_OUTCOME. Default: nothing is run.",
 )
 def run(
@@ -69,12 +69,12 @@ def run(
 ) -> int:
     """Run a suite on DRIVE, or PLAN.toml, write the run folder and its report, and show the results.
 
-    A real drive loses ALL DATA; it must be confirmed with its identity. Exit codes: 0 ok, 2 usage, 3 refused,
-    4 drive failed or changed under the test, 5 results withheld, or a folder that was tampered with, 6 a folder that
-    cannot be read or written, 7 steady state not reached, 8 limits of the plan not met, 130 interrupted.
+    A real drive loses ALL DATA; it must be confirmed with its identity. Exit codes: 0 ok; 2 usage; 3 refused;
+    4 the drive failed or changed during the test; 5 results withheld, or a folder was tampered with; 6 a folder
+    cannot be read or written; 7 steady state not reached; 8 limits of the plan not met; 130 interrupted.
     """
     if quiet and verbose:
-        raise UsageError("--quiet", "contradicts --verbose", "give one of them")
+        raise UsageError("--quiet", "contradicts --verbose", "give only --quiet or --verbose")
     verbosity: Verbosity = "quiet" if quiet or (as_json and not verbose) else "verbose" if verbose else "normal"
     if resume is None and not options["targets"]:
         raise click.MissingParameter(param=_parameter("targets"))
@@ -112,13 +112,13 @@ def _plan_again(folder: Path, out: Path | None, options: dict[str, Any]) -> Plan
     from assay.run.resume import resumed_plan  # noqa: PLC0415
 
     if out is not None:
-        raise UsageError("--out", "contradicts --resume: the run goes on in its own folder", "leave it out")
+        raise UsageError("--out", "contradicts --resume, which continues in the folder of the run", "leave it out")
     if options["targets"]:
         return make_plan(**options)
     given = [name for name, value in options.items() if value not in (None, False, ())]
     if given:
         names = {name: _parameter(name).opts[0] for name in given}
-        reason = "changes a run that goes on by its own plan"
+        reason = "cannot change the plan of a resumed run"
         raise joined([UsageError(names[name], reason, "leave it out") for name in given])
     return resumed_plan(folder)
 

@@ -56,9 +56,9 @@ def _filter(option: str, name: str, *, text: str, **more: Any) -> Callable[[Comm
 @click.option(
     "--since",
     metavar="TIME",
-    help="Only begun in or after TIME, as 2026-11-22 or 2026-11-22T14:30 (UTC). Default: any.",
+    help="Begun at or after TIME, as 2026-11-22 or 2026-11-22T14:30 (UTC). Default: any.",
 )
-@click.option("--until", metavar="TIME", help="Only begun before or in TIME; a day has all its hours. Default: any.")
+@click.option("--until", metavar="TIME", help="Begun at or before TIME; a day includes all its hours. Default: any.")
 @_filter("--host", "hosts", metavar="WORD", text="Only where host, system or lab has WORD.")
 @_filter("--name", "names", metavar="WORD", text="Only where the name of the run has WORD.")
 @_filter("--tag", "tags", metavar="WORD", text="Only with this tag.")
@@ -66,10 +66,10 @@ def _filter(option: str, name: str, *, text: str, **more: Any) -> Callable[[Comm
 @click.option(
     "--replicated",
     is_flag=True,
-    help="Also say which runs were found again: another host, another drive of the model, within 5 % in every number.",
+    help="Also list replications: other host, other drive, every number within 5 %.",
 )
-@click.option("--missing", is_flag=True, help="Also runs whose folder was there once and is gone, from the index.")
-@click.option("--everywhere", is_flag=True, help="Of every folder, and every host, that the index knows.")
+@click.option("--missing", is_flag=True, help="Also indexed runs whose folder is gone.")
+@click.option("--everywhere", is_flag=True, help="Runs of every folder and host in the index.")
 @index_option
 @click.option("--json", "as_json", is_flag=True, help="Print the same as JSON; its form is in docs/formats/output.md.")
 def runs(
@@ -85,11 +85,11 @@ def runs(
 ) -> None:
     """List the runs in FOLDER (default: runs, or the folder that assay config shows).
 
-    The oldest comes first, with what each of its tests measured and how it came out. An option that is given more than
-    once asks for any of its words, different options ask for all; what is asked of tests must hold of one test. Case
-    does not matter. A run is listed with all of its tests.
+    The oldest comes first, with the results and the outcome of each test. Values of a repeated option are
+    alternatives; different options must all match. Conditions on tests must match within a single test. Case is
+    ignored. A run is listed with all of its tests.
 
-    Runs that were read before come from the index (assay index); what is new or has changed is read first.
+    Known runs come from the index (assay index); new and changed runs are read first.
     """
     from assay.cli.indexed import index_place, runs_everywhere, runs_in  # noqa: PLC0415
     from assay.index.wanted import Wanted, since_ns, until_ns  # noqa: PLC0415
@@ -98,7 +98,7 @@ def runs(
     wanted = Wanted(since_ns=since, until_ns=until, **asked)
     place = index_place(index)
     if everywhere and folder is not None:
-        raise UsageError("--everywhere", "is given with a folder", "give one of them")
+        raise UsageError("--everywhere", "is given with a folder", "give only a folder or --everywhere")
     if not everywhere:
         folder = folder or output_folder()
         _check(folder)
@@ -176,9 +176,11 @@ def _check(folder: Path) -> None:
 
     if not folder.is_dir():
         reason = "is no folder" if folder.exists() else "does not exist"
-        raise StoreError(str(folder), reason, "name the folder that holds run folders; assay run makes one in runs")
+        raise StoreError(str(folder), reason, "name the parent of run folders; assay run creates them in runs")
     if (folder / RUN_DOCUMENT).exists():
-        raise StoreError(str(folder), "is a run folder, not one that holds them", f"see it with: assay show {folder}")
+        raise StoreError(
+            str(folder), "is a run folder, not the parent of run folders", f"see it with: assay show {folder}"
+        )
 
 
 def _print(found: list[ListedRun]) -> None:

@@ -30,11 +30,11 @@ _VALUE = 2
 def show(run_folder: Path, *, full: bool, as_json: bool) -> int:
     """Show the results of RUN on the terminal.
 
-    They are the label, the verdict of each test, the key results, limits, and where the report is; with --full also
-    every deviation and the tables of each test.
+    Shown are the label, the verdict of each test, the key results, the limits, and the path of the report. With
+    --full also every deviation and the tables of each test.
 
-    Exit codes: 0 ok, 5 results withheld, or a folder that was tampered with, 6 a folder that cannot be read, 7 steady
-    state not reached, 8 a limit of the plan that is not met.
+    Exit codes: 0 ok; 5 results withheld, or a folder was tampered with; 6 a folder cannot be read; 7 steady state
+    not reached; 8 a limit of the plan is not met.
     """
     from assay.cli.notice import say_unfinished  # noqa: PLC0415
     from assay.cli.origin import with_level  # noqa: PLC0415
@@ -240,7 +240,7 @@ def _places(found: Overview) -> Iterator[str]:
     if not found.report:
         yield f"Report: not written; write it with: assay report {found.run}"
     if tables:
-        yield f"Tables: {tables} CSV files beside the report"
+        yield f"Tables: {tables} CSV files next to the report"
     for name in reversed(found.report):
         if not name.endswith(".csv"):
             yield f"Report: {Path(name).resolve()}"

@@ -37,9 +37,9 @@ _SILENT_NS = 60 * 10**9
 @click.argument("run", type=click.Path(path_type=Path), metavar="[RUN]", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def status(run: Path | None, as_json: bool) -> None:
-    """Show how far RUN is, or how it ended; by default the newest run below runs.
+    """Show the progress or the outcome of RUN; default: the newest run in runs.
 
-    It tells a run that goes on from one that died, and disturbs neither. Exit code 0 whatever the state.
+    It distinguishes a running test from a killed run, and disturbs neither. The exit code is always 0.
     """
     from assay.run.store.status import newest_run, run_state  # noqa: PLC0415
 

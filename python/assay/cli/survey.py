@@ -34,7 +34,7 @@ COMPARED_MIN = 2
     type=click.Path(path_type=Path),
     required=True,
     metavar="DIR",
-    help="Folder of the run folders. Complete runs in it are kept, so that a survey that was stopped goes on.",
+    help="Folder of the run folders; complete runs in it are kept.",
 )
 @click.option("--suite", metavar="NAME", help="Tests and edition by name. Default: the plan's, or blind-survey.")
 @click.option(
@@ -59,7 +59,7 @@ COMPARED_MIN = 2
     help="Refuse where more than N capacities of a drive could be written. Default: as assay run.",
 )
 @click.option("--blind", is_flag=True, help="Compare without names: classes and letters instead of identities.")
-@click.option("--no-report", is_flag=True, help="Write no report of the single runs; the comparison is written.")
+@click.option("--no-report", is_flag=True, help="Write only the comparison, without reports of the runs.")
 def survey(
     *,
     plan: Path,
@@ -73,9 +73,9 @@ def survey(
     no_report: bool,
     **options: Any,
 ) -> int:
-    """Run PLAN.toml on every DRIVE, or on those that it lists as drives, one after the other, and compare them.
+    """Run PLAN.toml on every DRIVE, or on those that it lists as drives, in turn, and compare them.
 
-    Every drive is found and asked before the first one is written to. A drive that fails costs no other.
+    Every drive is identified and checked before the first write. If a drive fails, the others still run.
     Real drives lose ALL DATA; each must be confirmed with its identity. Exit codes are those of assay run.
     """
     from assay.dut.dut import Answers  # noqa: PLC0415

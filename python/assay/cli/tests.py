@@ -11,9 +11,10 @@ import click
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with the outline and the preparation of each.")
 def tests(as_json: bool) -> None:
-    """List the tests and studies: name, title, the question that each answers, and the editions that have it.
+    """List the tests and studies: name, title, question, and the editions that define it.
 
-    Tests are of the specification, or of another package (custom); studies are questions of our own beside it.
+    Tests come from the specification, or from another package (custom). Studies are further questions, outside the
+    specification.
     """
     facts = _facts()
     if as_json:
@@ -26,7 +27,7 @@ def tests(as_json: bool) -> None:
         (one["name"], one["title"], one["kind"], one["question"], ", ".join(one["editions"]) or "any") for one in facts
     ]
     print_table(headers, rows, prose=True)
-    click.echo("Run one: assay run DRIVE --test NAME, a study with --study NAME. Several at once: --suite NAME.")
+    click.echo("Run a test: assay run DRIVE --test NAME; a study: --study NAME; a suite: --suite NAME.")
 
 
 def _facts() -> list[dict[str, Any]]:

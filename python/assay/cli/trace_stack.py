@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     "--drive",
     metavar="DRIVE",
     shell_complete=drive_candidates,
-    help="A raw block device instead of a folder; its first 16 MiB are LOST. Default: none, PATH is used.",
+    help="Raw block device instead of PATH; its first 16 MiB are LOST. Default: none, PATH is used.",
 )
 @yes_destroy_option
 @signature_option
 @report_folder_option
-@click.option("--json", "as_json", is_flag=True, help="Print what was seen as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the trace as JSON.")
 def trace_stack(
     path: Path | None,
     drive: str | None,
@@ -40,15 +40,16 @@ def trace_stack(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Show I/Os on their way down the stack, in files of its own in the folder PATH, or on a raw drive.
+    """Trace I/Os down the stack, with new files in the folder PATH, or on a raw drive.
 
-    Cached, read ahead, written behind, fragmented, split, mixed, metadata: what was issued and what arrived.
+    Shown are caching, read-ahead, write-back, fragmentation, splits, mixed streams and metadata: I/Os as issued and as
+    received by the device.
     """
     from assay.run.reporting import stack_facts, write_stack_trace  # noqa: PLC0415
     from assay.run.store.write import new_folder  # noqa: PLC0415
 
     if (path is None) == (drive is None):
-        raise UsageError("trace-stack", "needs a folder or a drive", "give PATH or --drive DRIVE, one of both")
+        raise UsageError("trace-stack", "needs a folder or a drive", "give either PATH or --drive DRIVE")
     folder = new_folder(out, f"trace-{time.time_ns():x}", below=output_folder())
     trace = _traced(path, drive, confirmation=yes_destroy, signatures=frozenset(signatures), acknowledged=acknowledged)
     paths = write_stack_trace(folder, trace)

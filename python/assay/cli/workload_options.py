@@ -30,46 +30,45 @@ WORKLOAD_OPTIONS = [
         "run_time_s",
         type=click.FloatRange(min=0, min_open=True, max=1e7),
         metavar="SECONDS",
-        help="Time of each run of an --icf file that says until stopped. Default: such a file is refused.",
+        help="Seconds per run if the --icf file runs until stopped. Default: refused.",
     ),
     click.option(
         "--replay",
         type=click.Path(path_type=Path),
         metavar="TRACE",
-        help="Issue the I/Os of a trace again: blktrace, iolog of fio, CSV, own captures. Default: the tests "
-        "of the plan.",
+        help="Trace to replay: blktrace, iolog of fio, CSV, capture of Assay. Default: the tests of the plan.",
     ),
     click.option(
         "--speed",
         metavar="F",
-        help="Of a replay: divide its times by F, or max: in order, as fast as possible. Default: 1.",
+        help="Replay speed: a factor, or max for no waits. Default: 1.",
     ),
     click.option(
         "--map",
         "mapping",
         type=click.Choice(["keep", "scale", "wrap"]),
-        help="Of a replay: places as they are, all scaled to the drive, or wrapped at its end. Default: keep.",
+        help="Replay addresses: as traced, scaled to the drive, or wrapped. Default: keep.",
     ),
     click.option(
         "--columns",
         metavar="NAMES",
-        help="Of a replayed CSV, as time=1:us,op=2,offset=3:bytes,size=4:bytes; op=2:1=read says which value is a "
-        "read. Default: guessed by public forms.",
+        help="Columns of a replayed CSV, as time=1:us,op=2,offset=3:bytes,size=4:bytes; op=2:1=read marks reads. "
+        "Default: guessed from known formats.",
     ),
-    click.option("--device", metavar="NAME", help="Of a trace of several devices: the one to replay. Default: none."),
+    click.option("--device", metavar="NAME", help="Device to replay from a trace of several. Default: none."),
     click.option(
         "--wait",
         type=click.Choice(["ms_since_start", "us_since_previous"]),
-        help="Of an iolog of version 2: how its waits count. Default: refused where it waits.",
+        help="Meaning of waits in an iolog of version 2. Default: refused.",
     ),
     click.option(
         "--fill",
         type=click.FloatRange(0, 100),
         metavar="N",
-        help="Of a workload or replay: fill the drive N times first. Default: as the plan says; 0 for files of other "
+        help="Sequential fills before a workload or replay. Default: as the plan states; 0 for files of other "
         "tools, 1 for a replay.",
     ),
-    click.option("--no-purge", is_flag=True, help="Of a workload or replay: leave out the purge."),
+    click.option("--no-purge", is_flag=True, help="Skip the purge before a workload or replay."),
 ]
 """Workloads and traces of other tools, which are run alone, and how the drive is prepared for them."""
 
@@ -86,7 +85,9 @@ def workload_overrides(
     others = [*given][1:] + [name for name in ("suite", "tests", "studies") if name in overrides]
     if others:
         reason = f"contradicts {', '.join(_OPTION_NAMES.get(one, f'--{one}') for one in others)}"
-        raise UsageError(f"--{next(iter(given))}", f"{reason}: a workload runs alone", "give one of them")
+        raise UsageError(
+            f"--{next(iter(given))}", f"{reason}: a workload runs alone", "give only a single workload option"
+        )
     from assay.cli.convert import workload_of  # noqa: PLC0415
 
     ((form, file),) = given.items()
@@ -132,7 +133,9 @@ def _speed(text: str) -> float:
     except ValueError:
         speed = 0.0
     if not SPEED_MIN <= speed <= SPEED_MAX:
-        raise UsageError(f"--speed {text[:40]}", f"is no number of {SPEED_MIN:g} to {SPEED_MAX:g}", "give one, or max")
+        raise UsageError(
+            f"--speed {text[:40]}", f"is no number of {SPEED_MIN:g} to {SPEED_MAX:g}", "give a factor, or max"
+        )
     return speed
 
 

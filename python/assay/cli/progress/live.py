@@ -139,7 +139,7 @@ def _rows(progress: Progress, judged: RoundOutcome | None) -> Iterator[tuple[str
 def _watched_rows(watched: Watched) -> Iterator[tuple[str, str]]:
     """Temperature and findings, as of the last sequence: the drive is asked nothing while it is measured."""
     if watched.temperature_c is not None or watched.drive_events:
-        heat = "" if watched.temperature_c is None else f"{watched.temperature_c:g} C behind {watched.after}"
+        heat = "" if watched.temperature_c is None else f"{watched.temperature_c:g} C after {watched.after}"
         events = f"{watched.drive_events} lines of the kernel's log" if watched.drive_events else ""
         yield "Drive", ", ".join(filter(None, [heat, events]))
     if watched.host_stalls is not None:
