@@ -20,6 +20,8 @@ WORDS = (
 SENTENCE_MAX = 25
 """Words of a sentence that users read."""
 _WORD = re.compile(rf"\b({'|'.join(WORDS)})\b", re.IGNORECASE)
+_FIELD = re.compile(r"\{\w+[^{}]*\}")
+"""A field of a template: its name is a key, which nobody reads."""
 _PARTS = re.compile(r"_+|(?<=[a-z])(?=[A-Z])")
 _ENDS = re.compile(r"(?<=[.!?;:])\s+|\n\s*\n|\n(?=[-*|])")
 _LISTED = re.compile(r"\x08\n.*?(?=\n\s*\n|\Z)", re.DOTALL)
@@ -56,7 +58,8 @@ def python_texts(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 def everyday(found: Iterable[Text]) -> list[tuple[str, str]]:
     """Each use of a word of the list with its place. Worked: ``"one of two"`` -> ``one`` once."""
-    return [(text.where, match[1].lower()) for text in found for match in _WORD.finditer(text.words)]
+    shown = ((text.where, _FIELD.sub("", text.words)) for text in found)
+    return [(where, match[1].lower()) for where, words in shown for match in _WORD.finditer(words)]
 
 
 def long_sentences(found: Iterable[Text]) -> list[tuple[str, str]]:

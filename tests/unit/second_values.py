@@ -397,7 +397,7 @@ def _five_steps(test: Test) -> dict[tuple[str, str], Number]:
         ("five steps, SEQ 128KiB writes", "MB/s"): mb_per_s(passes[0].settled),
         ("five steps, RND 4KiB 0/100", "IOPS"): next(one.iops for one in surface if one.label == "RND 4KiB 0/100"),
         ("five steps, seconds within 10 % of the median", "%"): stable[0].score,
-        ("five steps, drop of sequential writes behind random ones", "%"): 100 * (1 - kept),
+        ("five steps, drop of sequential writes after random writes", "%"): 100 * (1 - kept),
     }
 
 

@@ -71,7 +71,7 @@ def test_a_drive_leads_trails_is_level_or_has_no_result(run: StoredRun) -> None:
     leads, trails = sentences(compare_runs([variant(run, 1), variant(run, 2, slower=0.5)]))
     assert leads.startswith("Best in 2 of 2: ")
     assert "(50 % of B)" in leads
-    assert trails.startswith("Most behind A in ")
+    assert trails.startswith("Largest deficit to A: ")
     level = sentences(compare_runs([variant(run, 1), variant(run, 2, slower=0.05)]))
     assert level == ["Within 10 % of the best in all 2."] * 2
     cut = variant(run, 3, tests=(replace(run.tests[0], ended="interrupted"),))

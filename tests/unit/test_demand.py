@@ -146,7 +146,7 @@ def test_the_advanced_suite_runs_both_published_patterns_and_the_test_alone_the_
 def test_two_patterns_of_one_name_are_refused_with_their_place(tmp_path: Path) -> None:
     path = tmp_path / "plan.toml"
     path.write_text('schema = 1\ndrive = "sim:x"\n[dirth]\npatterns = ["oltp", "oltp"]\n')
-    with pytest.raises(PlanError, match="two patterns have one name"):
+    with pytest.raises(PlanError, match="two patterns have the same name"):
         load_plan(path, {})
 
 

@@ -244,7 +244,7 @@ def test_write_saturation_takes_limits_and_stop_rule_from_edition_and_plan() -> 
         "wsat", "pts-c-2.0", identity(), wsat={"time_hours": 1, "amount_multiple": 2, "histogram_minutes": 0}
     )
     assert short.deviations == (
-        "no response-time histogram, the edition has one of 20 min",
+        "no response-time histogram; the edition requires 20 min",
         "write saturation for 1 h instead of 6 h",
         "write saturation to 2X capacity instead of 4X",
     )

@@ -128,7 +128,7 @@ def test_what_does_not_pass_has_a_remedy_and_evidence() -> None:
 
 def test_a_neighbour_behind_the_same_controller_is_named() -> None:
     found = judged(later(other_io_bytes={"sdb": 2 * 10**9}))
-    assert "sdb behind the same controller" in next(one.finding.words for one in found if one.name == "other-io")
+    assert "sdb on the same controller" in next(one.finding.words for one in found if one.name == "other-io")
 
 
 def test_other_limits_need_a_reason_and_are_kept_with_it(tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ def test_a_test_that_nobody_watched_is_unknown_and_not_a_pass() -> None:
         ("C12", {"write_cache_drive": "disabled"}, "enabled to the kernel and disabled in the drive in round 3"),
         ("C13", {"queue": {"scheduler": "kyber", "nomerges": "2"}}, "scheduler changed in round 3"),
         ("C15", {"link": "PCIe 2.5 GT/s x4"}, "PCIe 2.5 GT/s x4 in round 3"),
-        ("C10", {"controller": "dead"}, "controller dead behind round 3"),
+        ("C10", {"controller": "dead"}, "controller dead after round 3"),
         (
             "C10",
             {"bus_errors": {"correctable": 3, "nonfatal": 2, "fatal": 0}},

@@ -101,7 +101,7 @@ def test_the_round_that_alone_is_off_is_named() -> None:
     cells = [Cell(read_pct=share, transfer_bytes=KIB) for share in (0, 5, 35)]
     assert moved_when(dict(zip(cells, (cell, cell, even), strict=True))) == "round 1 alone is off in 2 of 3"
     assert moved_when(dict(zip(cells, (cell, cell, even), strict=True)), "SEQ 128KiB W") == (
-        "round 1, the first behind preconditioning by SEQ 128KiB W, alone is off in 2 of 3"
+        "round 1, the first after preconditioning by SEQ 128KiB W, alone is off in 2 of 3"
     )
     assert moved_when(dict(zip(cells, (cell, even, even), strict=True))) == ""
 

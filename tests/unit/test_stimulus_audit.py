@@ -326,7 +326,7 @@ def test_a_long_lead_in_is_a_mark_and_says_where_its_largest_response_time_is_la
     test = stored(second=fits)
     row = audited("lead-in", test)
     assert (row.level, row.finding.limit) == ("pass", 500 * MILLISECOND_NS)
-    said = "I/Os issued in the lead-in took longer than those of the window: at most 7.000 ms before sample 1"
+    said = "lead-in I/Os took longer than window I/Os: at most 7.000 ms before sample 1"
     assert said in (text_or_none(larger_lead_ins(tuple(asked_steps(test)))) or "")
     assert any(said in "".join(note) for note in checks_tables(reports_of_tests(synthetic_run(test))[0])[0].notes)
     assert larger_lead_ins(tuple(asked_steps(stored()))) is None

@@ -137,7 +137,7 @@ def test_a_plan_has_a_line_per_part_and_says_where_steps_have_their_own_demand()
     assert [phase.name for phase in test.phases] == [
         "fill SEQ 128KiB 0/100", "RND 4KiB 0/100", "10 steps of writes", "10 steps of 65/35", "10 steps of reads",
     ]  # fmt: skip
-    own = "some steps have a demand of their own, which no option changes"
+    own = "some steps have a fixed demand, which no option changes"
     assert own in test.outline.notes
     assert own not in planned("stability")[0].outline.notes
 
@@ -429,8 +429,6 @@ def settled(label: str, rate: float) -> VariantResult:
 def test_curves_that_lie_on_one_another_are_named_from_their_settled_values() -> None:
     rates = {"AR 100 %": 2902.2, "AR 50 %": 25915.4, "AR 10 %": 56678.6, "AR 5 %": 56500.0}
     result = cast("StudyResult", SimpleNamespace(variants=[settled(*one) for one in rates.items()]))
-    assert same_lines(result) == (
-        "AR 10 %, AR 5 %: settled within 1 % of each other; there one curve hides the other.",
-    )
+    assert same_lines(result) == ("AR 10 %, AR 5 %: settled within 1 % of each other; their curves overlap there.",)
     apart = cast("StudyResult", SimpleNamespace(variants=[settled("a", 100.0), settled("b", 98.0)]))
     assert same_lines(apart) == ()

@@ -250,6 +250,6 @@ def test_a_run_without_a_finding_says_so(tmp_path: Path) -> None:
     run = synthetic_run()
     quiet = {path.name: path for path in render(run, tmp_path, formats=FORMATS)}
     assert in_json(quiet) == in_csv(quiet) == in_sheet(quiet)
-    printed = in_json(quiet) or [squeezed(("all", "none", "", "", "nothing was found"))]
+    printed = in_json(quiet) or [squeezed(("all", "none", "", "", "no findings"))]
     assert in_html(quiet) == in_pdf(quiet) == printed
     assert in_report_sheet(quiet) == in_json(quiet)

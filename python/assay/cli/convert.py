@@ -174,7 +174,7 @@ def convert(  # one keyword per option
     listed on standard error.
 
     Exit codes: 0 ok; 2 a file or option is wrong; 6 the outcome cannot be written.
-    """
+    """  # noqa: D301 - click reads the backspace
     if file.is_dir():
         _convert_run(file, to, step, out, _given(cpu_count, options))
         return

@@ -17,7 +17,7 @@ from assay.visible import visible
 if TYPE_CHECKING:
     from assay.verify.listed import VerifiedRun
 
-_COLUMNS = ("Rule", "Place", "Found", "Expected")
+_COLUMNS = ("Rule", "Location", "Actual", "Expected")
 
 
 @click.command()

@@ -147,10 +147,10 @@ class CustomReport(TestReport):
         share = share_label(self.run, settings.range_amount_bytes)
         names = [one.name for one in self.test.sequences if one.role == "measure"]
         return TestFacts(
-            dependent="see the test's own page",
+            dependent="see the page of the test",
             test_area=share,
             test_range=share,
-            step="see the test's own page",
+            step="see the page of the test",
             stimulus=(("Test Stimulus 1", self.title), ("RW Mix", "own"), ("Block Sizes", "own")),
             workload=self.title,
             extent=count_label(len(names), "measured sequence"),

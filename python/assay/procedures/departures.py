@@ -59,7 +59,7 @@ def short_histogram(settings: TestSettings, asked_seconds: float, test: StoredTe
         return
     steps = None if test is None else [step for one in kept_histograms(test) for step in one.steps]
     if not steps and (steps is not None or not settings.histogram_ns):
-        yield f"no response-time histogram, the edition has one of {duration_label(asked_ns)}"
+        yield f"no response-time histogram; the edition requires {duration_label(asked_ns)}"
     elif steps is not None or settings.histogram_ns < asked_ns:
         yield from shortened("response-time histogram", settings.histogram_ns, asked_seconds, steps)
 

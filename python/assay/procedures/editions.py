@@ -43,7 +43,7 @@ def load_edition(name: str) -> Edition:
     if name.endswith(_SUFFIX):
         return _read_edition(Path(name))
     if name not in edition_names():
-        otherwise = f"choose one of {', '.join(edition_names())}, or name a .toml file"
+        otherwise = f"choose from {', '.join(edition_names())}, or name a .toml file"
         raise UsageError(f"edition {name!r}", "is not known", did_you_mean(name, edition_names(), otherwise))
     return validated(edition_model(), *_shipped(name))
 
@@ -80,7 +80,7 @@ def _read_edition(path: Path) -> Edition:
     refuse_other_kind(path, table, "edition")
     base = table.pop(_BASE, None)
     if base is not None and base not in edition_names():
-        remedy = did_you_mean(str(base), edition_names(), f"choose one of {', '.join(edition_names())}")
+        remedy = did_you_mean(str(base), edition_names(), f"choose from {', '.join(edition_names())}")
         raise place_error(path, positions, _BASE, "names no edition", remedy)
     if base is None:
         return validated(edition_model(), path, table, positions)

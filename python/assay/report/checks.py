@@ -28,15 +28,16 @@ _EVENT_ROWS = 12
 # Counts that move in every test say nothing of the drive's health.
 _MOVING = {"host_read_bytes", "host_written_bytes", "power_on_hours"}
 _SIMULATED = Finding(level="n/a", reason=coded("simulated"))
-_OPEN = ("Test", "Check", "Passes", "Level", "Beyond", "Worst", "Limit", "Where", "Found")
+_OPEN = ("Test", "Check", "Passes", "Level", "Beyond", "Worst", "Limit", "Where", "Finding")
 _NOTES = (
     """The worst step or sequence of each check is shown; at most the limit passes. An invalid check withholds the
     results of its test; a warning is no error of the drive. What is void for a reset is in no result anyway. Counters
     of the kernel are exact over a sequence; at the boundary of a step they may differ by what is in flight.""",
     """Drawn shares (reads, sizes) are held against chance, in standard deviations (s.d.). Little's law: IOPS x mean
     response time is the mean of outstanding I/Os; unknown where 0.5 % of their time or more crosses its ends.""",
-    """Where a step differs from the one before, its window opens when the last I/O of that one is in (lead-in); one
-    above twice the typical response time before it and 5 % of the window keeps part of the change out of the rate.""",
+    """Where a step differs from the previous step, its window opens when the last I/O of that step completes
+    (lead-in). A lead-in above twice the typical response time before it and 5 % of the window hides part of the
+    change from the rate.""",
 )
 
 
@@ -64,7 +65,7 @@ def checks_table(caption: str, found: Sequence[Checked], notes: Sequence[str] = 
     """Lay out checks, a row each. Worked: 30 merges in one sequence print ``WARN``, ``1 of 10``, ``30``, ``0``."""
     return Table(
         caption=caption,
-        columns=("No.", "Check", "Passes", "Level", "Beyond", "Worst", "Limit", "Where", "Found"),
+        columns=("No.", "Check", "Passes", "Level", "Beyond", "Worst", "Limit", "Where", "Finding"),
         rows=tuple(_row(one) for one in found),
         notes=tuple(paragraph(note) for note in notes),
     )
@@ -111,7 +112,7 @@ def checks_by_test(tests: Sequence[TestReport]) -> Table:
         for title, one in titles.items()
     )
     columns = ("Check", "Passes", *(one.label for one in tests))
-    note = "With every limit and what was found: the HTML report and results.json."
+    note = "Every limit and value: see the HTML report and results.json."
     return Table(caption="What is checked", columns=columns, rows=rows, notes=(note,))
 
 
@@ -166,9 +167,7 @@ def event_tables(name: str, test: StoredTest) -> tuple[Table, ...]:
     """Lay out what the kernel's log said of the drive, where it said something."""
     rows = tuple(_event_rows(test))[:_EVENT_ROWS]
     columns = ("Sequence", "Step", "Level", "Line of the kernel's log", "Times", "Outcome")
-    return (
-        (Table(caption=f"{name}: what the kernel's log said of the drive", columns=columns, rows=rows),) if rows else ()
-    )
+    return (Table(caption=f"{name}: kernel log lines about the drive", columns=columns, rows=rows),) if rows else ()
 
 
 def _event_rows(test: StoredTest) -> Iterator[tuple[str, ...]]:

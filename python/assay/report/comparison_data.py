@@ -62,7 +62,7 @@ _UNVERIFIED: Declared[_Beside] = (
     (Column("level", "Level"), lambda _: "unverified"),
     (Column("run", "Run"), lambda one: one.figure.run),
     (Column("access_specification", "Access specification"), lambda one: one.figure.spec),
-    (Column("asked", "Asked"), lambda one: one.figure.load),
+    (Column("asked", "Workload"), lambda one: one.figure.load),
     (Column("figure", "Figure"), lambda one: one.figure.title),
     (UNIT, lambda one: one.figure.unit),
     (Column("unverified_value", "Unverified value"), lambda one: one.figure.value),
@@ -113,7 +113,7 @@ def _unverified(found: Comparison) -> tuple[ResultTable, ...]:
         for figure in one.figures
         for entry in figure.entries
     ]  # fmt: skip
-    title = "Unverified results beside the runs"
+    title = "Unverified results next to the runs"
     return (table_of("unverified", title, _UNVERIFIED, rows, section="results"),) if found.unverified else ()
 
 

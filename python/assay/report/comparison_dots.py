@@ -31,7 +31,7 @@ _FAR, _HALVED = 0.1, 2.0
 _MS_UNITS = ((0.1, 1e3, "\N{MICRO SIGN}s"), (1e3, 1.0, "ms"), (math.inf, 1e-3, "s"))
 """Up to which slowest value a unit is used, how many there are in a millisecond, and its symbol."""
 READING = (
-    "Each dot is a drive's share of the best drive, on a logarithmic axis: for times the best over its own. "
+    "Each dot is a drive's share of the best drive, on a logarithmic axis: for times, the best over its time. "
     "Bars are 95 % intervals from rounds or repeats. Hollow: the test is not steady or not settled."
 )
 

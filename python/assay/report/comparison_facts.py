@@ -30,7 +30,7 @@ class SubjectFacts(Facts):
     capacity: str = Field(description="User capacity.")
     label: str = Field(description="conforming, not conforming, or simulated drive.")
     level: str = Field(description="How far it is vouched for.")
-    run_count: int = Field(description="How many runs stand for it; more than one are repeats.")
+    run_count: int = Field(description="Number of runs; several are repeats.")
     called: str = Field(description="The run folder as named; of a blind comparison nothing of it.")
     unlike: _Texts = Field(description="How its runs differ in conditions from those of A; it is shown apart then.")
 
@@ -48,7 +48,7 @@ class EntryFacts(Facts):
     repeatable: bool = Field(description="Whether the interval says how far the number moves from run to run.")
     uncertainty_from: str = Field(description="What the interval comes from, or why there is none.")
     rank: int | None = Field(description="From 1, shared within uncertainty; null where it is not known.")
-    order: int | None = Field(description="Place of the value alone; null where it is not ranked.")
+    order: int | None = Field(description="Rank by the value alone; null where it is not ranked.")
 
 
 class NumberFacts(Facts):
@@ -60,7 +60,7 @@ class NumberFacts(Facts):
     unit: str = Field(description="IOPS, MB/s, ms, min, GB, or x for a ratio.")
     better: Literal["higher", "lower", "neither"] = Field(description="Which value is the better drive.")
     kind: Literal["average", "percentile", "maximum"] = Field(description="What it is of many I/Os.")
-    quoted: bool = Field(description="Whether it is one of the few numbers that people quote of a drive.")
+    quoted: bool = Field(description="Whether it is a key result.")
     entries: tuple[EntryFacts, ...] = Field(description="By subject.")
 
 
@@ -68,10 +68,10 @@ class BesideFacts(Facts):
     """The number of a subject that a figure of a file lies beside."""
 
     subject: str = Field(description="Letter.")
-    stage: str = Field(description="Stage of the run; empty where none is like what the file asked.")
+    stage: str = Field(description="Stage of the run; empty where no stage matches the file.")
     value: float | None = Field(description="Unrounded; null where none may be given.")
     ratio: float | None = Field(description="The figure of the file over this value; null where there is none.")
-    reason: str = Field(description="Why there is no ratio; empty where there is one.")
+    reason: str = Field(description="Why there is no ratio; empty where a ratio is given.")
 
 
 class OldFigureFacts(Facts):
@@ -132,8 +132,8 @@ class ComparisonFacts(Facts):
     blind: bool = Field(description="Whether identities are replaced by class and letter.")
     subjects: tuple[SubjectFacts, ...] = Field(description="What is compared; of a gate A is the baseline.")
     numbers: tuple[NumberFacts, ...] = Field(description="Every number; none of a gate.")
-    unverified: tuple[UnverifiedFacts, ...] = Field(description="Results of Iometer beside the runs; none of a gate.")
-    gate: GateFacts | None = Field(description="What the gate found; null where there is none.")
+    unverified: tuple[UnverifiedFacts, ...] = Field(description="Results of Iometer next to the runs; none of a gate.")
+    gate: GateFacts | None = Field(description="Outcome of the gate; null where there is none.")
     report: _Texts = Field(description="Files that were written.")
 
 

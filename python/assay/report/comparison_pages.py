@@ -50,7 +50,7 @@ _GATE_ROWS_MAX = 26
 _ROWS_STACKED = 26
 """Rows of several tables, one above the other, with their captions, heads and notes."""
 _HEAD_ROWS, _NOTE_ROWS = 3, 3
-UNVERIFIED_TITLE = "Unverified results beside the runs"
+UNVERIFIED_TITLE = "Unverified results next to the runs"
 FIRST_TITLE = "Drives compared"
 _DRIVES_BESIDE = 6
 """So many drives have their sentences on the sheet of the figure."""

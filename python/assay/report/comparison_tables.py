@@ -29,8 +29,8 @@ COLUMNS_MAX = 6
 """Subjects side by side in one table; further ones follow in another."""
 
 RANK_NOTE = (
-    """Ranks: who cannot be told apart from the first of a rank shares it. In brackets: the order of the values alone,
-    since it is not known how far they move from run to run; repeats or a reference drive of the host tell it.""",
+    """Ranks: drives share a rank if they do not differ significantly from its first drive. In brackets: the order of
+    the values alone, as run-to-run variation is unknown. Repeats or a reference drive of the host show it.""",
 )
 RATIO_NOTES = (
     """Ratio to the first column, in brackets its 95 % interval by Student's t on logarithms: from repeated runs where
@@ -91,7 +91,7 @@ def unlike_tables(found: Comparison | GateResult) -> tuple[Table, ...]:
     rows = [(letter, one.text(blind=found.blind)) for letter, listed in found.unlike.items() for one in listed]
     if not rows:
         return ()
-    note = "They have no ratio and no rank: their numbers say nothing of the drives beside the others."
+    note = "No ratio and no rank: the conditions differ, so the numbers do not compare."
     return (
         Table(
             caption="Shown apart", columns=("", "Made under other conditions than A"), rows=tuple(rows), notes=(note,)
@@ -210,7 +210,7 @@ def _place(one: Compared) -> tuple[object, object]:
 
 
 def cohort_tables(found: Comparison) -> tuple[Table, ...]:
-    """Samples of one model: median, spread and outliers; none where no model has three samples."""
+    """Samples of a model: median, spread and outliers; none where no model has three samples."""
     rows = [
         (
             one.model,
@@ -232,7 +232,7 @@ def cohort_tables(found: Comparison) -> tuple[Table, ...]:
         "over the median absolute deviation) beyond 3.5, with at least five samples."
     )
     columns = ("Model", "Figure", "Unit", "Samples", "Median", "Spread", "Outliers")
-    return (Table(caption="Samples of one model", columns=columns, rows=tuple(rows), notes=(note,)),)
+    return (Table(caption="Samples of a model", columns=columns, rows=tuple(rows), notes=(note,)),)
 
 
 def gate_table(found: GateResult) -> Table:

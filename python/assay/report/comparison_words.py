@@ -25,7 +25,7 @@ REMARKS: dict[RemarkKind, str] = {
 }
 WORDS: dict[str, str] = {
     **{str(kind): words for kind, words in REMARKS.items()},
-    "behind": "most behind {other} in {number} ({times:times})",
+    "behind": "largest deficit to {other}: {number} ({times:times})",
     "rate-ahead": "{number} ({times:times} {other})",
     "time-ahead": "{number} ({share:share} of {other})",
     "unstable": "{count:cell} unstable",
@@ -74,7 +74,7 @@ def _phrase(name: NumberName) -> str:
 def remark_sentence(remark: Remark, states: str) -> str:
     """One sentence of a drive. states : of its tests, where no number counts.
 
-    Worked: ``Best in 4 of 12: random 4 KiB writes (4.5x C); most behind B in p99.9 of random 4 KiB reads (1.6x).``
+    Worked: ``Best in 4 of 12: random 4 KiB writes (4.5x C); largest deficit to B: p99.9 of random 4 KiB reads (1.6x).``
     """
     behind = remark.behind
     values = {

@@ -361,7 +361,7 @@ def _value(value: Any) -> str:
 def _audit(name: str, test: StoredTest) -> Table:
     """Print what each sequence issued beside what the drive counted."""
     return Table(
-        caption=f"{name}: bytes issued and bytes that the drive's own counters show",
+        caption=f"{name}: bytes issued and bytes counted by the drive",
         columns=(
             "Sequence",
             "Reads issued",
@@ -406,7 +406,7 @@ def _stall_policy(settings: TestSettings) -> str:
     """Worked: 2 s and none allowed -> ``"void after 2 s without any completion; given up at the first void one"``."""
     if not settings.stall_limit_ns:
         return "none"
-    ends = f"after {settings.void_limit} void ones" if settings.void_limit else "at the first void one"
+    ends = f"after {settings.void_limit} void parts" if settings.void_limit else "at the first void part"
     return f"void after {duration_label(settings.stall_limit_ns)} without any completion; given up {ends}"
 
 

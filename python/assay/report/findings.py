@@ -58,8 +58,8 @@ _GATHERED: Declared[Gathered] = (
     (_WHAT, lambda one: one.what),
 )
 _PLACES = (
-    "{count:,} in all, counted by place; findings.csv and results.json have a row for each. What differs from place to "
-    "place is printed from least to greatest."
+    "{count:,} in all, counted by location; findings.csv and results.json have a row for each. Values that differ by "
+    "location are printed as a range."
 )
 _NOTE = (
     "Kinds: ended early; withheld (no result is printed); warning (as on the banner of its pages); void (in no verdict "
@@ -92,7 +92,7 @@ def gathered_data(found: Sequence[Found]) -> ResultTable:
 def finding_tables(found: Sequence[Found]) -> list[Table]:
     """The list as people read it, a row for each finding with its places, a table for each page of it."""
     listed = [(one.test, one.kind, one.where, f"{one.count:,}", one.what) for one in gathered(found)]
-    rows = tuple(listed) or ((ALL_TESTS, "none", "", "", "nothing was found"),)
+    rows = tuple(listed) or ((ALL_TESTS, "none", "", "", "no findings"),)
     starts = range(0, len(rows), ROWS_MAX)
     return [
         Table(

@@ -21,7 +21,7 @@ _NOT_WATCHED = "not watched"
 
 def time_text(driven_s: float, *, simulated: bool) -> str:
     """How long the drive was driven. Worked: 7,200 s -> ``"Time on the drive: 2 h."``, 10.8019 s -> ``... 10.8 s.``."""
-    whose = "simulated drive, by its own clock" if simulated else "drive"
+    whose = "simulated drive, in simulated time" if simulated else "drive"
     return f"Time on the {whose}: {duration_label(round(round(driven_s, 1 if driven_s >= 1 else 3) * SECOND_NS))}."
 
 

@@ -89,7 +89,7 @@ class Overview(Facts):
 
     schema_version: Literal[1] = Field(default=1, alias="schema", description="Version of this form.")
     run: str = Field(description="The run folder.")
-    run_id: str = Field(description="The run's own name.")
+    run_id: str = Field(description="Identifier of the run.")
     exit_code: int = Field(description="The strongest of exit_codes, 0 where there is none.")
     exit_codes: tuple[int, ...] = Field(description="Every reason not to exit with 0, strongest first; 8 where a limit "
                                         "of the plan is not met.")  # fmt: skip

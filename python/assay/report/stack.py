@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from assay.iostack import StackExample, StackPhase, StackTrace
 
 _TITLES = {
-    "straight": ("Straight through", "Direct, aligned and scattered I/Os arrive one by one as they were issued."),
-    "cached": ("Cached", "What was read once comes from memory: the device does not hear of the second reading."),
-    "read-ahead": ("Read-ahead", "Small reads in order become few large ones, which reach beyond what was asked."),
-    "write-behind": ("Write-behind", "Small writes stay in memory; they leave it later, put together to large ones."),
-    "fragmented": ("Fragmented file", "One read of a file that lies in pieces becomes a read of each piece."),
-    "split": ("Split", "A transfer beyond the largest request of the device is cut."),
-    "concurrent": ("Concurrent streams", "Several streams, each in order, reach the device mixed: almost at random."),
-    "metadata": ("Metadata", "Files without a byte in them cause writes of the file system's own."),
+    "straight": ("Straight through", "Direct, aligned and scattered I/Os arrive individually, as issued."),
+    "cached": ("Cached", "Repeated reads come from memory; the device does not receive them."),
+    "read-ahead": ("Read-ahead", "Small sequential reads become few large reads, beyond the requested range."),
+    "write-behind": ("Write-behind", "Small writes stay in memory and leave it later as large writes."),
+    "fragmented": ("Fragmented file", "A read of a fragmented file becomes a read of each fragment."),
+    "split": ("Split", "A transfer beyond the largest request of the device is split."),
+    "concurrent": ("Concurrent streams", "Several sequential streams reach the device mixed, almost at random."),
+    "metadata": ("Metadata", "Empty files cause writes by the file system."),
 }
 _READ, _WRITE, _ISSUED = 0, 1, 4
 _Span = tuple[int, int, int]
@@ -158,8 +158,8 @@ def _summary(trace: StackTrace) -> Table:
             names = (title, outcome) if nth == 0 else ("", "")
             rows.append((names[0], phase.name, issued_label(phase), received_label(phase), names[1]))
     notes = (
-        "Counts are those of the device or partition; whoever else uses it at the same time is counted, too.",
-        "A merge is an I/O that the kernel put into the request of another. Sizes and places: the pages behind.",
+        "Counts are those of the device or partition, other users included.",
+        "A merge is an I/O that the kernel added to another request. Sizes and positions: the following pages.",
     )
     columns = ("Example", "Part", "The application issued", "The device received", "Outcome")
     return Table(caption="I/Os traversing the stack", columns=columns, rows=tuple(rows), notes=notes)
@@ -200,15 +200,15 @@ def _pictures(example: StackExample) -> tuple[Figure | Text, ...]:
     )
     spans = [span for _, found, _ in drawn for span in found]
     if not spans:
-        return (Text(paragraphs=("No picture: neither end has a place that is known.",)),)
+        return (Text(paragraphs=("No figure: positions are unknown at both ends.",)),)
     lowest, highest = min(place for _, place, _ in spans), max(place + length for _, place, length in spans)
     frame = _Frame(example.phases[0].began_ns, lowest, max(_STROKE_BYTES, (highest - lowest) // _STROKES))
     figure = Figure(
         name=f"stack-{example.name}",
         kind="lines",
-        alt=f"{len(issued)} I/Os issued and {len(requests)} received by place and time; a stroke is as long as its I/O",
+        alt=f"{len(issued)} I/Os issued and {len(requests)} received by position and time; a stroke spans its I/O",
         x_title="Time (ms)",
-        y_title=f"Place behind {lowest / MIB:,.3f} MiB (MiB)",
+        y_title=f"Position from {lowest / MIB:,.3f} MiB (MiB)",
         series=tuple(frame.series(label, found, colour) for label, found, colour in drawn if found),
         aspect=2.5,
     )

@@ -19,9 +19,9 @@ COLUMNS_MAX = 4
 """Subjects beside a file in one table; further ones follow in another."""
 NOTES = (
     f"{UNVERIFIED} The file does not say in which state the drive was, what was written to it, or on which host.",
-    "Each is one figure of a file, with no spread: there is no interval, no rank, and no gate that uses it.",
+    "Each is a single figure of a file, without spread: no interval, no rank, and no gate uses it.",
 )
-_KEYS = ("Run", "Specification", "Asked", "Figure", "Unit")
+_KEYS = ("Run", "Specification", "Workload", "Figure", "Unit")
 
 
 def unverified_tables(found: Comparison) -> Iterator[Table]:
@@ -30,7 +30,7 @@ def unverified_tables(found: Comparison) -> Iterator[Table]:
         return
     rows = tuple((one.letter, one.called, one.version, str(one.run_count), "unverified") for one in found.unverified)
     columns = ("", "Results of Iometer", "Version", "Runs", "Level")
-    yield Table(caption="Unverified results beside the runs", columns=columns, rows=rows, notes=NOTES)
+    yield Table(caption="Unverified results next to the runs", columns=columns, rows=rows, notes=NOTES)
     for one in found.unverified:
         yield from _figures(one, [subject.letter for subject in found.subjects])
         yield from _apart(one)
@@ -52,7 +52,7 @@ def _figures(one: Unverified, letters: list[str]) -> Iterator[Table]:
             for figure in one.figures
         )
         columns = (*_KEYS, *shown, f"{one.letter} (unverified)", *ratios)
-        yield Table(caption=f"{one.letter}, unverified, beside the runs{which}", columns=columns, rows=rows)
+        yield Table(caption=f"{one.letter}, unverified, next to the runs{which}", columns=columns, rows=rows)
 
 
 def _own(figure: OldFigure, entry: Beside) -> str:
@@ -72,5 +72,5 @@ def _apart(one: Unverified) -> Iterator[Table]:
         if entry.reason
     )
     if reasons:
-        columns = ("Run", "Specification", "Beside", "Why there is no ratio")
+        columns = ("Run", "Specification", "Compared with", "Why there is no ratio")
         yield Table(caption=f"{one.letter}, unverified, apart", columns=columns, rows=tuple(reasons))

@@ -126,8 +126,8 @@ def lead_ins(steps: Sequence[AskedStep]) -> Iterator[Finding]:
 def larger_lead_ins(steps: Sequence[AskedStep]) -> Coded | None:
     """The largest response time of a lead-in, where any exceeds that of its window; None where none does.
 
-    Worked: 7 ms before a window with 5 ms at most, once -> ``"Of 1 window, I/Os issued in the lead-in took longer than
-    those of the window: at most 7.000 ms before round 1, step 2, whose own took 5.000 ms."``
+    Worked: 7 ms before a window with 5 ms at most, once -> ``"In 1 window, lead-in I/Os took longer than window I/Os:
+    at most 7.000 ms before round 1, step 2, against 5.000 ms in it."``
     """
     pairs = [(lead_in_latency_ns_max(one.record) or 0, max_latency_ns(one.record) or 0, one.where) for one in steps]
     larger = [(before, inside, where) for before, inside, where in pairs if before > inside]

@@ -48,7 +48,7 @@ OUTCOMES: dict[str, str] = {
     "few-values": "the rule needs five values",
     "early-end": "ended after {ended:minutes}, the rule needs {needed:minutes}",
     "no-sample": "no sample ran to its end, the rule needs {needed:minutes}",
-    "since-void": "fewer than five samples of the rule since a void one",
+    "since-void": "fewer than five samples of the rule after a void sample",
     "host": "host interference in {count} of {of}",
     "void": "{count:void part}",
     "short": "{count:step} too short",

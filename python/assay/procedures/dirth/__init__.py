@@ -76,7 +76,7 @@ DIRTH = Procedure(
         "IOPS and response times of a named workload over demand, and how response times spread at operating points."
     ),
     outline=(
-        "Rounds of pre-writes and one-minute cells over threads and queue depths, high to low total OIO, until steady; "
+        "Rounds of pre-writes and 1 min cells over threads and queue depths, high to low total OIO, until steady; "
         "then Max, Mid and Min IOPS points: pre-writes and ten minutes with every completion kept."
     ),
     preconditioning="The accesses of the workload as writes in samples without a gap until steady.",

@@ -28,5 +28,5 @@ class IntensityOptions(GridOptions):
     def _told_apart(self) -> Self:
         names = [one if isinstance(one, str) else one.name for one in self.patterns]
         if len(set(names)) != len(names):
-            raise ValueError("two patterns have one name")
+            raise ValueError("two patterns have the same name")
         return self

@@ -55,7 +55,7 @@ ECW = Procedure(
         "IOPS and response times of mixed block sizes with hot and cold places, over demand and at operating points."
     ),
     outline=(
-        "Rounds of pre-writes and one-minute cells over threads and queue depths, high to low total OIO, until steady; "
+        "Rounds of pre-writes and 1 min cells over threads and queue depths, high to low total OIO, until steady; "
         "then Max, Mid and Min IOPS points: pre-writes and ten minutes with every completion kept."
     ),
     preconditioning="The composite accesses as writes in samples without a gap until steady.",

@@ -16,7 +16,7 @@ Loop:          2: random accesses of 1 MiB to 512 bytes at 100/0 to 0/100, a min
 Result:        a page and a verdict per step. 1: the halves of the last pass differ by 10 % at most. 2: no block size
                has less than half of the IOPS of the lower of its neighbours. 3: steady by the five-point rule, and 90 %
                of the seconds within 10 % of their median. 4: sequential writes drop by 10 % at most. 5: no heavier load
-               has less than 90 % of the IOPS of a lighter one. The limits are settings.
+               has less than 90 % of the IOPS of a lighter load. The limits are settings.
 """
 
 from __future__ import annotations

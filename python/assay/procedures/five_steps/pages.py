@@ -75,14 +75,14 @@ class FiveStepsReport(StudyReport):
     def readings(self) -> dict[str, str]:
         """Sentences below the figures, by step."""
         return {
-            "precondition": "Does the drive keep one level? Sequential writes over the whole drive, twice.",
+            "precondition": "Is throughput constant? Sequential writes over the whole drive, twice.",
             "surface": "What does the drive do at any block size and mix? Random accesses, a step per column. The "
             "surface should have no hole.",
             "samples": "When do random writes become steady? RND 4KiB writes, sample by sample, until the five-point "
             "rule holds.",
             "seconds": "How steady are they then? Every second in per cent of the median.",
-            "independence": "Does one workload change the next? Sequential writes, then random ones, then sequential "
-            "ones again: the last part should be as high as the first.",
+            "independence": "Does a workload affect the next? Sequential, random, then sequential writes: the last "
+            "part should reach the level of the first.",
             "composite-iops": "What do workloads of whole systems reach? IOPS over the outstanding I/Os.",
             "composite-response": "What do they wait for it? Mean response time over the outstanding I/Os.",
         }
@@ -142,7 +142,7 @@ class FiveStepsReport(StudyReport):
             ("five steps, SEQ 128KiB writes", "MB/s", stage.settled.mb_per_s if stage.settled else None),
             (f"five steps, {cell_label(_SMALL_WRITES)}", "IOPS", tracked),
             ("five steps, seconds within 10 % of the median", "%", _percent(found.stability, "score")),
-            ("five steps, drop of sequential writes behind random ones", "%", _percent(found.change, "drop_share")),
+            ("five steps, drop of sequential writes after random writes", "%", _percent(found.change, "drop_share")),
         )
         for number, ((name, unit, value), one) in enumerate(zip(values, found.verdicts, strict=False), 1):
             yield quoted((("step", number),), unit, name, value, _basis(one, value))
@@ -193,7 +193,7 @@ def _subtitle(one: StepVerdict) -> str:
 
 
 def _box(one: StepVerdict) -> Box:
-    entries = (("Verdict", one.word), ("Found", one.finding.words), ("Rule", one.rule))
+    entries = (("Verdict", one.word), ("Value", one.finding.words), ("Rule", one.rule))
     return Box(title="Verdict", entries=entries, wide=True)
 
 

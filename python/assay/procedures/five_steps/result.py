@@ -136,7 +136,9 @@ def surface_verdict(matrix: dict[Cell, float], share: float) -> StepVerdict:
 
     Worked: 1,000 IOPS of 4 KiB between 4,000 of 2 KiB and 3,000 of 8 KiB -> a third of the lower -> fail at one half.
     """
-    rule = f"no block size has less than {share * 100:g} % of the IOPS of the lower of its two neighbours at one mix"
+    rule = (
+        f"no block size has less than {share * 100:g} % of the IOPS of the lower of its two neighbours at the same mix"
+    )
     found = []
     for mix in {cell.read_pct for cell in matrix}:
         row = sorted((cell.transfer_bytes, value) for cell, value in matrix.items() if cell.read_pct == mix)
@@ -152,7 +154,7 @@ def surface_verdict(matrix: dict[Cell, float], share: float) -> StepVerdict:
 
 def stability_verdict(samples: SaturationResult, stability: Stability | None, limit: float) -> StepVerdict:
     """Whether random writes become steady, and stay so from second to second."""
-    rule = f"the five-point rule holds, and {limit * 100:g} % of the seconds behind lie within 10 % of their median"
+    rule = f"the five-point rule holds, and {limit * 100:g} % of the following seconds lie within 10 % of their median"
     if samples.window is None or stability is None:
         return _not_judged(STABILITY, rule, "step-without-second")
     if stability.score is None:
@@ -176,7 +178,7 @@ def independence_verdict(change: Change | None, limit: float) -> StepVerdict:
     Source: Spanjer (2009). Worked: 172.5 before and 16.8 MB/s after -> a drop of 90.3 %, printed there as 90 % -> fail;
     118.3 and 113.3 MB/s -> 4.2 % -> pass.
     """
-    rule = f"sequential writes behind random ones are at most {limit * 100:g} % slower than before"
+    rule = f"sequential writes after random writes are at most {limit * 100:g} % slower than before"
     if change is None:
         return _not_judged(INDEPENDENCE, rule, "step-not-whole")
     reason = coded("drop", before=change.before, after=change.after, drop=change.drop_share)
@@ -189,7 +191,7 @@ def composite_verdict(stages: Sequence[StageResult], share: float) -> StepVerdic
 
     Worked: 100, 300, 290 and 200 IOPS -> the last keeps 67 % of the highest before -> fail at 90 %.
     """
-    rule = f"no heavier load has less than {share * 100:g} % of the IOPS of a lighter one"
+    rule = f"no heavier load has less than {share * 100:g} % of the IOPS of a lighter load"
     rates = [(one.series, one.label, one.settled.iops) for one in stages if one.settled]
     kept = []
     highest: dict[str, float] = {}

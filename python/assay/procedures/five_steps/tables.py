@@ -30,7 +30,7 @@ def verdict_table(verdicts: Sequence[StepVerdict], not_run: Iterable[tuple[str, 
         "The five steps come from the source, the rules and their limits do not: a plan may state others.",
         *(f"{label} not run: it {reason}." for label, reason in not_run),
     )
-    return Table(caption="Verdict per Step", columns=("Step", "Verdict", "Found", "Rule"), rows=rows, notes=notes)
+    return Table(caption="Verdict per Step", columns=("Step", "Verdict", "Value", "Rule"), rows=rows, notes=notes)
 
 
 def surface_table(settings: FiveStepsSettings, matrix: dict[Cell, float]) -> Table:
@@ -56,7 +56,7 @@ def change_table(change: Change | None, recovered_share: float) -> Table:
         drop, lowest = (f"{share * 100:.1f} %" for share in (change.drop_share, change.lowest_share))
         row = (one_decimal(change.before), one_decimal(change.after), drop, lowest, recovered)
     note = (
-        "Before: the pass of sequential writes ahead of the random ones. After: the first pass behind them. Recovered: "
+        "Before: the sequential pass before the random writes. After: the first sequential pass after them. Recovered: "
         f"the end of the first sample at {recovered_share * 100:g} % of before."
     )
     return Table(caption="Sequential, Random, Sequential", columns=columns, rows=(row,), notes=(note,))

@@ -178,7 +178,7 @@ def demand_own_settings(settings: DemandSettings) -> tuple[Entry, ...]:
     return (
         ("Access pattern", settings.label),
         ("Block sizes", ", ".join(f"{size_label(size)} {percent(share)}" for size, share in settings.pattern.sizes)),
-        ("Alignment", size_label(settings.pattern.alignment_bytes) if settings.pattern.alignment_bytes else "own size"),
+        ("Alignment", size_label(settings.pattern.alignment_bytes) if settings.pattern.alignment_bytes else "I/O size"),
         ("Mix", mix_label(round(settings.pattern.read_share * 100))),
         ("Preconditioning", f"{before.label}, {demand_label(before.demand)}, until steady"),
         ("Sample", duration_label(settings.sample_ns)),

@@ -270,7 +270,7 @@ def _processor(test_report: DemandReport) -> tuple[Block, ...]:
     )
     if not test_report.result.cells:
         return (Text(paragraphs=(_missing(test_report, "a measurement window needs five complete rounds"),)),)
-    of_what = f"{known} logical CPUs" if known > 1 else "one CPU"
+    of_what = f"{known} logical CPUs" if known > 1 else "a single CPU"
     note = f"CPU time of the stimulus threads in percent of {of_what}, average of the measurement window."
     return (Text(paragraphs=(note,)), _or_reason(figure, "nobody watched"))
 

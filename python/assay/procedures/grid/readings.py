@@ -42,14 +42,14 @@ def grid_readings(settings: DemandSettings) -> dict[str, str]:
             f"measured for {capture}."
         ),
         "intensity-top": (
-            "What separates the fastest points? Those whose IOPS lie within a tenth of the most, on an axis of their "
-            "own; of points at equal IOPS the lowest needs the fewest outstanding I/Os."
+            "What separates the fastest points? Points within 10 % of the highest IOPS, enlarged; at equal IOPS the "
+            "lowest point needs the fewest outstanding I/Os."
         ),
         "map-iops": f"How many IOPS does each demand give? Cells of {cell}, averages of the last five rounds.",
         "map-art": "How long does an I/O take at each demand? The same cells; low is good.",
         "point-writes": (
-            f"Is the drive in the same state before each point? Writes in samples of {sample}, one line per point, as "
-            f"they ran; in each gap the point itself was measured for {capture}. Equal levels mean yes."
+            f"Is the drive in the same state before each point? Writes in samples of {sample}, a line per point, in "
+            f"order of time; in each gap the point was measured for {capture}. Equal levels mean yes."
         ),
         "cpu": "How busy was the test system? CPU time of the threads that issue I/Os, per demand.",
         "total": "How do IOPS or response times depend on outstanding I/Os (threads times depth)? A point per demand.",

@@ -52,7 +52,7 @@ _GRID: Declared[DemandCell] = (
     (of.TOTAL_OIO, lambda cell: total_oio(cell.demand)),
     (of.IOPS, lambda cell: float(cell.iops)),
     (of.MEAN, lambda cell: float(cell.latency_ms_mean) if cell.completed else None),
-    (Column("cpu_share_of_one", "CPU, share of one"), lambda cell: cell.cpu_share),
+    (Column("cpu_share_of_one", "CPU, share of a CPU"), lambda cell: cell.cpu_share),
     (of.IO_COUNT, lambda cell: cell.completed),
 )
 _ROUNDS: Declared[_RoundStep] = (

@@ -116,7 +116,7 @@ class IdleRecoveryReport(TestReport):
         """Sentences below the figures."""
         settings = self.settings
         bursts = (
-            f"Bursts of {duration_label(settings.burst_ns)} with {self._idles()} after each, one colour per wait "
+            f"Bursts of {duration_label(settings.burst_ns)} with {self._idles()} after each, a colour per wait "
             "state, and those without idle time"
         )
         settled = "When has the drive settled? Writes without a gap in samples, over time, until steady"
@@ -173,7 +173,7 @@ class IdleRecoveryReport(TestReport):
         figure = time_figure(
             f"{self.prefix}-{variable.replace('_', '-')}",
             parts,
-            alt=f"{y_title} of every burst over time, one colour per wait state",
+            alt=f"{y_title} of every burst over time, a colour per wait state",
             y_title=y_title,
             y_scale="linear" if variable == "iops" else "log",
             mode="markers",
@@ -193,7 +193,7 @@ class IdleRecoveryReport(TestReport):
             notes=(
                 f"The baseline, that of the preconditioning when steady: {rate_or_na(self.result.baseline_iops)} IOPS.",
                 f"The return, the mean of all bursts without idle time: {rate_or_na(self.result.return_iops)} IOPS.",
-                "Unplanned idle is the time of a burst before its first and behind its last submission.",
+                "Unplanned idle is the time of a burst before its first and after its last submission.",
                 *equal_gains(self.result.states),
             ),
         )

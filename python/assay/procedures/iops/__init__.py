@@ -43,9 +43,7 @@ IOPS = Procedure(
     header=__doc__,
     title="IOPS",
     question="Random I/Os per second at steady state, over block sizes and read/write mixes.",
-    outline=(
-        "Rounds of one-minute cells: read share outside, block size inside, until the tracking variables are steady."
-    ),
+    outline=("Rounds of 1 min cells: read share outside, block size inside, until the tracking variables are steady."),
     preconditioning="Sequential writes over the drive, then the test loop itself.",
     table=LoopTable,
     options=LoopOptions,

@@ -76,5 +76,5 @@ def _response_sheets(test_report: LoopReport) -> tuple[PagePart, ...]:
     note = "99.999 % is n/a where fewer than ten I/Os of the window lie beyond it."
     longer = [step.label.removeprefix("histogram ") for one in kept_histograms(test_report.test) for step in one.steps]
     if longer:
-        note += f" {longer[0]} was measured longer behind the loop: see the Response Time Histogram."
+        note += f" {longer[0]} was measured longer after the loop: see the Response Time Histogram."
     return (("IOPS and 99.999 % Response Time - ALL RW Mix & BS - Tabular Data", (*tables, Text(paragraphs=(note,)))),)

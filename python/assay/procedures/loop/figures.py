@@ -56,7 +56,7 @@ def convergence_figure(
         Figure(
             name=name,
             kind="lines",
-            alt=f"{shown(settings).noun} by round at {mix_label(read_pct)}, one line per block size",
+            alt=f"{shown(settings).noun} by round at {mix_label(read_pct)}, a line per block size",
             x_title=ROUND_TITLE,
             rounds=True,
             y_title=shown(settings).axis,
@@ -81,7 +81,7 @@ def mixes_figure(name: str, result: LoopResult, settings: LoopSettings) -> Figur
     figure = Figure(
         name=name,
         kind="lines",
-        alt=f"{noun} by round, one line per cell",
+        alt=f"{noun} by round, a line per cell",
         x_title=ROUND_TITLE,
         rounds=True,
         y_title=axis,
@@ -171,7 +171,7 @@ def plane_figure(name: str, result: LoopResult, settings: LoopSettings) -> Figur
         Figure(
             name=name,
             kind="lines",
-            alt=f"{shown(settings).noun} by block size on logarithmic axes, one line per read/write mix",
+            alt=f"{shown(settings).noun} by block size on logarithmic axes, a line per read/write mix",
             x_title=BLOCK_TITLE,
             y_title=shown(settings).axis,
             legend_title=MIX_TITLE,
@@ -191,7 +191,7 @@ def _bars_figure(name: str, result: LoopResult, settings: LoopSettings, size: in
         Figure(
             name=name,
             kind="bars",
-            alt=f"{shown(settings).noun} of {size_label(size)} as bars, one for each read/write mix",
+            alt=f"{shown(settings).noun} of {size_label(size)} as bars, a bar per read/write mix",
             x_title=f"{MIX_TITLE}, {size_label(size)}",
             y_title=shown(settings).axis,
             legend_title=MIX_TITLE,

@@ -24,11 +24,11 @@ def loop_readings(settings: LoopSettings, moved: int) -> dict[str, str]:
     mark, varied = ("bar", "mix") if single else ("line", "block size and mix")
     return {
         "maxima": (
-            f"How does the longest response time move from round to round? Each point is the slowest I/O of one cell "
-            f"of {cell}, a line per block size; one I/O makes it, so that it moves in a settled drive, too."
+            f"How does the longest response time vary by round? Each point is the slowest I/O of a cell of {cell}, "
+            "a line per block size; it is a single I/O, so it varies in a settled drive, too."
         ),
         "tracking": (
-            f"When is the drive steady? A point is a tracked cell, one of the {len(settings.cells)} of each round; the "
+            f"When is the drive steady? A point is a tracked cell of the {len(settings.cells)} in each round; the "
             "last five must stay close to their average, and the line fitted to them must be nearly level."
         ),
         "window": (
@@ -46,7 +46,7 @@ def loop_readings(settings: LoopSettings, moved: int) -> dict[str, str]:
 def convergence_reading(settings: LoopSettings, read_pct: int, *, logarithmic: bool) -> str:
     """The sentence below the rounds of one mix. logarithmic : its axis is, where a step is hardly seen.
 
-    Worked: reads of one size in cells of 1 min -> ``"Do reads settle as the rounds go on? Each point is one cell of 1
+    Worked: reads of one size in cells of 1 min -> ``"Do reads settle as the rounds go on? Each point is a cell of 1
     min."``
     """
     asked = "Do reads" if read_pct == 100 else f"Does {shown(settings).spoken}"  # noqa: PLR2004 - per cent
@@ -55,20 +55,17 @@ def convergence_reading(settings: LoopSettings, read_pct: int, *, logarithmic: b
         "; on a logarithmic axis a step of 20 % is hardly seen: a cell that moved by more in the shaded window has an "
         "asterisk in the table of all cells"
     )
-    each = f"Each point is one cell of {duration_label(settings.step_ns)}{lines}"
+    each = f"Each point is a cell of {duration_label(settings.step_ns)}{lines}"
     return f"{asked} settle as the rounds go on? {each}{hidden if logarithmic else ''}."
 
 
 SPREAD = "counted by response time on logarithmic axes; a second hill or a long tail on the right are I/Os that waited."
 
 HISTOGRAM_READINGS = {
-    "histogram": (
-        "How are response times spread? All I/Os of a time of its own behind the test, so not those of other pages, "
-        f"{SPREAD}"
-    ),
+    "histogram": (f"How are response times distributed? All I/Os of a separate period after the test, {SPREAD}"),
     "confidence": (
-        "Which share of the I/Os was answered in what time? Those of the histogram, a time of its own behind the test; "
-        "each nine on the left axis is ten times fewer I/Os slower than the time below the line."
+        "Which share of the I/Os completed within which time? The I/Os of the histogram, a separate period after the "
+        "test; each nine on the left axis means ten times fewer slower I/Os."
     ),
 }
 """Of the response-time histogram, which several tests have."""

@@ -48,7 +48,7 @@ class Spread:
         """
         place = ", the last," if self.last else ""
         if before and self.odd == 1:
-            place = f", the first behind preconditioning by {before},"
+            place = f", the first after preconditioning by {before},"
         return f"round {self.odd}{place} alone is off"
 
 
@@ -81,7 +81,7 @@ def moved_when(spreads: Mapping[Cell, Spread], before: str = "") -> str:
     """The round that alone is off in most of several cells that moved; empty where none is in more than half of them.
 
     before : the preconditioning that the first round follows, if any. Worked: six of seven cells in round 1, behind
-    ``SEQ 128KiB W`` -> ``"round 1, the first behind preconditioning by SEQ 128KiB W, alone is off in 6 of 7"``.
+    ``SEQ 128KiB W`` -> ``"round 1, the first after preconditioning by SEQ 128KiB W, alone is off in 6 of 7"``.
     """
     moved = [one for one in spreads.values() if one.moved]
     found = Counter(one.odd for one in moved if one.odd is not None)

@@ -34,7 +34,7 @@ def guide_checks(run: StoredRun, test: StoredTest, error: float | None) -> dict[
         "Idle before the test": idle_before(test),
         "No I/Os of others during the test": idle_during(test),
         "Burn-in": burn_in(test),
-        "Outstanding I/Os as asked": _outstanding(error),
+        "Outstanding I/Os as specified": _outstanding(error),
     }
 
 

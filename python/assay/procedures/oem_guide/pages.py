@@ -62,7 +62,7 @@ class GuideReport(StudyReport):
         return {
             "1": f"How much does the drive gain from more outstanding I/Os? Shown are the IOPS of {how}. Where a line "
             "is level, the drive is saturated. Random writes also change the drive from depth to depth.",
-            "2": f"What does a deeper queue cost? Shown is the mean response time of {how}. Behind saturation it rises "
+            "2": f"What does a deeper queue cost? Shown is the mean response time of {how}. Above saturation it rises "
             "in proportion to the depth.",
         }
 

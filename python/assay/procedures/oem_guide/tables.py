@@ -114,8 +114,8 @@ def guide_table(rows: Sequence[GuideRow]) -> Table:
     """The four corner tests as the guide prints them."""
     found = [corner_row(rows, ALIGNED, corner) for corner in CORNERS]
     notes = (
-        "MBps is base 2, as Iometer prints it; MB/s is base 10. Queue depth: outstanding I/Os of one worker.",
-        "% CPU: of one CPU, time of the thread that issues the I/Os. CPU effectiveness: IOps per % CPU.",
+        "MBps is base 2, as Iometer prints it; MB/s is base 10. Queue depth: outstanding I/Os per worker.",
+        "% CPU: share of a single CPU, used by the thread that issues the I/Os. CPU effectiveness: IOps per % CPU.",
     )
     return Table(
         caption="The Guide's Table: Four Corner Tests, Aligned to 4KiB",
@@ -143,7 +143,7 @@ def _printed(row: GuideRow) -> tuple[str, ...]:
 def checks_table(checks: Mapping[str, Finding]) -> Table:
     """What the guide asks to be seen to."""
     rows = tuple((name, one.level, one.words) for name, one in checks.items())
-    return Table(caption="Checks of the Guide", columns=("Check", "Result", "Found"), rows=rows)
+    return Table(caption="Checks of the Guide", columns=("Check", "Result", "Value"), rows=rows)
 
 
 def depth_table(rows: Sequence[GuideRow]) -> Table:

@@ -51,8 +51,8 @@ _SIZES: Declared[SizeShare] = (
     (Column("share", "Share"), lambda one: one.share),
 )
 _GRADE_NOTE = (
-    f"Grade by the 99 % value of the lateness: exact 0, good up to {GRADES[1][1]:g} ms, fair up to "
-    f"{GRADES[2][1]:g} ms, else poor. It holds our own delay and the wait of I/Os that found no slot."
+    f"Grade by the p99 of the lateness: exact 0, good up to {GRADES[1][1]:g} ms, fair up to "
+    f"{GRADES[2][1]:g} ms, else poor. Lateness includes tester delay and the wait for a free slot."
 )
 
 
@@ -172,7 +172,7 @@ class ReplayReport(CustomReport):
         """Sentences below the figures."""
         return {
             "rate": "Does the drive keep up? Where the lines lie on each other, I/Os are completed as they are due.",
-            "trace": "How even is the load? The rate at which the host asked for I/Os when the trace was taken.",
+            "trace": "How even is the load? The I/O rate of the host in the trace.",
         }
 
     def remarks(self) -> tuple[Coded, ...]:

@@ -77,7 +77,7 @@ def steady_label(settings: SaturationSettings, result: SaturationResult) -> str:
     if not result.minutes:
         return f"not judged: no sample ran to its end, the rule needs {needed}"
     if len(result.minutes) >= verdict_sample(WINDOW_ROUNDS, settings):
-        return "not judged: fewer than five samples of the rule since a void one"
+        return "not judged: fewer than five samples of the rule after a void sample"
     return f"not judged: ended after {minutes_label(result.minutes[-1])}, the rule needs {needed}"
 
 
@@ -100,7 +100,7 @@ def saturation_settings(settings: SaturationSettings) -> tuple[Entry, ...]:
     return (
         ("Workload", settings.label),
         ("Block sizes", ", ".join(f"{size_label(size)} {percent(share)}" for size, share in settings.pattern.sizes)),
-        ("Alignment", size_label(settings.pattern.alignment_bytes) if settings.pattern.alignment_bytes else "own size"),
+        ("Alignment", size_label(settings.pattern.alignment_bytes) if settings.pattern.alignment_bytes else "I/O size"),
         ("Sample", duration_label(settings.sample_ns)),
         ("Five-point rule over every", f"{ordinal(settings.samples_per_verdict)} sample"),
         ("Ends by", "first of time, amount, five-point rule" if settings.stop == "first" else settings.stop),

@@ -58,7 +58,7 @@ ALIGNMENT = study(
     "alignment",
     header=__doc__,
     title="Alignment",
-    question="What does it cost when 4KiB accesses do not begin at the drive's own units?",
+    question="What do 4KiB accesses cost that miss the internal alignment of the drive?",
     outline="RND 4KiB accesses for {5} each, begun 0, 512, 1024, 2048 and 4096 bytes off a grid of 4KiB.",
     preparation="Purge, sequential writes over the drive and {120} of RND 4KiB writes, once.",
     plan=plan_alignment,

@@ -59,7 +59,7 @@ _STAGES: Declared[_Stage] = (
     *_WHOSE,
     (of.THREADS, lambda one: one.stage.demand.thread_count),
     (of.DEPTH, lambda one: one.stage.demand.queue_depth),
-    (Column("place", "Place"), lambda one: one.variant.place if one.stage.place is None else one.stage.place),
+    (Column("place", "Position"), lambda one: one.variant.place if one.stage.place is None else one.stage.place),
     (of.IOPS, _settled(lambda found: found.iops)),
     (of.MB_PER_S, _settled(lambda found: found.mb_per_s)),
     (of.MEAN, _settled(lambda found: found.latency_ms_mean)),

@@ -205,7 +205,7 @@ def _outline(settings: StudySettings) -> PlanSummary:
     prepared_ns = sum(step.span_ns * step.samples for step in timed)
     on_top = (f"timed preparation of {duration_label(prepared_ns)} comes on top",) if prepared_ns else ()
     demands = {step.demand for variant in settings.variants for step in _measured(variant)}
-    own = ("some steps have a demand of their own, which no option changes",) if demands - {settings.demand} else ()
+    own = ("some steps have a fixed demand, which no option changes",) if demands - {settings.demand} else ()
     not_run = tuple(f"{label} not run: {reason}" for label, reason in settings.not_run)
     return PlanSummary(
         what=count_label(len(labels), "variant"),

@@ -45,7 +45,7 @@ def study_figure(name: str, plot: StudyPlot, result: StudyResult) -> Figure | No
     return Figure(
         name=name,
         kind="lines",
-        alt=f"{Y_TITLES[plot.variable]}{shown}, one curve per variant",
+        alt=f"{Y_TITLES[plot.variable]}{shown}, a curve per variant",
         x_title=titles[plot.kind],
         y_title=f"{Y_TITLES[plot.variable]}{shown}",
         x_scale=plot.x_scale,

@@ -254,7 +254,7 @@ def same_lines(result: StudyResult) -> tuple[str, ...]:
     order = [label for label, _ in found]
     names = [sorted((label for label, _ in group), key=order.index) for group in groups if len(group) > 1]
     return tuple(
-        f"{', '.join(group)}: settled within {percent(SAME_SHARE)} of each other; there one curve hides the other."
+        f"{', '.join(group)}: settled within {percent(SAME_SHARE)} of each other; their curves overlap there."
         for group in names
     )
 

@@ -103,7 +103,7 @@ def _changes(settings: StudySettings, result: StudyResult) -> Table:
         if not variant.changes
     ]
     notes = (
-        "Before: mean of the first stage with the same accesses. After: mean of as many first samples of this one.",
+        "Before: mean of the first stage with the same accesses. After: mean of as many first samples of this stage.",
         f"Recovered: the end of the first sample at {percent(settings.recovered_share)} of before.",
     )
     return Table(caption="The stage that comes again", columns=_CHANGE_COLUMNS, rows=tuple(rows), notes=notes)

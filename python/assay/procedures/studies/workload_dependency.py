@@ -45,7 +45,7 @@ WORKLOAD_DEPENDENCY = study(
     header=__doc__,
     title="Workload Dependency",
     question="How much slower are sequential writes after random ones, and how soon do they recover?",
-    outline="One pass of SEQ 128KiB writes, {60} of RND 4KiB writes, three passes of SEQ 128KiB writes.",
+    outline="A pass of SEQ 128KiB writes, {60} of RND 4KiB writes, three passes of SEQ 128KiB writes.",
     preparation="Purge and sequential writes over the same range, for every variant.",
     plan=plan_workload_dependency,
 )

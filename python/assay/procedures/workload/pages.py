@@ -165,7 +165,7 @@ class WorkloadReport(CustomReport):
         rated = [one for one in stage if one.offered is not None]
         if not rated:
             return (done,)
-        notes = ("Lateness is our own: from when an I/O was due to when it was issued.",)
+        notes = ("Lateness (tester, not drive): from when an I/O was due to when it was issued.",)
         return (
             done,
             Table(caption="Rates", columns=_RATES, rows=tuple(_rate_row(one) for one in rated), notes=notes),
@@ -192,8 +192,8 @@ class WorkloadReport(CustomReport):
     def readings(self) -> dict[str, str]:
         """Sentences below the figures."""
         return {
-            "stage": "Does each stream keep its rate? I/Os completed in every second, one colour for each stream; "
-            "those of a slow one are averaged over about ten I/Os."
+            "stage": "Does each stream keep its rate? I/Os completed in every second, a colour per stream; "
+            "a slow stream is averaged over about ten I/Os."
         }
 
     def insights(self) -> Iterator[Insight]:

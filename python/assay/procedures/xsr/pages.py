@@ -102,7 +102,7 @@ class CrossStimulusReport(TestReport):
     @property
     def readings(self) -> dict[str, str]:
         """Sentences below the figures."""
-        how = f"Access groups one after the other, a point per {duration_label(self.settings.sample_ns)}"
+        how = f"Access groups in turn, a point per {duration_label(self.settings.sample_ns)}"
         return {
             "throughput": f"How does the drive take the change between sequential and random writes? {how}.",
             "throughput-all": (
@@ -188,7 +188,7 @@ class CrossStimulusReport(TestReport):
                 (f"{place + 1}: {group.label}", group.minutes, getattr(group, variable), place)
                 for place, group in enumerate(groups, first)
             ],
-            alt=f"{_TITLES[variable]} of every sample over time, one colour per access group",
+            alt=f"{_TITLES[variable]} of every sample over time, a colour per access group",
             y_title=_TITLES[variable],
             y_scale=scale,
             borders=_borders(groups, self.result.groups),
