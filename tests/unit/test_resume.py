@@ -256,8 +256,8 @@ def test_a_file_target_goes_on_with_the_same_file_alone(tmp_path: Path) -> None:
     ("arguments", "words"),
     [
         (["--out", "x"], "contradicts --resume"),
-        (["--scale", "0.5", "--seed", "3"], "--scale: changes a run"),
-        (["--test", "lat"], "--test: changes a run"),
+        (["--scale", "0.5", "--seed", "3"], "--scale: cannot change the plan"),
+        (["--test", "lat"], "--test: cannot change the plan"),
     ],
 )
 def test_options_that_change_the_plan_are_refused(arguments: list[str], words: str, cut: Path) -> None:
