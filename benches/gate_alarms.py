@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from assay.compare.gate import GateOptions, run_gate
 from assay.dut.dut import Answers
-from assay.report.comparison import loaded_run
+from assay.report.comparison.files import loaded_run
 from assay.run.plan_file import load_plan
 from assay.run.run import run_plan
 from assay.run.store.read import read_run

@@ -25,11 +25,11 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from assay.crosscheck import Difference, differences
-from assay.crosscheck.points import Side
 from assay.engine.records import Demand
+from assay.host.points import Side
 from assay.results import iops, mean_latency_ns
 from assay.spec.units import MICROSECOND_NS, MILLISECOND_NS, SECOND_NS
+from assay.tools.crosscheck import Difference, differences
 from direct_run import ahead_of_others, read_cell, run_on
 from loop_device import attached
 from timed_file import Service, TimedFile, missing, timed_file

@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from assay.run.reporting import render_run
+from assay.archive.rendering import render_run
 from chromium import PROGRAM, browser
 from client_run import client_run
 

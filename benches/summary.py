@@ -13,8 +13,8 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
-from assay.report.terminal import terminal_lines
-from assay.run.reporting import render_run, run_summary, stored_run
+from assay.archive.rendering import render_run, run_summary, stored_run
+from assay.report.formats.terminal.lines import terminal_lines
 from client_run import client_run
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from assay import traces
+from assay.workloads import traces
 from synthetic_traces import PART, parts, write_blktrace
 
 if TYPE_CHECKING:

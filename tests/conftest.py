@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 # A test run started in the background ignores Ctrl-C, and so would every process that the tests interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-sys.path.insert(0, str(Path(__file__).parent / "unit"))
+_UNIT = Path(__file__).parent / "unit"
+# Helpers lie in the folder itself; tests of one package take from those of another.
+sys.path[:0] = [str(_UNIT), *sorted(str(path) for path in _UNIT.iterdir() if path.is_dir())]
 
 WORKER_BYTES_MAX = 1_250 * 10**6
 """Resident memory of a test worker at its largest, so that the tests run beside others on a small host.

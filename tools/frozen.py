@@ -14,9 +14,9 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.archive.rendering import stored_run
 from assay.cli.limits import judged_limits
 from assay.report import build_report, render, reports_of_tests
-from assay.run.reporting import stored_run
 from frozen_run import stripped
 from frozen_text import csv_lines, json_lines, page_lines
 from seeded_runs import ALL_RUNS, ROOT, run_folder

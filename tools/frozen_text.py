@@ -10,12 +10,12 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
-from assay.pages.model import Box, Figure, Table, Text
+from assay.summary.pages.model import Box, Figure, Table, Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from assay.pages.model import Block, Header, Heat, Page, Series
+    from assay.summary.pages.model import Block, Header, Heat, Page, Series
 
 ROWS_MAX = 400
 """Rows of a CSV file that are kept in clear; of longer ones the first ``ROWS_FIRST``, and a digest for each column."""

@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.forms import ListedRun
-from assay.index.status import IndexStatus
-from assay.limits.shown import ShownLimits
-from assay.report.comparison_facts import ComparisonFacts
-from assay.report.overview import Overview
-from assay.verify.listed import VerifiedRun
+from assay.archive.index.status import IndexStatus
+from assay.archive.verify.listed import VerifiedRun
+from assay.report.comparison.facts import ComparisonFacts
+from assay.report.formats.terminal.overview import Overview
+from assay.report.limits.facts import ShownLimits
+from assay.summary.forms import ListedRun
 from made_files import write_or_check
 from pydantic import TypeAdapter
 

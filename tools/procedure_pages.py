@@ -15,7 +15,7 @@ from made_files import write_or_check
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.procedures.procedure import Procedure
+    from assay.plan.procedure import Procedure
 
 PAGES = Path(__file__).parents[1] / "docs/procedures"
 END = "<!-- The lines above are made by tools/procedure-pages. -->"

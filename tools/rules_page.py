@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.verify import RULES
-from assay.verify.rule import PARTS
+from assay.archive.verify import RULES
+from assay.archive.verify.rule import PARTS
 from made_files import write_or_check
 
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ def head() -> Iterator[str]:
     """The title, and what a rule is."""
     yield from ("# Rules of a run folder", "")
     yield from (
-        "Made from `python/assay/verify/rules.py` by `tools/rules-page`. `assay verify RUN` checks every one and",
+        "Made from `python/assay/archive/verify/rules.py` by `tools/rules-page`.",
+        "`assay verify RUN` checks every one and",
         "names the ID of each that is broken; [guide/verify.md](guide/verify.md) says how to read its answer. An ID",
         "keeps its meaning: a rule that goes leaves its number unused. A test breaks each rule in a good run and sees",
         "it found.",

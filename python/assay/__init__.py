@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from assay.frames import FrameLibrary, LoadedRun
+    from assay.archive.frames import FrameLibrary, LoadedRun
 
 
 def load(folder: str | Path, *, frames: FrameLibrary | None = None) -> LoadedRun:
@@ -17,6 +17,6 @@ def load(folder: str | Path, *, frames: FrameLibrary | None = None) -> LoadedRun
     Raises StoreError and VerificationError where the folder cannot be read or was changed, UsageError where the
     library is not installed or unknown.
     """
-    from assay.frames import load_run  # noqa: PLC0415 - reads much of the product
+    from assay.archive.frames import load_run  # noqa: PLC0415 - reads much of the product
 
     return load_run(folder, frames=frames)

@@ -9,109 +9,47 @@ from assay.procedures.registry import SHIPPED
 
 PACKAGE = Path(__file__).parents[2] / "python/assay"
 
-BASE = {
-    "endings",
-    "errors",
-    "files",
-    "finding",
-    "model_faults",
-    "nearest",
-    "text_file",
-    "toml_file",
-    "version",
-    "visible",
-    "words",
-}
-"""What every package may use: errors, endings, files, texts, findings and words."""
+BASE = {"errors", "spec", "version"}
+"""What every package may use: errors, units and files that people write."""
 
 ALLOWED = {
-    "endings": set(),
     "errors": set(),
-    "files": set(),
-    "finding": {"words"},
     "version": set(),
-    "visible": set(),
-    "model_faults": {"nearest"},
-    "nearest": set(),
-    "words": {"engine", "spec", "visible"},
-    "forms": {"endings", "spec"},
-    "text_file": {"errors", "files"},
-    "toml_file": {"_native", "errors", "model_faults", "text_file"},
-    "spec": BASE | {"engine"},
-    "engine": BASE | {"_native", "spec"},
-    "results": BASE | {"engine", "spec"},
-    "summary": BASE | {"engine", "pages", "results", "spec"},
-    "pages": BASE | {"engine", "results", "spec", "summary"},
-    "procedures": BASE | {"engine", "iometer", "pages", "results", "spec", "summary", "traces"},
-    "compare": BASE | {"engine", "iometer", "pages", "results", "spec", "summary"},
-    "index": {"errors", "files", "forms", "pages", "spec", "summary", "version"},
-    "report": BASE
-    | {
-        "compare",
-        "crosscheck",
-        "engine",
-        "forms",
-        "iometer",
-        "iostack",
-        "pages",
-        "procedures",
-        "results",
-        "spec",
-        "summary",
-    },
-    "dut": BASE | {"_native", "engine", "host", "procedures", "run", "spec"},
-    "host": BASE | {"_native", "crosscheck", "dut", "engine", "results", "spec"},
-    "run": BASE
-    | {
-        "crosscheck",
-        "dut",
-        "engine",
-        "host",
-        "iostack",
-        "limits",
-        "procedures",
-        "report",
-        "results",
-        "spec",
-        "summary",
-        "traces",
-    },
-    "crosscheck": BASE | {"dut", "engine", "results", "spec"},
-    "fio": BASE | {"spec"},
-    "traces": BASE | {"spec"},
-    "iostack": BASE | {"dut", "spec"},
-    "iometer": BASE | {"spec"},
-    "limits": BASE | {"engine", "pages", "procedures", "report", "results", "spec", "summary"},
-    "frames": BASE | {"engine", "pages", "report", "results", "run", "spec", "summary"},
-    "simfit": BASE | {"dut", "engine", "procedures", "results", "run", "spec"},
-    "verify": BASE | {"engine", "procedures", "report", "results", "run", "traces"},
-    "bundle": BASE | {"engine", "pages", "report", "results", "run"},
+    "spec": {"_native", "errors"},
+    "engine": BASE | {"_native"},
+    "workloads": BASE,
+    "words": BASE | {"engine"},
+    "results": BASE | {"engine", "words"},
+    "summary": BASE | {"engine", "results", "words"},
+    "plan": BASE | {"engine", "results", "summary", "words"},
+    "dut": BASE | {"_native", "engine", "plan"},
+    "procedures": BASE | {"engine", "plan", "results", "summary", "words", "workloads"},
+    "compare": BASE | {"engine", "plan", "procedures", "results", "summary", "words", "workloads"},
+    "host": BASE | {"_native", "dut", "engine", "results", "words"},
+    "report": BASE | {"compare", "engine", "procedures", "results", "summary", "words", "workloads"},
+    "run": BASE | {"compare", "dut", "engine", "host", "plan", "procedures", "results", "words", "workloads"},
+    "archive": BASE
+    | {"compare", "engine", "plan", "procedures", "report", "results", "run", "summary", "words", "workloads"},
+    "tools": BASE | {"dut", "engine", "host", "procedures", "report", "results", "run", "summary", "words"},
     "cli": BASE
     | {
-        "bundle",
+        "archive",
         "compare",
-        "crosscheck",
         "dut",
         "engine",
-        "fio",
-        "forms",
         "host",
-        "index",
-        "iometer",
-        "iostack",
-        "limits",
-        "pages",
+        "plan",
         "procedures",
         "report",
         "results",
         "run",
-        "simfit",
-        "spec",
         "summary",
-        "verify",
+        "tools",
+        "words",
+        "workloads",
     },
 }
-"""Packages and the packages that they may import; modules never import each other in a circle."""
+"""Packages and those that they may import, each after all that it may; modules import each other in no circle."""
 
 
 def package(path: Path) -> str:
@@ -166,9 +104,18 @@ def test_modules_import_each_other_in_no_circle() -> None:
     assert sorted(graph) == []
 
 
-@pytest.mark.parametrize("name", ["report", "run", "pages", "results"])
+@pytest.mark.parametrize("name", ["report", "run", "summary", "results", "plan"])
 def test_what_tests_share_names_no_test(name: str) -> None:
-    shared = {"data_file", "departures", "depths", "editions", "options", "phases", "procedure", "registry", "until"}
+    shared = {
+        "checks",
+        "conformity",
+        "conformity_label",
+        "departures",
+        "depths",
+        "editions",
+        "registry",
+        "run_findings",
+    }
     for path in (PACKAGE / name).rglob("*.py"):
         tree = ast.parse(path.read_text("utf-8"))
         modules = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
@@ -187,7 +134,10 @@ def test_only_real_drives_know_device_nodes_and_commands() -> None:
 
 
 def test_no_procedure_asks_whether_a_drive_is_simulated() -> None:
-    procedures = [path for path in MODULES if package(path) in {"procedures", "results", "pages"}]
+    # What these two say is of a run that is stored: how far it conforms, and which of its checks hold.
+    of_runs = {"checks.py", "conformity_label.py"}
+    shared = [path for path in MODULES if package(path) in {"procedures", "results", "plan"} or "pages" in path.parts]
+    procedures = [path for path in shared if path.name not in of_runs]
     assert not [path for path in procedures if '"simulated"' in path.read_text("utf-8")]
 
 
@@ -198,7 +148,7 @@ def test_the_audit_of_places_knows_nothing_of_how_they_are_drawn() -> None:
     (shared,) = re.findall(r"^use crate::pattern::\{(.*)\};", text, re.MULTILINE)
     # What a step states, of which each side makes its own.
     assert shared == "AccessPattern, Cursor, GridOrigin"
-    python = (PACKAGE / "results/stimulus_places.py").read_text("utf-8")
+    python = (PACKAGE / "results/stimulus_offsets.py").read_text("utf-8")
     assert "engine.pattern" not in python
 
 

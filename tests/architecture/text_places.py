@@ -14,15 +14,15 @@ READ = (
     "summary",
     "words",
     "compare",
-    "limits",
-    "index",
-    "frames",
+    "archive/index",
+    "archive/frames",
     "cli",
-    "forms.py",
-    "pages",
+    "plan",
     "report",
     "results",
     "procedures",
+    "tools/crosscheck/pages.py",
+    "tools/iostack/pages.py",
 )
 """What presents or judges; `results` and `procedures` as a whole, since what computes in them hardly reads text."""
 

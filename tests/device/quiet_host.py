@@ -14,8 +14,8 @@ from typing import Self
 
 from assay import cli
 from assay.dut import dut
+from assay.dut.real.host_watch import HostWatch
 from assay.engine.records import HostRecord
-from assay.host import HostWatch
 
 QUIET_ASSAY = (sys.executable, __file__)
 """How a test starts it."""

@@ -12,7 +12,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
-from assay.host import HostWatch
+from assay.dut.real.host_watch import HostWatch
 from assay.results import host_findings
 from assay.results.step import rate_count
 from assay.run.store.read import read_run

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from assay.archive.rendering import render_run
 from assay.dut.real.identity import identify
 from assay.errors import DeviceFailureError
-from assay.procedures.loop.result import loop_result
+from assay.procedures.families.loop.result import loop_result
 from assay.report import FORMATS
-from assay.run.reporting import render_run
 from assay.run.store.read import read_run
 from conftest import HANG_S, LoopDrive, allocate
 from quiet_host import QUIET_ASSAY

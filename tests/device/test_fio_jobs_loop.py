@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from assay import fio
 from assay.spec.workload import Line, Rate, Stage, Stream, Workload
+from assay.workloads import fio
 from conftest import HANG_S
 
 if TYPE_CHECKING:

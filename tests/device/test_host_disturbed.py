@@ -9,12 +9,12 @@ import time
 from pathlib import Path
 
 import pytest
+from assay.dut.real.host_watch import HostWatch
 from assay.engine.pattern import leading_range, random_pattern
 from assay.engine.records import DataPattern, Demand, HostRecord, StepSpec, StopRule
 from assay.engine.stimulus import Stimulus
 from assay.errors import EXIT_WITHHELD
-from assay.host import HostWatch
-from assay.procedures.loop.result import loop_result
+from assay.procedures.families.loop.result import loop_result
 from assay.results import host_findings, sequence_host, void_reason, withheld_reason
 from assay.run.store.read import read_run
 from conftest import ASSAY, FEW, HANG_S, PATIENT, LoopDrive, known_id

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from assay.iometer import read_results
-from assay.iometer.invariants import invariants
+from assay.workloads.iometer import read_results
+from assay.workloads.iometer.invariants import invariants
 from conftest import HANG_S, PATIENT, known_id, set_throttle
 from quiet_host import QUIET_ASSAY
 from undisturbed import undisturbed

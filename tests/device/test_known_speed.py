@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from assay.host import HostWatch
+from assay.dut.real.host_watch import HostWatch
 from assay.results import host_findings
 from conftest import LoopDrive, run_in, set_throttle
 

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING
 
 import acknowledged_run
 import pytest
+from assay.archive.verify import verify_run
 from assay.errors import StoreError
 from assay.run.store.read import read_run
-from assay.verify import verify_run
 from conftest import HANG_S, allocate, command, find_loop
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from assay.host import HostWatch
+from assay.dut.real.host_watch import HostWatch
 from assay.results import host_findings
 from conftest import ASSAY, HANG_S, LoopDrive
 

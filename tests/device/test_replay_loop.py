@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.archive.verify import verify_run
 from assay.results.audit import counted
 from assay.run.store.read import read_run
-from assay.verify import verify_run
 from conftest import PATIENT, known_id
 from every_kind import TRACE
 from undisturbed import quiet_assay, undisturbed

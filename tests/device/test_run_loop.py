@@ -13,7 +13,7 @@ from assay.engine.pattern import fill_pattern, leading_range, random_pattern
 from assay.engine.records import DataPattern, Demand, StepRecord, StepSpec, StopRule
 from assay.engine.stimulus import Stimulus
 from assay.procedures.editions import load_edition
-from assay.procedures.saturation.result import saturation_result
+from assay.procedures.families.saturation.result import saturation_result
 from assay.results import issued_bytes, sequence_audits
 from assay.run.store.read import read_run
 from conftest import HANG_S, PATIENT, LoopDrive, allocate, known_id

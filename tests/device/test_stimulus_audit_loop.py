@@ -21,8 +21,8 @@ from assay.engine.records import (
     StoredRun,
     StoredTest,
 )
-from assay.procedures.saturation.run import pattern_step
-from assay.procedures.saturation.settings import SaturationSettings
+from assay.procedures.families.saturation.run import pattern_step
+from assay.procedures.families.saturation.settings import SaturationSettings
 from assay.results import run_checks, stimulus_audit
 from conftest import LoopDrive, stimulus_on
 from report_run import stored_steps
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.engine.records import AccessPattern
-    from assay.finding import Checked
+    from assay.results.finding import Checked
 
 SIZE = 64 << 20
 KIB = 1024

@@ -12,11 +12,11 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
-from assay.endings import NO_COMPLETIONS
+from assay.dut.real.host_watch import HostWatch
 from assay.errors import EXIT_NOT_STEADY, EXIT_OK, EXIT_WITHHELD, TimekeepingError
-from assay.host import HostWatch
 from assay.results import host_findings, withholding
 from assay.run.store.read import read_run
+from assay.words.endings import NO_COMPLETIONS
 from conftest import HANG_S
 from quiet_host import QUIET_ASSAY
 

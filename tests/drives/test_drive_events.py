@@ -19,7 +19,7 @@ from assay.dut.real.watch import DriveWatch
 from assay.engine.pattern import leading_range
 from assay.engine.records import DriveIdentity, StopRule
 from assay.errors import DeviceFailureError
-from assay.procedures.loop.result import loop_result
+from assay.procedures.families.loop.result import loop_result
 from assay.report import build_report
 from assay.results import disturbing, run_checks, void_reason
 from assay.run.store.read import read_run

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from assay.errors import DeviceFailureError, DriveChangedError
-from assay.procedures.loop.result import loop_result
+from assay.procedures.families.loop.result import loop_result
 from assay.run.store.read import read_run
 from emulated import Control, FindDrive, short_iops
 from shown_errors import error_lines

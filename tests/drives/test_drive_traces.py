@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from assay.traces import FLUSH, READ, TRIM, WRITE, open_trace
+from assay.workloads.traces import FLUSH, READ, TRIM, WRITE, open_trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from assay.dut.dut import Answers
 from assay.engine.records import IDLE, Cell, PurgeRecord, StepRecord, StepSequence, StoredTest
-from assay.procedures.procedure import Context
-from assay.procedures.until import RoundOutcome
+from assay.plan.procedure import Context
+from assay.plan.until import RoundOutcome
 from assay.run.plan_file import load_plan
 from assay.run.run import run_plan
 from assay.run.store.read import read_run
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from assay.engine.records import DirectionRecord, Ending, StepSpec, StoredRun, StoredSequence
-    from assay.procedures.procedure import PlannedTest
-    from assay.procedures.until import Action
+    from assay.plan.procedure import PlannedTest
+    from assay.plan.until import Action
 
 SESSION: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 

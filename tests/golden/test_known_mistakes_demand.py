@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from assay.procedures.grid import run as demand
-from assay.procedures.grid.result import demand_window, grid_cells, operating_points
+from assay.procedures.families.grid import run as demand
+from assay.procedures.families.grid.result import demand_window, grid_cells, operating_points
 from assay.spec.units import KIB
 from demand_run import demand_round, demand_settings, demand_step
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from assay.engine.records import Round, StepRecord
-    from assay.procedures.grid.settings import DemandSettings
+    from assay.procedures.families.grid.settings import DemandSettings
 
 
 def small() -> DemandSettings:

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from assay.dut.simulated.model import DriveModel, parse_simulated
 from assay.run.plan_file import load_plan
-from assay.simfit import Rig, measured, read_targets
-from assay.simfit.targets import log_errors
+from assay.tools.simfit import Rig, measured, read_targets
+from assay.tools.simfit.targets import log_errors
 
 pytestmark = pytest.mark.long
 

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 import pyarrow.parquet as pq
 import pytest
 from assay.engine.records import Demand
-from assay.procedures.grid.result import by_total_oio, demand_result, total_oio
-from assay.procedures.grid.settings import DemandSettings
+from assay.procedures.families.grid.result import by_total_oio, demand_result, total_oio
+from assay.procedures.families.grid.settings import DemandSettings
 from assay.report import build_report
 from assay.results.step import issued_bytes, issued_count
 from assay.spec.units import SECOND_NS
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.engine.records import StepSequence, StepSpec, StoredRun, StoredTest
-    from assay.procedures.grid.result import DemandResult
+    from assay.procedures.families.grid.result import DemandResult
 
 FULL_IOPS = CLIENT["iops_8_65"]
 FIRST_MS, LARGEST_MS = CLIENT["lat_8_65_average_ms"], CLIENT["lat_8_65_max_ms"]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from assay.engine.records import IDLE, Demand, Purge, StepSequence
-from assay.procedures.grid.settings import DemandSettings
+from assay.procedures.families.grid.settings import DemandSettings
 from assay.procedures.hir.settings import IdleRecoverySettings
 from assay.spec.units import KIB, MINUTE_NS, SECOND_NS
 from demand_run import demand_drive
@@ -24,7 +24,7 @@ from session_2013 import SESSION, Played, Rates, planned_tests, played
 
 if TYPE_CHECKING:
     from assay.engine.records import StepSpec
-    from assay.procedures.procedure import PlannedTest
+    from assay.plan.procedure import PlannedTest
 
 HIR, XSR, ECW, DIRTH = (SESSION[name] for name in ("hir", "xsr", "ecw", "dirth"))
 RANDOM_SHARE = {"RND": 1.0, "SEQ": 0.0}

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from assay.dut.dut import Answers
 from assay.engine.records import HostRecord
-from assay.pages.model import Table
 from assay.procedures.registry import studies
 from assay.report import build_report
 from assay.run.plan_file import load_plan
 from assay.run.run import run_plan
 from assay.run.store.read import read_run
+from assay.summary.pages.model import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable

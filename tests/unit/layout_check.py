@@ -15,8 +15,8 @@ from pypdfium2 import PdfDocument
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.pages.model import Figure, Page
-    from assay.report.front import Paper
+    from assay.report.first_page.front import Paper
+    from assay.summary.pages.model import Figure, Page
 
 FONT_PT_MIN = 7.0
 BLANK_SHARE_MAX = 0.4

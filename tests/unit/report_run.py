@@ -27,20 +27,20 @@ from assay.engine.records import (
     StoredSequence,
     StoredTest,
 )
+from assay.plan.until import RoundOutcome
 from assay.procedures.editions import load_edition
-from assay.procedures.loop.result import measurement_window
-from assay.procedures.loop.run import loop_range, loop_rounds, preconditioning, round_sequence
-from assay.procedures.loop.settings import LoopSettings
-from assay.procedures.saturation.until import until_saturated
-from assay.procedures.until import RoundOutcome
+from assay.procedures.families.loop.result import measurement_window
+from assay.procedures.families.loop.run import loop_range, loop_rounds, preconditioning, round_sequence
+from assay.procedures.families.loop.settings import LoopSettings
+from assay.procedures.families.saturation.until import until_saturated
 from assay.spec.steady import WINDOW_ROUNDS
 from assay.spec.units import KIB, SECOND_NS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from assay.procedures.saturation.settings import SaturationSettings
-    from assay.procedures.until import Judging
+    from assay.plan.until import Judging
+    from assay.procedures.families.saturation.settings import SaturationSettings
 
 SPAN_NS = 100 * SECOND_NS
 GOLDEN = (3445.45, 3011.86, 3147.05, 2903.05, 3227.82)

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from assay.bundle import with_origin
+from assay.archive.bundle import with_origin
+from assay.archive.rendering import stored_run
 from assay.cli import assay
 from assay.errors import AssayError, StoreError, UsageError
 from assay.report import build_report
-from assay.run.reporting import stored_run
 from every_kind import run_of
 from synthetic_runs import synthetic_runs
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from assay.bundle import export_run, import_bundle, with_origin
-from assay.bundle.labels import Labels
+from assay.archive.bundle import export_run, import_bundle, with_origin
+from assay.archive.bundle.labels import Labels
+from assay.archive.rendering import stored_run
 from assay.engine.codec import canonical
 from assay.errors import StoreError
 from assay.report import build_report, render
-from assay.run.reporting import stored_run
 from assay.run.store.read import read_run
 from every_kind import run_of
 from folder_faults import Folder

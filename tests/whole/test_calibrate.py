@@ -6,9 +6,9 @@ import pytest
 from assay.dut.simulated.model import load_drive_model, parse_simulated
 from assay.errors import UsageError
 from assay.run.plan_file import load_plan
-from assay.simfit import Rig, fit, measured, read_targets, refine, residuals, scattered
-from assay.simfit import measure as measure_module
-from assay.simfit.drive_model_file import model_text, residual_lines
+from assay.tools.simfit import Rig, fit, measured, read_targets, refine, residuals, scattered
+from assay.tools.simfit import measure as measure_module
+from assay.tools.simfit.drive_model_file import model_text, residual_lines
 
 pytestmark = pytest.mark.long
 

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from assay.visible import visible
+from assay.words.visible import visible
 from shown_errors import error_lines
 
 ASSAY = str(Path(sys.executable).with_name("assay"))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pypdfium2
 import pytest
 from assay.cli import assay
-from assay.report.comparison_facts import ComparisonFacts
+from assay.report.comparison.facts import ComparisonFacts
 from assay.run.store.read import read_run
 from click.testing import CliRunner
 from compared_runs import short_run

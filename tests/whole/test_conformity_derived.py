@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from assay.procedures.loop.settings import LoopSettings
-from assay.report.conforming import conformity_label
-from assay.report.conformity import derived_deviations
+from assay.procedures.conformity import derived_deviations
+from assay.procedures.conformity_label import conformity_label
+from assay.procedures.families.loop.settings import LoopSettings
 from every_kind import EVERY, KINDS, run_of
 
 if TYPE_CHECKING:

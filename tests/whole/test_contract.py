@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from assay.engine.records import StepRecord, StoredRun, StoredSequence
     from assay.report import Format
     from assay.words.coded import Coded
-    from assay.words.place import Place
+    from assay.words.location import Place
 
 pytestmark = pytest.mark.long
 

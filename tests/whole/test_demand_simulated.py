@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from assay.archive.rendering import render_run
 from assay.dut.dut import Answers
 from assay.engine.pattern import COMPOSITE_GROUPS, COMPOSITE_SIZES
-from assay.pages.model import Box, Figure, Table
-from assay.procedures.grid.result import demand_result, total_oio
-from assay.procedures.grid.settings import DemandSettings
+from assay.procedures.families.grid.result import demand_result, total_oio
+from assay.procedures.families.grid.settings import DemandSettings
 from assay.report import build_report, reports_of_tests
-from assay.report.disclosure import settings_entries
+from assay.report.annex.disclosure import settings_entries
 from assay.results import POINT_SHARES, completed_count, effective_queue_depth, iops, latency_count, sequence_audits
 from assay.results.step import issued_count
 from assay.run.plan_file import load_plan
-from assay.run.reporting import render_run
 from assay.run.run import run_plan
 from assay.run.store.read import read_run
+from assay.summary.pages.model import Box, Figure, Table
 from scipy.stats import chi2, chi2_contingency
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from assay.pages.model import Figure, Heat, Series, Tick
 from assay.report.drawing import screen_rules
 from assay.report.drawing.markers import markers
-from assay.report.html import ASSETS
-from assay.report.screen_figure import figure_data, screen_pictures
+from assay.report.formats.html import ASSETS
+from assay.report.formats.screen_figure import figure_data, screen_pictures
+from assay.summary.pages.model import Figure, Heat, Series, Tick
 from chromium import PROGRAM, Page, browser
 
 if TYPE_CHECKING:

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from assay.dut.dut import Answers
+from assay.procedures.run_findings import run_findings
 from assay.report import FORMATS, render, reports_of_tests
-from assay.report.findings import run_findings
-from assay.report.gathered import gathered
 from assay.run.plan_file import load_plan
 from assay.run.run import run_plan
 from assay.run.store.read import read_run
+from assay.summary.findings import gathered
 from every_kind import with_stall
 from openpyxl import load_workbook
 from pypdfium2 import PdfDocument

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from assay import fio
 from assay.errors import AssayError
-from assay.fio.keys import ALIASES, IGNORED, READ, REFUSED
+from assay.workloads import fio
+from assay.workloads.fio.keys import ALIASES, IGNORED, READ, REFUSED
 from fuzzed_readers import SOAK_TIMEOUT, Outcome, Reader, check_reached, package_folder
 from mistaken_files import CELLS, LETTERS, RAW
 
@@ -104,4 +104,4 @@ def test_the_mistakes_reach_most_of_the_reader_of_job_files() -> None:
             with suppress(AssayError):
                 tried(JOBS.drawn(seed), Outcome())
 
-    check_reached(package_folder("assay.fio"), READERS, act)
+    check_reached(package_folder("assay.workloads.fio"), READERS, act)

@@ -7,8 +7,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from assay import simfit
 from assay.cli import assay
+from assay.tools import simfit
 from click.testing import CliRunner
 
 if TYPE_CHECKING:

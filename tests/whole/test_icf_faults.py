@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from assay.errors import AssayError
-from assay.iometer import from_workload, to_workload, write_icf
-from assay.iometer.read import parse_icf
-from assay.iometer.results_read import parse_results
+from assay.workloads.iometer import from_workload, to_workload, write_icf
+from assay.workloads.iometer.read import parse_icf
+from assay.workloads.iometer.results_read import parse_results
 from fuzzed_readers import SOAK_TIMEOUT, Outcome, Reader, check_reached, package_folder
 from mistaken_files import CELLS, LETTERS
 from test_iometer_results import TEXT
@@ -116,4 +116,4 @@ def test_the_mistakes_reach_most_of_the_reader() -> None:
             with suppress(AssayError):
                 parse_icf(mistaken(ICF.drawn(seed)), "x.icf")
 
-    check_reached(package_folder("assay.iometer"), READERS, act)
+    check_reached(package_folder("assay.workloads.iometer"), READERS, act)

@@ -1,6 +1,6 @@
 """Drives with one planted trait: which insight leads, and which must not appear. Time is virtual.
 
-At half and twice their floors traits are planted by hand in ``tests/unit/test_insights_raised.py``, but for stalls,
+At half and twice their floors traits are planted by hand in ``test_insights_raised.py``, but for stalls,
 whose length a file of faults sets.
 """
 
@@ -16,7 +16,7 @@ import pytest
 from assay.dut.dut import Answers
 from assay.engine.records import HostRecord
 from assay.report import reports_of_tests
-from assay.report.insights import run_insights, run_sentences
+from assay.report.first_page.insights import run_insights, run_sentences
 from assay.run.plan_file import load_plan
 from assay.run.run import run_plan
 from assay.run.store.read import read_run

@@ -11,20 +11,20 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from assay.archive.rendering import render_run
 from assay.dut.dut import Answers
 from assay.errors import DeviceFailureError, InterruptedRunError, StoreError, VerificationError
-from assay.files import write_inside
-from assay.procedures.loop.result import loop_result
+from assay.procedures.families.loop.result import loop_result
 from assay.report import FORMATS
 from assay.results import completed_count, effective_queue_depth, iops, issued_bytes, latency_count, rate_count
 from assay.run import run as session_run
 from assay.run.plan_file import Plan, load_plan
 from assay.run.progress import Progress
-from assay.run.reporting import render_run
 from assay.run.run import Outcome, run_plan
 from assay.run.store import write
 from assay.run.store.journal import read_journal, sealed
 from assay.run.store.read import read_run
+from assay.spec.files import write_inside
 
 DRIVE = "sim:client-2011?capacity=1GB"
 

@@ -4,13 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from assay.archive.rendering import render_run
 from assay.dut.dut import Answers
 from assay.engine.records import Cell, StoredTest
-from assay.procedures.loop.result import latency_maxima, loop_result
+from assay.procedures.families.loop.result import latency_maxima, loop_result
 from assay.report import FORMATS, build_report
 from assay.results import max_latency_ns
 from assay.run.plan_file import load_plan
-from assay.run.reporting import render_run
 from assay.run.run import run_plan
 from assay.run.store.read import read_run
 

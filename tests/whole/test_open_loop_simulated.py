@@ -7,18 +7,18 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from assay.archive.rendering import render_run
 from assay.dut.dut import Answers
 from assay.engine.records import Cell, StoredTest
-from assay.pages.model import Table
-from assay.procedures.loop.open_loop import offered_rates, open_loop_times
-from assay.procedures.loop.result import loop_result
-from assay.procedures.loop.settings import LoopSettings
+from assay.procedures.families.loop.open_loop import offered_rates, open_loop_times
+from assay.procedures.families.loop.result import loop_result
+from assay.procedures.families.loop.settings import LoopSettings
 from assay.report import FORMATS, build_report
 from assay.results import intended_times
 from assay.run.plan_file import load_plan
-from assay.run.reporting import render_run
 from assay.run.run import run_plan
 from assay.run.store.read import read_run
+from assay.summary.pages.model import Table
 
 RND_4K_R = Cell(read_pct=100, transfer_bytes=4096)
 SERVICE_MS = 0.011204

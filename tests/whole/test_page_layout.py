@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from assay.pages.model import Figure, Series
 from assay.report import build_report, render
 from assay.report.drawing import Size, figure_svg, screen_rules
 from assay.report.drawing.letters import FONT
+from assay.summary.pages.model import Figure, Series
 from chromium import PROGRAM, Page, browser
 from page_layout import SIZES as WINDOWS
 from page_layout import layout_faults

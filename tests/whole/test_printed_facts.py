@@ -7,11 +7,11 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 import pytest
-from assay.pages.model import Table, Text
 from assay.procedures.hir.result import idle_recovery_result
 from assay.procedures.hir.settings import IdleRecoverySettings
 from assay.report import build_report
 from assay.results import iops
+from assay.summary.pages.model import Table, Text
 from every_kind import EVERY, run_of
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.engine.records import StoredRun
-    from assay.pages.model import Report
+    from assay.summary.pages.model import Report
 
 
 def rows(report: Report, caption: str) -> list[dict[str, str]]:

@@ -10,9 +10,9 @@ import pytest
 from assay.cli import assay
 from assay.dut.dut import Answers, find_drive
 from assay.errors import UsageError
+from assay.procedures.conformity_label import conformity_label
 from assay.procedures.editions import load_edition
 from assay.report import build_report
-from assay.report.conforming import conformity_label
 from assay.results import issued_bytes
 from assay.run.forecast import forecast
 from assay.run.plan_file import load_plan

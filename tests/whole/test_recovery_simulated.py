@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import assay
 import pyarrow.parquet as pq
 import pytest
+from assay.archive.rendering import render_run
 from assay.dut.dut import Answers
 from assay.procedures.hir.result import idle_recovery_result
 from assay.procedures.xsr.result import cross_stimulus_result, end_samples, slowest
 from assay.report import FORMATS, build_report, reports_of_tests
-from assay.report.front import report_front
+from assay.report.first_page.front import report_front
 from assay.run.plan_file import load_plan
-from assay.run.reporting import render_run
 from assay.run.run import run_plan
 from assay.run.store.read import read_run
 

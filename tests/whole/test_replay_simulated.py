@@ -16,9 +16,9 @@ from assay.results import stored_exit_codes, withheld_reason
 from assay.run.plan_file import load_plan
 from assay.run.run import run_plan
 from assay.run.store.read import read_run
-from assay.traces import READ, write_replay
-from assay.traces.records import batch_of_lists
 from assay.words.text import text, text_or_none
+from assay.workloads.traces import READ, write_replay
+from assay.workloads.traces.records import batch_of_lists
 from click.testing import CliRunner
 from every_kind import TRACE
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 import typst
-from assay.pages.model import Figure, Header, Page, Report, Series, Table, Tick
 from assay.report import build_report, reports_of_tests
-from assay.report.figure import figure_svg
-from assay.report.front import Paper, report_front
-from assay.report.glyphs import FONTS
-from assay.report.pdf import report_pdf
+from assay.report.first_page.front import Paper, report_front
+from assay.report.formats.figure import figure_svg
+from assay.report.formats.glyphs import FONTS
+from assay.report.formats.pdf import report_pdf
+from assay.summary.pages.model import Figure, Header, Page, Report, Series, Table, Tick
 from every_kind import EVERY
 from layout_check import (
     FURTHER,

@@ -43,8 +43,14 @@ def test_its_commands_print_what_it_shows(
 
 
 def test_the_table_of_a_run_in_the_guide_of_formats_has_every_key() -> None:
-    from assay.report.listed import ListedRun, ListedTest  # noqa: PLC0415
-    from assay.report.overview import Overview, Quoted, ShownDrive, ShownTable, ShownTest  # noqa: PLC0415
+    from assay.report.formats.terminal.listed import ListedRun, ListedTest  # noqa: PLC0415
+    from assay.report.formats.terminal.overview import (  # noqa: PLC0415
+        Overview,
+        Quoted,
+        ShownDrive,
+        ShownTable,
+        ShownTest,
+    )
 
     page = (Path(__file__).parents[2] / "docs/formats/output.md").read_text("utf-8")
     for model in (Overview, ShownDrive, ShownTest, Quoted, ShownTable, ListedRun, ListedTest):

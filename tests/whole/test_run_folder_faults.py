@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from assay.archive.rendering import render_run
 from assay.dut.dut import Answers
 from assay.errors import AssayError, StoreError
 from assay.report import overview, render
-from assay.report.listed import listed_run
+from assay.report.formats.terminal.listed import listed_run
 from assay.run.plan_file import load_plan
-from assay.run.reporting import render_run
 from assay.run.run import run_plan
 from assay.run.store.read import read_run
 from folder_faults import Folder, change

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from assay.archive.rendering import render_run
 from assay.dut.dut import Answers
 from assay.engine.records import StoredRun
-from assay.procedures.saturation.result import saturation_result
+from assay.procedures.families.saturation.result import saturation_result
 from assay.report import FORMATS, build_report
 from assay.results import issued_bytes, sequence_audits, step_times
 from assay.run.plan_file import load_plan
-from assay.run.reporting import render_run
 from assay.run.run import run_plan
 from assay.run.store.read import read_run
 

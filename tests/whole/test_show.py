@@ -16,15 +16,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from assay.archive.rendering import run_summary
 from assay.cli import assay
 from assay.cli.show import tell
-from assay.pages.model import Table
 from assay.report import Overview, build_report, overview
-from assay.report.listed import ListedRun
-from assay.report.outcome import time_text
-from assay.report.terminal import COLUMNS_MAX, LINES_MAX, terminal_lines
-from assay.run.reporting import run_summary
+from assay.report.formats.terminal.lines import COLUMNS_MAX, LINES_MAX, terminal_lines
+from assay.report.formats.terminal.listed import ListedRun
+from assay.report.test_page.outcome import time_text
 from assay.run.store.read import read_run
+from assay.summary.pages.model import Table
 from assay.summary.verdict import stated
 from assay.words.text import text
 from every_kind import EVERY, run_of, with_stall
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from assay.engine.records import StoredRun
-    from assay.pages.model import Block, Report
-    from assay.report.overview import ShownTable
+    from assay.report.formats.terminal.overview import ShownTable
+    from assay.summary.pages.model import Block, Report
 
 COMPUTED = re.compile("all streams|proposed")
 FORMATS = Path(__file__).parents[2] / "docs/formats"

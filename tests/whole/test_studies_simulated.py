@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from assay.archive.rendering import render_run
 from assay.dut.dut import Answers
 from assay.dut.simulated.model import load_drive_model
 from assay.engine.records import StoredRun
@@ -14,9 +15,8 @@ from assay.procedures.studies.settings import StudySettings
 from assay.procedures.xsr.result import cross_stimulus_result
 from assay.report import FORMATS, build_report
 from assay.results import holds_queue_depth, sequence_audits
-from assay.results.stimulus_asked import asked_steps
+from assay.results.stimulus_steps import asked_steps
 from assay.run.plan_file import load_plan
-from assay.run.reporting import render_run
 from assay.run.run import run_plan
 from assay.run.store.read import read_run
 

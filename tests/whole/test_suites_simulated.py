@@ -7,15 +7,15 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from assay.archive.rendering import render_run
 from assay.dut.dut import Answers
-from assay.pages.model import Figure, Table
 from assay.procedures.five_steps.plan import LABELS
 from assay.report import build_report
 from assay.results import sequence_audits
 from assay.run.plan_file import load_plan
-from assay.run.reporting import render_run
 from assay.run.run import run_plan
 from assay.run.store.read import read_run
+from assay.summary.pages.model import Figure, Table
 from openpyxl import load_workbook
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.engine.records import StoredRun
-    from assay.pages.model import Page
+    from assay.summary.pages.model import Page
 
 DRIVE = "sim:client-2011?capacity=512MB"
 

@@ -18,7 +18,7 @@ from assay.engine.stimulus import Stimulus
 from assay.procedures.editions import load_edition
 from assay.run.plan_file import load_plan
 from assay.run.run import plan_run
-from assay.simfit import Rig, left_alone, read_targets
+from assay.tools.simfit import Rig, left_alone, read_targets
 from mistaken_files import try_each
 
 if TYPE_CHECKING:

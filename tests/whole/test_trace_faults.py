@@ -10,8 +10,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
-from assay import traces
 from assay.errors import AssayError
+from assay.workloads import traces
 from fuzzed_readers import SOAK_TIMEOUT, Outcome, Reader, check_reached, package_folder
 from test_traces import ALIBABA, FIO_2, FIO_3, MSR, SYSTOR, TENCENT, capture, events
 
@@ -122,4 +122,4 @@ def test_the_mistakes_reach_most_of_the_reader_of_traces(reader: Reader) -> None
             with suppress(AssayError):
                 reader.tried(reader.drawn(seed), Outcome())
 
-    check_reached(package_folder("assay.traces"), READERS, act)
+    check_reached(package_folder("assay.workloads.traces"), READERS, act)

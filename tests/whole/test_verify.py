@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import rules_page
+from assay.archive.rendering import render_run
+from assay.archive.verify import RULES, verify_run
 from assay.cli import assay
 from assay.dut.dut import Answers
 from assay.errors import DeviceFailureError, StoreError
 from assay.procedures.registry import SHIPPED
 from assay.run.plan_file import load_plan
-from assay.run.reporting import render_run
 from assay.run.run import run_plan
-from assay.verify import RULES, verify_run
 from broken_rules import BREAKINGS
 from click.testing import CliRunner
 from every_kind import EVERY, KINDS, TRACE, run_of

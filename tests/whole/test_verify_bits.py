@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from assay.archive.rendering import render_run
+from assay.archive.verify import verify_run
 from assay.dut.dut import Answers
 from assay.errors import StoreError
 from assay.run.plan_file import load_plan
-from assay.run.reporting import render_run
 from assay.run.run import run_plan
-from assay.verify import verify_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 import acknowledged_run
 import pytest
+from assay.archive.verify import verify_run
 from assay.dut.dut import Answers
 from assay.errors import StoreError
 from assay.run.plan_file import load_plan
 from assay.run.run import run_plan
 from assay.run.store.read import read_run
-from assay.verify import verify_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from assay.archive.rendering import run_summary
 from assay.compare.comparison import Options, compare_runs
 from assay.compare.gate import GateOptions, run_gate
-from assay.limits.judge import judge
-from assay.limits.read import limits_of_plan
+from assay.compare.limits.judge import judge
+from assay.compare.limits.read import limits_of_plan
 from assay.report import overview, reports_of_tests
-from assay.report.listed import listed_run, run_numbers
-from assay.report.terminal import terminal_lines
-from assay.run.reporting import run_summary
+from assay.report.formats.terminal.lines import terminal_lines
+from assay.report.formats.terminal.listed import listed_run, run_numbers
 from assay.summary.verdict import level_of
 from assay.words import text as words
 from compared_runs import short_run, variant

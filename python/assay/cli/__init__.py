@@ -13,7 +13,7 @@ import click
 
 from assay.cli.failure import fail, fail_internal, fail_system, fail_usage
 from assay.errors import AssayError, InterruptedRunError, UsageError
-from assay.nearest import did_you_mean
+from assay.spec.nearest import did_you_mean
 
 _HELP = """Test solid-state drives as the SNIA Performance Test Specification says.
 

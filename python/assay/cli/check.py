@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli.candidates import drive_candidates
-from assay.visible import visible
+from assay.words.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from assay.engine.records import DriveIdentity
-    from assay.finding import Checked
+    from assay.results.finding import Checked
 
 EXIT_INVALID = 5
 
@@ -81,8 +81,8 @@ def check(
 
     Exit codes: 0 fit to test; 5 not fit, a check is invalid.
     """
-    from assay.finding import facts  # noqa: PLC0415
     from assay.host import audit_host, load_limits  # noqa: PLC0415
+    from assay.results.finding import facts  # noqa: PLC0415
 
     allowed = load_limits(limits)
     identity = _identity(drive, file_target)

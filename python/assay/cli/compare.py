@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from assay.compare.comparison import Comparison
     from assay.compare.gate import GateOptions, GateResult
     from assay.compare.subject import LoadedRun
-    from assay.iometer.results_read import Results
-    from assay.pages.model import Table
+    from assay.summary.pages.model import Table
+    from assay.workloads.iometer.results_read import Results
 
 BLIND_KEY = "assay"
 """Orders the letters of a blind comparison unless another key is given."""
@@ -112,7 +112,7 @@ def _is_result_file(path: Path) -> bool:
 
 
 def _read_results(path: Path) -> Results:
-    from assay.iometer import read_results  # noqa: PLC0415
+    from assay.workloads.iometer import read_results  # noqa: PLC0415
 
     return read_results(path)
 
@@ -154,11 +154,11 @@ def loaded_runs(folders: Sequence[Path], prices: str | None = None) -> list[Load
 
     prices : of their drives, as ``read_prices`` takes them.
     """
+    from assay.archive.rendering import stored_run  # noqa: PLC0415
     from assay.cli.notice import say_unfinished  # noqa: PLC0415
     from assay.cli.origin import with_level  # noqa: PLC0415
     from assay.compare.price import read_prices  # noqa: PLC0415
-    from assay.report.comparison import loaded_run  # noqa: PLC0415
-    from assay.run.reporting import stored_run  # noqa: PLC0415
+    from assay.report.comparison.files import loaded_run  # noqa: PLC0415
 
     found = []
     priced = read_prices(prices, len(folders)) if prices else [None] * len(folders)
@@ -178,8 +178,8 @@ def _compare(
     options: tuple[bool, bool, str | None],
 ) -> int:
     from assay.compare.comparison import Options, compare_runs  # noqa: PLC0415
-    from assay.report.comparison import write_comparison  # noqa: PLC0415
-    from assay.report.comparison_facts import comparison_facts  # noqa: PLC0415
+    from assay.report.comparison.facts import comparison_facts  # noqa: PLC0415
+    from assay.report.comparison.files import write_comparison  # noqa: PLC0415
 
     despite, repeats, blind = options
     found = compare_runs(runs, Options(despite=despite, repeats=repeats, blind=blind), results)
@@ -194,14 +194,14 @@ def _compare(
 
 def print_comparison(found: Comparison) -> None:
     """Print who is compared, the summary, ratios, ranks and cohorts."""
-    from assay.report.comparison_tables import (  # noqa: PLC0415
+    from assay.report.comparison.tables import (  # noqa: PLC0415
         cohort_tables,
         quoted_tables,
         subject_table,
         summary_tables,
         unlike_tables,
     )
-    from assay.report.unverified_tables import unverified_tables  # noqa: PLC0415
+    from assay.report.comparison.unverified_tables import unverified_tables  # noqa: PLC0415
 
     _print_tables(
         (
@@ -225,8 +225,8 @@ def _gate(
     asked: dict[str, object],
 ) -> int:
     from assay.compare.gate import run_gate  # noqa: PLC0415
-    from assay.report.comparison import write_gate  # noqa: PLC0415
-    from assay.report.comparison_facts import gate_facts  # noqa: PLC0415
+    from assay.report.comparison.facts import gate_facts  # noqa: PLC0415
+    from assay.report.comparison.files import write_gate  # noqa: PLC0415
 
     found = run_gate(baseline, runs, options)
     strict = asked["undecided"] != "pass"
@@ -243,7 +243,7 @@ def _gate(
 
 def _write_for_builds(found: GateResult, asked: dict[str, object], *, strict: bool) -> Iterator[str]:
     """The files for build servers that were asked for; their paths."""
-    from assay.report.gate_output import junit_xml, summary_md  # noqa: PLC0415
+    from assay.report.comparison.gate.output import junit_xml, summary_md  # noqa: PLC0415
 
     contents: dict[str, Callable[[], bytes]] = {
         "junit": lambda: junit_xml(found, undecided_fails=strict),
@@ -263,8 +263,8 @@ def _write_file(path: Path, content: bytes) -> str:
 
 
 def _print_gate(found: GateResult, *, annotate: bool, strict: bool) -> None:
-    from assay.report.comparison_tables import gate_table, subject_table, unlike_tables  # noqa: PLC0415
-    from assay.report.gate_output import VERDICT_WORDS, annotation_lines  # noqa: PLC0415
+    from assay.report.comparison.gate.output import VERDICT_WORDS, annotation_lines  # noqa: PLC0415
+    from assay.report.comparison.tables import gate_table, subject_table, unlike_tables  # noqa: PLC0415
 
     subjects = (found.baseline, *found.subjects)
     _print_tables((subject_table(subjects, "A is the baseline"), *unlike_tables(found), gate_table(found)))

@@ -8,7 +8,7 @@ import click
 from click.shell_completion import BashComplete, add_completion_class, get_completion_class
 
 from assay.errors import StoreError
-from assay.files import user_folder
+from assay.spec.files import user_folder
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.errors import UsageError
-from assay.files import user_folder
-from assay.nearest import did_you_mean
+from assay.spec.files import user_folder
+from assay.spec.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from assay.run.plan_file import Plan
@@ -97,7 +97,7 @@ def with_settings(plan: Plan) -> Plan:
 
 
 def _file(path: Path) -> dict[str, str]:
-    from assay.toml_file import place_error, read_toml  # noqa: PLC0415
+    from assay.spec.toml_file import place_error, read_toml  # noqa: PLC0415
 
     table, positions = read_toml(path)
     for key, value in table.items():
@@ -148,13 +148,13 @@ def _row(key: str, found: Setting | None) -> dict[str, Any]:
 
 
 def _default(key: str) -> str | None:
-    from assay.index.place import default_place  # noqa: PLC0415
+    from assay.archive.index.location import default_place  # noqa: PLC0415
 
     return {OUTPUT: str(output_folder()), INDEX: default_place().shown}.get(key)
 
 
 def _shown(key: str, value: str) -> str:
     """A value as it is shown: the URL of a database without its password."""
-    from assay.index.place import masked  # noqa: PLC0415
+    from assay.archive.index.location import masked  # noqa: PLC0415
 
     return masked(value) if key == INDEX else value

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from assay.errors import StoreError, UsageError, ValueRangeError
-from assay.visible import visible
+from assay.words.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -72,7 +72,7 @@ def _write_toml(workload: Workload, given: Given) -> Written:
 
 
 def _read_icf(path: Path, given: Given) -> Workload:
-    from assay.iometer import read_icf, to_workload  # noqa: PLC0415
+    from assay.workloads.iometer import read_icf, to_workload  # noqa: PLC0415
 
     return to_workload(
         read_icf(path), cpu_count=given.cpu_count, sector_bytes=given.sector_bytes, run_time_s=given.run_time_s
@@ -80,21 +80,21 @@ def _read_icf(path: Path, given: Given) -> Workload:
 
 
 def _write_icf(workload: Workload, given: Given) -> Written:
-    from assay.iometer import from_workload, write_icf  # noqa: PLC0415
+    from assay.workloads.iometer import from_workload, write_icf  # noqa: PLC0415
 
     icf = from_workload(workload, sector_bytes=given.sector_bytes)
     return Written(content=write_icf(icf, given.icf_version), notes=[note.text for note in icf.notes])
 
 
 def _read_fio(path: Path, given: Given) -> Workload:
-    from assay.fio import read_jobs  # noqa: PLC0415
+    from assay.workloads.fio import read_jobs  # noqa: PLC0415
 
     del given
     return read_jobs(path)
 
 
 def _write_fio(workload: Workload, given: Given) -> Written:
-    from assay.fio import job_text  # noqa: PLC0415
+    from assay.workloads.fio import job_text  # noqa: PLC0415
 
     return Written(content=job_text(workload, filename=given.drive).encode("utf-8", "backslashreplace"))
 
@@ -201,7 +201,7 @@ def convert(  # one keyword per option
 
 def _drive_of(file: Path) -> str:
     """The drive that a plan names."""
-    from assay.toml_file import read_toml  # noqa: PLC0415
+    from assay.spec.toml_file import read_toml  # noqa: PLC0415
 
     drive = read_toml(file)[0].get("drive")
     return drive if isinstance(drive, str) else _DRIVE
@@ -214,9 +214,9 @@ def _refuse_simulated(drive: str) -> None:
 
 def _convert_run(folder: Path, to: str | None, step: str | None, out: Path | None, given: Given) -> None:
     """A step of a stored run as a workload in another form. Raises UsageError, behind a list of the steps."""
+    from assay.archive.rendering import stored_run  # noqa: PLC0415
     from assay.cli.step_list import print_steps  # noqa: PLC0415
-    from assay.results.asked_workload import asked_workload  # noqa: PLC0415
-    from assay.run.reporting import stored_run  # noqa: PLC0415
+    from assay.results.workload import asked_workload  # noqa: PLC0415
 
     run = stored_run(folder)
     if to == _IOMETER_CSV:
@@ -239,7 +239,7 @@ def _convert_run(folder: Path, to: str | None, step: str | None, out: Path | Non
         _say([*map(_sentence, asked.notes), *map(_sentence, written.notes)])
         return
     _refuse_simulated(drive)
-    from assay.fio import nearest_job_text  # noqa: PLC0415
+    from assay.workloads.fio import nearest_job_text  # noqa: PLC0415
 
     text = nearest_job_text(asked.workload, filename=drive, notes=asked.notes)
     _put(text.encode("utf-8", "backslashreplace"), out, folder)
@@ -306,8 +306,8 @@ def _given(cpu_count: int | None, options: dict[str, str | float]) -> Given:
 
 def _convert_results(file: Path, to: str, out: Path | None) -> None:
     from assay.cli.table import numeric, print_paragraph, print_table  # noqa: PLC0415
-    from assay.iometer import read_results  # noqa: PLC0415
-    from assay.iometer.results_shown import COLUMNS, UNVERIFIED, as_csv, as_json, table_rows  # noqa: PLC0415
+    from assay.workloads.iometer import read_results  # noqa: PLC0415
+    from assay.workloads.iometer.results_shown import COLUMNS, UNVERIFIED, as_csv, as_json, table_rows  # noqa: PLC0415
 
     if to not in _RESULTS:
         raise UsageError(f"--to {to}", "is no form that results are converted to", f"give {', '.join(_RESULTS)}")

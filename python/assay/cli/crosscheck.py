@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from assay.crosscheck import CheckPoint, Difference
+    from assay.host.points import CheckPoint
+    from assay.tools.crosscheck import Difference
 
 _RATIO_MAX = 1000
 _METRICS = {"iops": ("IOPS", 1, 0), "mean_ns": ("mean, us", 1000, 1), "p99_ns": ("99 %, us", 1000, 1)}
@@ -44,8 +45,8 @@ def crosscheck(drive: str, out: Path | None, yes_destroy: str | None, as_json: b
     """
     from importlib.metadata import version  # noqa: PLC0415
 
-    from assay.crosscheck import crosscheck_drive, differences  # noqa: PLC0415
-    from assay.run.reporting import crosscheck_facts, write_crosscheck  # noqa: PLC0415
+    from assay.tools.crosscheck import crosscheck_drive, differences  # noqa: PLC0415
+    from assay.tools.crosscheck.pages import crosscheck_facts, write_crosscheck  # noqa: PLC0415
 
     with _report_folder(out) as folder:
         check = crosscheck_drive(
@@ -73,7 +74,7 @@ def crosscheck(drive: str, out: Path | None, yes_destroy: str | None, as_json: b
 def _print(found: Sequence[tuple[CheckPoint, Sequence[Difference]]]) -> None:
     """A row for each metric of each point, with one verdict for the point, and what verdicts mean."""
     from assay.cli.table import print_table  # noqa: PLC0415
-    from assay.crosscheck import AGREEMENT, point_verdict  # noqa: PLC0415
+    from assay.tools.crosscheck import AGREEMENT, point_verdict  # noqa: PLC0415
 
     rows = [
         (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.visible import visible
+from assay.words.visible import visible
 
 if TYPE_CHECKING:
     from assay.dut.simulated.model import SimulatedTarget

@@ -13,12 +13,12 @@ import click
 
 from assay.cli.config import config_folder
 from assay.errors import UsageError
-from assay.visible import visible
+from assay.words.visible import visible
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-    from assay.bundle import Exported
+    from assay.archive.bundle import Exported
 
 
 @click.command()
@@ -47,7 +47,7 @@ def export(run_folder: Path, *, out: Path | None, redact: bool, log: bool, sign:
     report, which is rendered from these, and progress files. The same run gives the same bytes. A run in progress is
     refused.
     """
-    from assay.bundle import SUFFIX, export_run  # noqa: PLC0415
+    from assay.archive.bundle import SUFFIX, export_run  # noqa: PLC0415
 
     if redact and log:
         raise UsageError("--log", "is a text of free form, which --redact cannot take names out of", "leave it out")
@@ -69,7 +69,7 @@ def export(run_folder: Path, *, out: Path | None, redact: bool, log: bool, sign:
 
 def _key(sign: bool | None, *, redact: bool) -> Ed25519PrivateKey | None:
     """The key to sign with, None where nothing is to be signed. Raises UsageError where one is asked and not there."""
-    from assay.bundle import signer  # noqa: PLC0415
+    from assay.archive.bundle import signer  # noqa: PLC0415
 
     wanted = not redact if sign is None else sign
     key = signer(config_folder()) if wanted else None

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from assay.errors import AssayError, InternalError, SystemRefusedError, UsageError
-from assay.nearest import did_you_mean
-from assay.visible import visible
+from assay.spec.nearest import did_you_mean
+from assay.words.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

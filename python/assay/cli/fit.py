@@ -15,15 +15,15 @@ import click
 
 from assay.cli.candidates import simulated_candidates
 from assay.errors import UsageError
-from assay.nearest import did_you_mean
-from assay.visible import visible
+from assay.spec.nearest import did_you_mean
+from assay.words.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from multiprocessing.pool import Pool
 
     from assay.dut.simulated.model import DriveModel, ModelFile
-    from assay.simfit import Fit, Rig
+    from assay.tools.simfit import Fit, Rig
 
 _FILE = click.Path(path_type=Path)
 _WITHIN = 0.25
@@ -65,7 +65,7 @@ def fit(drive: str, *, as_json: bool, **options: Any) -> None:
     is closer to the figures than DRIVE, no file is written.
     """
     from assay.run.plan_file import load_plan  # noqa: PLC0415
-    from assay.simfit import Rig, left_alone, misfit, read_targets, residuals  # noqa: PLC0415
+    from assay.tools.simfit import Rig, left_alone, misfit, read_targets, residuals  # noqa: PLC0415
 
     model, drive_model = _flash(_sized(drive, options["plan_file"]))
     path = _new_file(options["out"] or Path(f"{model.name}-fitted.toml"))
@@ -110,7 +110,7 @@ def _not_written(drive: str, found: Fit) -> str:
 def _sized(drive: str, plan_file: Path | None) -> str:
     """The drive at the capacity of the plan's drive, where it names none itself: that is the published drive."""
     from assay.dut.simulated.model import is_simulated, parse_simulated  # noqa: PLC0415
-    from assay.toml_file import read_toml  # noqa: PLC0415
+    from assay.spec.toml_file import read_toml  # noqa: PLC0415
 
     named = read_toml(plan_file)[0].get("drive") if plan_file else None
     if "capacity=" in drive or not is_simulated(drive) or not (isinstance(named, str) and is_simulated(named)):
@@ -120,7 +120,7 @@ def _sized(drive: str, plan_file: Path | None) -> str:
 
 
 def _check_evaluations(count: int) -> None:
-    from assay.simfit import EVALUATIONS_MIN  # noqa: PLC0415
+    from assay.tools.simfit import EVALUATIONS_MIN  # noqa: PLC0415
 
     if 0 < count < EVALUATIONS_MIN:
         reason = f"is {count}, and the search tries {EVALUATIONS_MIN} drive models at least"
@@ -201,7 +201,7 @@ class _Search:
         show: Callable[[float], None] = lambda _: None,
         share: int = 1,
     ) -> Fit:
-        from assay.simfit import EVALUATIONS_MIN, Fit, fit, refine  # noqa: PLC0415
+        from assay.tools.simfit import EVALUATIONS_MIN, Fit, fit, refine  # noqa: PLC0415
 
         found = Fit(drive_model=start, error=math.inf, evaluations=0)
         if self.evaluations:
@@ -223,7 +223,7 @@ class _Search:
         return lines
 
     def _held_out(self, start: DriveModel, targets: Mapping[str, float], left_out: set[str]) -> str:
-        from assay.simfit import residuals, scattered  # noqa: PLC0415
+        from assay.tools.simfit import residuals, scattered  # noqa: PLC0415
 
         kept = {name: value for name, value in targets.items() if name not in left_out}
         drive_model = self.run(scattered(start, self.seed), kept, share=4).drive_model
@@ -233,8 +233,8 @@ class _Search:
 
 
 def _report(found: Fit, errors: Mapping[str, float]) -> list[str]:
-    from assay.simfit.drive_model_file import residual_lines  # noqa: PLC0415
     from assay.spec.units import count_label, gigabytes_label  # noqa: PLC0415
+    from assay.tools.simfit.drive_model_file import residual_lines  # noqa: PLC0415
 
     cells = [abs(math.exp(error) - 1) for name, error in errors.items() if name.startswith("iops")]
     tried, size = count_label(found.evaluations, "drive model"), gigabytes_label(found.drive_model.capacity_bytes)
@@ -269,8 +269,8 @@ def _flash(drive: str) -> tuple[ModelFile, DriveModel]:
 
 
 def _write(path: Path, found: Fit, model: ModelFile, report: list[str]) -> None:
-    from assay.simfit.drive_model_file import write_drive_model  # noqa: PLC0415
-    from assay.simfit.search import POWERS, RANGES  # noqa: PLC0415
+    from assay.tools.simfit.drive_model_file import write_drive_model  # noqa: PLC0415
+    from assay.tools.simfit.search import POWERS, RANGES  # noqa: PLC0415
 
     spans = {name: f"{low:g} to {high:g}" for name, (low, high) in RANGES.items()}
     spans |= {name: f"2^{low} to 2^{high}" for name, (low, high) in POWERS.items()}

@@ -11,10 +11,10 @@ import click
 from assay.cli.config import output_folder
 from assay.cli.origin import with_level
 from assay.errors import EXIT_OK, EXIT_WITHHELD
-from assay.visible import visible
+from assay.words.visible import visible
 
 if TYPE_CHECKING:
-    from assay.bundle import Opened
+    from assay.archive.bundle import Opened
     from assay.engine.records import RunOrigin
 
 
@@ -35,7 +35,7 @@ def import_(bundle: Path, into: Path | None, as_json: bool) -> int:
 
     Exit codes: 0 ok; 5 the content was changed, or the run breaks rules; 6 it is no bundle or cannot be written.
     """
-    from assay.bundle import import_bundle  # noqa: PLC0415
+    from assay.archive.bundle import import_bundle  # noqa: PLC0415
 
     found = import_bundle(bundle, into or output_folder(), check=_keeps_rules)
     # Every byte of it was held against the manifest when it was unpacked.
@@ -56,7 +56,7 @@ def import_(bundle: Path, into: Path | None, as_json: bool) -> int:
 
 def _keeps_rules(folder: Path) -> bool:
     """Whether the run in a folder keeps the rules of ``assay verify``."""
-    from assay.verify import verify_run  # noqa: PLC0415
+    from assay.archive.verify import verify_run  # noqa: PLC0415
 
     return verify_run(folder).passed
 

@@ -13,8 +13,8 @@ from assay.cli.options import index_option
 from assay.cli.table import print_paragraph, print_table
 
 if TYPE_CHECKING:
-    from assay.index.place import Place
-    from assay.index.status import IndexStatus
+    from assay.archive.index.location import Place
+    from assay.archive.index.status import IndexStatus
 
 _ACTIONS = ("status", "update", "rebuild")
 
@@ -31,8 +31,8 @@ def index(action: str, folders: tuple[Path, ...], index: str | None, as_json: bo
     brings up the folder that it lists by itself. The index is made from the folders and can be removed at any time;
     only runs whose folder is gone, which assay runs --missing shows, are in nothing else.
     """
+    from assay.archive.index.status import index_status  # noqa: PLC0415
     from assay.cli.indexed import index_place  # noqa: PLC0415
-    from assay.index.status import index_status  # noqa: PLC0415
 
     place = index_place(index)
     count = None if action == "status" else _brought_up(place, folders, anew=action == "rebuild")
@@ -47,8 +47,8 @@ def index(action: str, folders: tuple[Path, ...], index: str | None, as_json: bo
 
 def _brought_up(place: Place, folders: tuple[Path, ...], *, anew: bool) -> int:
     """How many runs were read."""
+    from assay.archive.index.driver import DamagedIndexError  # noqa: PLC0415
     from assay.cli.indexed import known_folders, put_aside, update  # noqa: PLC0415
-    from assay.index.driver import DamagedIndexError  # noqa: PLC0415
 
     try:
         chosen = list(folders) or _all(known_folders(place))
@@ -67,8 +67,8 @@ def _all(known: list[Path]) -> list[Path]:
 
 
 def _cleared(place: Place) -> None:
-    from assay.index.folders import site  # noqa: PLC0415
-    from assay.index.write import clear, writing  # noqa: PLC0415
+    from assay.archive.index.folders import site  # noqa: PLC0415
+    from assay.archive.index.write import clear, writing  # noqa: PLC0415
 
     with writing(place) as connection:
         clear(connection, site())

@@ -10,26 +10,26 @@ from typing import TYPE_CHECKING
 
 import click
 
+from assay.archive.index.driver import DamagedIndexError, UnusableIndexError
+from assay.archive.index.folders import given_name, seen_folders, site, thorough_look
+from assay.archive.index.location import default_place, named_place
+from assay.archive.index.read import Known, folder_of, reading
+from assay.archive.index.update import Changes, apply, changes, parent_of
 from assay.cli.config import INDEX, config_folder, settings
 from assay.errors import AssayError
-from assay.index.driver import DamagedIndexError, UnusableIndexError
-from assay.index.folders import given_name, seen_folders, site, thorough_look
-from assay.index.place import default_place, named_place
-from assay.index.read import Known, folder_of, reading
-from assay.index.update import Changes, apply, changes, parent_of
-from assay.visible import unicode_name, visible
+from assay.words.visible import unicode_name, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from assay.forms import ListedRun
-    from assay.index.place import Place
-    from assay.index.read import Row
-    from assay.index.write import ReadRun
+    from assay.archive.index.location import Place
+    from assay.archive.index.read import Row
+    from assay.archive.index.write import ReadRun
+    from assay.summary.forms import ListedRun
     from assay.summary.record import Measure
 
 KEY_FILES = ("signing_key.pub", "trusted_keys")
-"""As in ``assay.bundle``, which takes long to load."""
+"""As in ``assay.archive.bundle``, which takes long to load."""
 _ALONE = 32
 """So many runs are read faster in this process than by others, which have to be started."""
 
@@ -160,7 +160,7 @@ def _all_gone(folder: Path, known: Known) -> Changes:
 def _read_runs(asked: Sequence[tuple[Path, str, str]]) -> Iterator[ReadRun]:
     """Read run folders, on all processors where they are many; how far it is is shown on a terminal."""
     from assay.cli.fit import quiet_pool  # noqa: PLC0415
-    from assay.report import listed  # noqa: F401, PLC0415 - loaded once, before there are workers
+    from assay.report.formats.terminal import listed  # noqa: F401, PLC0415 - loaded once, before there are workers
 
     with quiet_pool() if len(asked) > _ALONE else nullcontext() as pool:
         found = map(_read, asked) if pool is None else pool.imap(_read, asked, chunksize=8)
@@ -171,7 +171,7 @@ def _read_runs(asked: Sequence[tuple[Path, str, str]]) -> Iterator[ReadRun]:
 
 
 def _read(asked: tuple[Path, str, str]) -> ReadRun:
-    from assay.index.write import ReadRun  # noqa: PLC0415 - loads SQLAlchemy
+    from assay.archive.index.write import ReadRun  # noqa: PLC0415 - loads SQLAlchemy
 
     path, name, look = asked
     listed, measures = _listed(path, unicode_name(str(path)))
@@ -181,10 +181,10 @@ def _read(asked: tuple[Path, str, str]) -> ReadRun:
 
 def _listed(path: Path, name: str) -> tuple[ListedRun, tuple[tuple[Measure, ...], ...]]:
     """A run folder as a list has it, also where it cannot be read, and the numbers of its tests."""
+    from assay.archive.rendering import stored_run  # noqa: PLC0415
     from assay.cli.origin import with_level  # noqa: PLC0415
-    from assay.report.listed import listed_run, run_numbers, unreadable_run  # noqa: PLC0415
-    from assay.report.write import foreign  # noqa: PLC0415
-    from assay.run.reporting import stored_run  # noqa: PLC0415
+    from assay.report.formats.terminal.listed import listed_run, run_numbers, unreadable_run  # noqa: PLC0415
+    from assay.report.formats.write import foreign  # noqa: PLC0415
     from assay.run.store.forms import RUN_SCHEMA  # noqa: PLC0415
 
     try:

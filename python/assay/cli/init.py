@@ -94,7 +94,8 @@ def plan_text() -> str:
 
 def _lines() -> Iterator[str]:
     from assay.cli.fields import Form, about  # noqa: PLC0415
-    from assay.run.plan_file import Plan, SpecialNote  # noqa: PLC0415
+    from assay.plan.record import SpecialNote  # noqa: PLC0415
+    from assay.run.plan_file import Plan  # noqa: PLC0415
 
     form, words = Form(Plan), about(Plan)
     yield from (

@@ -13,7 +13,7 @@ import click
 
 from assay.cli.config import config_folder
 from assay.errors import UsageError
-from assay.visible import visible
+from assay.words.visible import visible
 
 _ACTIONS = ("make", "show", "trust")
 
@@ -46,8 +46,8 @@ def key(action: str, file: Path | None, name: str | None, as_json: bool) -> None
 
 
 def _make(name: str | None) -> None:
-    from assay.bundle import make_key  # noqa: PLC0415
-    from assay.bundle.keys import PRIVATE_KEY, PUBLIC_KEY  # noqa: PLC0415
+    from assay.archive.bundle import make_key  # noqa: PLC0415
+    from assay.archive.bundle.keys import PRIVATE_KEY, PUBLIC_KEY  # noqa: PLC0415
 
     made = make_key(config_folder(), name or _name_of_user())
     click.echo(f"Private key: {visible(str(config_folder() / PRIVATE_KEY))}; keep it, and keep it to yourself")
@@ -56,7 +56,7 @@ def _make(name: str | None) -> None:
 
 
 def _show(*, as_json: bool) -> None:
-    from assay.bundle import own_public_key, trusted_keys  # noqa: PLC0415
+    from assay.archive.bundle import own_public_key, trusted_keys  # noqa: PLC0415
     from assay.cli.table import print_table  # noqa: PLC0415
 
     own, keys = own_public_key(config_folder()), trusted_keys(config_folder())
@@ -71,7 +71,7 @@ def _show(*, as_json: bool) -> None:
 
 
 def _trust(file: Path, name: str | None) -> None:
-    from assay.bundle import read_public_key, trust_key  # noqa: PLC0415
+    from assay.archive.bundle import read_public_key, trust_key  # noqa: PLC0415
 
     found = read_public_key(file)
     found = replace(found, name=name) if name else found

@@ -13,8 +13,8 @@ from assay.errors import UsageError
 
 if TYPE_CHECKING:
     from assay.engine.records import StoredRun
-    from assay.limits.shown import ShownLimits
-    from assay.pages.test_report import TestReport
+    from assay.report.limits.facts import ShownLimits
+    from assay.summary.pages.test_report import TestReport
 
 Undecided = Literal["pass", "fail"]
 _ALARM = "bold red"
@@ -44,9 +44,9 @@ def limits(run_folder: Path, file: Path | None, *, as_json: bool, out: Path | No
     Exit codes: 0 all met; 2 a limit is wrong; 5 a folder was tampered with; 6 a folder cannot be read; 8
     a limit is not met, or cannot be decided.
     """
+    from assay.archive.rendering import dated, stored_run  # noqa: PLC0415
     from assay.cli.notice import say_unfinished  # noqa: PLC0415
     from assay.report import reports_of_tests  # noqa: PLC0415
-    from assay.run.reporting import dated, stored_run  # noqa: PLC0415
 
     run = stored_run(run_folder)
     say_unfinished(run_folder, run)
@@ -68,11 +68,11 @@ def judged_limits(
     run: StoredRun, tests: list[TestReport], folder: Path, file: Path | None, undecided: Undecided = "fail"
 ) -> ShownLimits:
     """A run held against a file, or against its own plan where none is named. Raises UsageError, StoreError."""
-    from assay.limits.judge import exit_code, judge  # noqa: PLC0415
-    from assay.limits.read import limits_of_plan, read_limits  # noqa: PLC0415
-    from assay.limits.shown import shown_limits  # noqa: PLC0415
-    from assay.report.overview import unicode_name  # noqa: PLC0415
-    from assay.report.write import foreign  # noqa: PLC0415
+    from assay.compare.limits.judge import exit_code, judge  # noqa: PLC0415
+    from assay.compare.limits.read import limits_of_plan, read_limits  # noqa: PLC0415
+    from assay.report.formats.terminal.overview import unicode_name  # noqa: PLC0415
+    from assay.report.formats.write import foreign  # noqa: PLC0415
+    from assay.report.limits.facts import shown_limits  # noqa: PLC0415
 
     stated = limits_of_plan(run) if file is None else read_limits(file)
     judged = foreign(lambda: judge(run, tests, stated), f"run {run.run_id}")
@@ -82,7 +82,7 @@ def judged_limits(
 
 def print_limits(found: ShownLimits) -> None:
     """Print the verdicts as a table, and how many there are of each."""
-    from assay.limits.shown import COLUMNS, limit_rows, summary  # noqa: PLC0415
+    from assay.report.limits.facts import COLUMNS, limit_rows, summary  # noqa: PLC0415
 
     rows = limit_rows(found)
     print_heading(found.title)
@@ -92,8 +92,8 @@ def print_limits(found: ShownLimits) -> None:
 
 
 def _written(run: StoredRun, tests: list[TestReport], found: ShownLimits, out: Path) -> list[Path]:
-    from assay.limits.pages import limits_report  # noqa: PLC0415
     from assay.report import render_pages  # noqa: PLC0415
+    from assay.report.limits.pages import limits_report  # noqa: PLC0415
 
     facts = (json.dumps(found.as_json(), indent=2) + "\n").encode()
     return render_pages(limits_report(run, tests, found), out, {"limits.json": facts})

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.endings import ending_label, is_cut_short
-from assay.visible import visible
+from assay.words.endings import ending_label, is_cut_short
+from assay.words.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from assay.engine.records import StoredRun
-    from assay.forms import ListedRun
+    from assay.summary.forms import ListedRun
 
 
 def say_unfinished(folder: Path, run: StoredRun) -> None:

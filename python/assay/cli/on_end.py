@@ -21,7 +21,7 @@ from assay.errors import (
     InterruptedRunError,
     SystemRefusedError,
 )
-from assay.visible import visible
+from assay.words.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

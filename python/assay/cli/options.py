@@ -23,7 +23,7 @@ from assay.cli.workload_options import (
     workload_overrides,
 )
 from assay.errors import UsageError, ValueRangeError
-from assay.nearest import did_you_mean
+from assay.spec.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -429,7 +429,7 @@ def _refuse_misnamed_plan(target: str) -> None:
     Raises UsageError.
     """
     from assay.errors import PlanError  # noqa: PLC0415
-    from assay.toml_file import FILE_BYTES_MAX, read_toml  # noqa: PLC0415
+    from assay.spec.toml_file import FILE_BYTES_MAX, read_toml  # noqa: PLC0415
 
     path = Path(target)
     try:

@@ -16,7 +16,7 @@ def with_level(run: StoredRun, folder: Path, *, whole: bool = True) -> StoredRun
 
     Raises StoreError where the keys that are trusted cannot be read.
     """
-    from assay.bundle import trusted_keys, with_origin  # noqa: PLC0415
+    from assay.archive.bundle import trusted_keys, with_origin  # noqa: PLC0415
     from assay.cli.config import config_folder  # noqa: PLC0415
 
     return with_origin(run, folder, trusted_keys(config_folder()), host_id=_host_id(), whole=whole)

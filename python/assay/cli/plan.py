@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from assay.dut.dut import Answers
     from assay.dut.real.purge import PurgeTime
     from assay.engine.records import DriveIdentity
-    from assay.procedures.procedure import PlannedTest
+    from assay.plan.procedure import PlannedTest
     from assay.run.forecast import Forecast, PhaseForecast
     from assay.run.plan_file import Plan
     from assay.run.planning import PlannedRun
@@ -124,7 +124,7 @@ def describe(
 ) -> str:
     """The plan in words, as shown before a confirmation. refused : nothing will be written then. purge : its time."""
     from assay.spec.units import gigabytes_label  # noqa: PLC0415
-    from assay.visible import visible  # noqa: PLC0415
+    from assay.words.visible import visible  # noqa: PLC0415
 
     size = gigabytes_label(drive.capacity_bytes)
     lines = [
@@ -148,7 +148,7 @@ def describe(
 
 def _total_lines(drive: DriveIdentity, expected: Forecast) -> list[str]:
     """What the whole run takes."""
-    from assay.procedures.phases import SLOWEST_BYTES_PER_S  # noqa: PLC0415
+    from assay.plan.phases import SLOWEST_BYTES_PER_S  # noqa: PLC0415
     from assay.spec.units import duration_label, gigabytes_label, rate_label  # noqa: PLC0415
 
     slowest = rate_label(SLOWEST_BYTES_PER_S)
@@ -209,7 +209,7 @@ def _purge_label(drive: DriveIdentity, expected: Forecast, purge: PurgeTime) -> 
 
     Worked: ``"by erase: 20 min, as the drive states; given up after 1 h 10 min"``.
     """
-    from assay.procedures.phases import SLOWEST_BYTES_PER_S  # noqa: PLC0415
+    from assay.plan.phases import SLOWEST_BYTES_PER_S  # noqa: PLC0415
     from assay.spec.units import SECOND_NS, duration_label, rate_label  # noqa: PLC0415
 
     if purge.method is None:

@@ -22,10 +22,10 @@ import click
 )
 def report(run_folder: Path, as_json: bool, out: Path | None, **formats: bool) -> None:
     """Render the report of RUN again; without options in every format."""
+    from assay.archive.rendering import render_stored, stored_run  # noqa: PLC0415
     from assay.cli.notice import say_unfinished  # noqa: PLC0415
     from assay.cli.origin import with_level  # noqa: PLC0415
     from assay.report import FORMATS  # noqa: PLC0415
-    from assay.run.reporting import render_stored, stored_run  # noqa: PLC0415
 
     asked = {**formats, "json": as_json}
     chosen = [name for name in FORMATS if asked.get(name)] or list(FORMATS)

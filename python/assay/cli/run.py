@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from assay.cli.progress import Verbosity
     from assay.dut.dut import Answers
     from assay.engine.records import StoredRun
-    from assay.limits.shown import ShownLimits
+    from assay.report.limits.facts import ShownLimits
     from assay.run.plan_file import Plan
     from assay.run.run import Outcome
 
@@ -190,14 +190,14 @@ def _again(arguments: list[str]) -> str:
 
 
 def _stored(folder: Path) -> StoredRun:
-    from assay.run.reporting import stored_run  # noqa: PLC0415
+    from assay.archive.rendering import stored_run  # noqa: PLC0415
 
     return stored_run(folder)
 
 
 def _rendered(stored: Callable[[], StoredRun], folder: Path, display: RunDisplay) -> list[Path]:
+    from assay.archive.rendering import render_stored  # noqa: PLC0415
     from assay.report import FORMATS  # noqa: PLC0415
-    from assay.run.reporting import render_stored  # noqa: PLC0415
 
     try:
         return render_stored(stored(), folder, FORMATS, shown=display.rendering)
@@ -225,7 +225,7 @@ def _strongest(outcome: Outcome, judged: ShownLimits | AssayError | None) -> int
 
 def _tell_limits(judged: ShownLimits | AssayError, *, as_json: bool) -> None:
     """Say on standard error what the results do not: why limits cannot be judged, and how they came out of JSON."""
-    from assay.limits.shown import summary  # noqa: PLC0415
+    from assay.report.limits.facts import summary  # noqa: PLC0415
 
     if isinstance(judged, AssayError):
         click.echo(f"assay: limits cannot be judged: {judged}", err=True)

@@ -16,13 +16,13 @@ from assay.cli.notice import say_unfinished_listed
 from assay.cli.options import Command, index_option
 from assay.cli.table import fits, print_heading, print_paragraph, print_table
 from assay.errors import AssayError, StoreError, UsageError
-from assay.visible import visible
+from assay.words.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from assay.engine.records import StoredRun
-    from assay.forms import ListedRun
+    from assay.summary.forms import ListedRun
 
 _HEADERS = ("Run", "Started", "Drive", "Label", "Level", "Test", "Measured", "Outcome")
 _TEST = 5
@@ -91,8 +91,8 @@ def runs(
 
     Known runs come from the index (assay index); new and changed runs are read first.
     """
+    from assay.archive.index.filters import Wanted, since_ns, until_ns  # noqa: PLC0415
     from assay.cli.indexed import index_place, runs_everywhere, runs_in  # noqa: PLC0415
-    from assay.index.wanted import Wanted, since_ns, until_ns  # noqa: PLC0415
 
     since, until = since_ns(asked.pop("since")), until_ns(asked.pop("until"))
     wanted = Wanted(since_ns=since, until_ns=until, **asked)
@@ -115,9 +115,9 @@ def runs(
 
 def _replicated(found: list[ListedRun], among: list[ListedRun]) -> list[ListedRun]:
     """Runs with their level, which says by how many of a list each is replicated; those that can be are read."""
-    from assay.bundle import replicated_by  # noqa: PLC0415
-    from assay.report.level import with_replicas  # noqa: PLC0415
-    from assay.run.reporting import stored_run  # noqa: PLC0415
+    from assay.archive.bundle import replicated_by  # noqa: PLC0415
+    from assay.archive.rendering import stored_run  # noqa: PLC0415
+    from assay.report.annex.level import with_replicas  # noqa: PLC0415
 
     runs: dict[str, StoredRun] = {}
     for one in _candidates(among):
@@ -172,7 +172,7 @@ def _where(folder: Path | None, count: int) -> str:
 
 def _check(folder: Path) -> None:
     """Raise StoreError where there is no such folder, or it is a run itself."""
-    from assay.index.folders import RUN_DOCUMENT  # noqa: PLC0415
+    from assay.archive.index.folders import RUN_DOCUMENT  # noqa: PLC0415
 
     if not folder.is_dir():
         reason = "is no folder" if folder.exists() else "does not exist"

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from assay.engine.records import StoredRun
-    from assay.forms import LabelClass, ShownDrive
     from assay.report import Overview
-    from assay.report.overview import ShownTable, ShownTest
+    from assay.report.formats.terminal.overview import ShownTable, ShownTest
+    from assay.summary.forms import LabelClass, ShownDrive
 
 _ALARM = "bold red"
 _VALUE = 2
@@ -36,9 +36,9 @@ def show(run_folder: Path, *, full: bool, as_json: bool) -> int:
     Exit codes: 0 ok; 5 results withheld, or a folder was tampered with; 6 a folder cannot be read; 7 steady state
     not reached; 8 a limit of the plan is not met.
     """
+    from assay.archive.rendering import stored_run  # noqa: PLC0415
     from assay.cli.notice import say_unfinished  # noqa: PLC0415
     from assay.cli.origin import with_level  # noqa: PLC0415
-    from assay.run.reporting import stored_run  # noqa: PLC0415
 
     run = with_level(stored_run(run_folder), run_folder)
     say_unfinished(run_folder, run)
@@ -52,7 +52,7 @@ def tell_run(
 
     files : of its report; those that are in its folder where none are given.
     """
-    from assay.run.reporting import run_overview  # noqa: PLC0415
+    from assay.archive.rendering import run_overview  # noqa: PLC0415
 
     if full or as_json:
         return tell(run_overview(run, folder, files), as_json=as_json)
@@ -60,9 +60,9 @@ def tell_run(
 
 
 def _tell_short(run: StoredRun, folder: Path, files: Iterable[Path] | None) -> int:
-    from assay.report.terminal import terminal_lines  # noqa: PLC0415
-    from assay.run.reporting import run_summary  # noqa: PLC0415
-    from assay.visible import visible  # noqa: PLC0415
+    from assay.archive.rendering import run_summary  # noqa: PLC0415
+    from assay.report.formats.terminal.lines import terminal_lines  # noqa: PLC0415
+    from assay.words.visible import visible  # noqa: PLC0415
 
     found = run_summary(run, folder)
     for line in terminal_lines(found, _ends(run, folder, files)):
@@ -75,7 +75,7 @@ _COLOURS = {"bad": "red", "warn": "yellow", "good": "green"}
 
 def _ends(run: StoredRun, folder: Path, files: Iterable[Path] | None) -> list[str]:
     """Where everything else is. The report of an earlier state is said to be one."""
-    from assay.run.reporting import report_files  # noqa: PLC0415
+    from assay.archive.rendering import report_files  # noqa: PLC0415
 
     found, older = report_files(run, folder, files)
     documents = [path for path in found if path.suffix in {".pdf", ".html"}]
@@ -121,8 +121,8 @@ _CLASSES: dict[bool, LabelClass] = {True: "not-conforming", False: "conforming"}
 
 
 def _print_head(found: Overview) -> None:
-    from assay.forms import short_label  # noqa: PLC0415
     from assay.spec.units import SECOND_NS, duration_label  # noqa: PLC0415
+    from assay.summary.forms import short_label  # noqa: PLC0415
 
     took = (
         "it did not end"
@@ -155,8 +155,8 @@ def _drive(drive: ShownDrive) -> str:
 
 
 def _print_verdicts(found: Overview) -> None:
-    from assay.pages.model import Table  # noqa: PLC0415
-    from assay.report.outcome import VERDICT_COLUMNS, time_text, without_host  # noqa: PLC0415
+    from assay.report.test_page.outcome import VERDICT_COLUMNS, time_text, without_host  # noqa: PLC0415
+    from assay.summary.pages.model import Table  # noqa: PLC0415
 
     rows = [(test.test.upper(), test.verdict, test.extent, test.disturbed, test.demand) for test in found.tests]
     rows += [(name.upper(), f"N/A: {reason}", "", "", "") for name, reason in found.skipped.items()]
@@ -211,7 +211,7 @@ def _print_end(found: Overview) -> None:
     for name, reason in found.skipped.items():
         print_paragraph(f"N/A: {name}: {reason}")
     # Names of files and the hash are copied from here, so their lines are not broken.
-    from assay.visible import visible  # noqa: PLC0415
+    from assay.words.visible import visible  # noqa: PLC0415
 
     for line in _places(found):
         click.echo(visible(line))

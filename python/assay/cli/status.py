@@ -14,9 +14,9 @@ import click
 from assay.cli.config import output_folder
 from assay.cli.notice import limits_label, say_left_changed
 from assay.cli.progress.labels import left_label, percent_label, span_label, time_label
-from assay.endings import ending_label
 from assay.errors import UsageError
-from assay.visible import visible
+from assay.words.endings import ending_label
+from assay.words.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

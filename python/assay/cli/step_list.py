@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.visible import visible
+from assay.words.visible import visible
 
 if TYPE_CHECKING:
     from assay.engine.records import StoredRun
@@ -16,7 +16,7 @@ _SHOWN_MAX = 60
 
 def print_steps(run: StoredRun) -> None:
     """Print the sequences of a run with the numbers of their steps on standard error, the first 60 of them."""
-    from assay.results.asked_workload import numbered_steps  # noqa: PLC0415
+    from assay.results.workload import numbered_steps  # noqa: PLC0415
 
     listed = numbered_steps(run)
     rows = [_row(one.first, one.last, one.name) for one in listed[:_SHOWN_MAX]]

@@ -13,7 +13,7 @@ from assay.cli.options import signature_option
 from assay.cli.progress import RunDisplay
 from assay.cli.table import print_heading, print_paragraph, print_table
 from assay.errors import InterruptedRunError, strongest
-from assay.visible import visible
+from assay.words.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -111,8 +111,8 @@ def _run(samples: Sequence[Sample], answers: dict[int, Answers], *, report: bool
 
 
 def _render(folder: Path, display: RunDisplay) -> None:
+    from assay.archive.rendering import render_run  # noqa: PLC0415
     from assay.report import FORMATS  # noqa: PLC0415
-    from assay.run.reporting import render_run  # noqa: PLC0415
 
     try:
         render_run(folder, FORMATS, shown=display.rendering)
@@ -125,8 +125,8 @@ def _compare(folders: Sequence[Path], out: Path, *, blind: bool) -> None:
     """Compare what was measured, with the figures of 2010 beside. One drive alone is compared with nothing."""
     from assay.cli.compare import BLIND_KEY, loaded_runs, print_comparison  # noqa: PLC0415
     from assay.compare.comparison import Options, compare_runs  # noqa: PLC0415
-    from assay.report.comparison import write_comparison  # noqa: PLC0415
-    from assay.report.published_survey import published_tables  # noqa: PLC0415
+    from assay.report.comparison.files import write_comparison  # noqa: PLC0415
+    from assay.report.comparison.published_survey import published_tables  # noqa: PLC0415
 
     if len(folders) < COMPARED_MIN:
         return

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.visible import visible
+from assay.words.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -15,7 +15,7 @@ from assay.cli.options import report_folder_option, signature_option, yes_destro
 from assay.errors import UsageError
 
 if TYPE_CHECKING:
-    from assay.iostack import StackExample, StackTrace
+    from assay.tools.iostack import StackExample, StackTrace
 
 
 @click.command("trace-stack")
@@ -45,8 +45,8 @@ def trace_stack(
     Shown are caching, read-ahead, write-back, fragmentation, splits, mixed streams and metadata: I/Os as issued and as
     received by the device.
     """
-    from assay.run.reporting import stack_facts, write_stack_trace  # noqa: PLC0415
     from assay.run.store.write import new_folder  # noqa: PLC0415
+    from assay.tools.iostack.pages import stack_facts, write_stack_trace  # noqa: PLC0415
 
     if (path is None) == (drive is None):
         raise UsageError("trace-stack", "needs a folder or a drive", "give either PATH or --drive DRIVE")
@@ -66,7 +66,7 @@ def trace_stack(
 def _traced(path: Path | None, drive: str | None, **consent: Any) -> StackTrace:
     from importlib.metadata import version  # noqa: PLC0415
 
-    from assay.iostack import trace_drive, trace_folder  # noqa: PLC0415
+    from assay.tools.iostack import trace_drive, trace_folder  # noqa: PLC0415
 
     tool = f"Assay {version('assay')}"
     if path is not None:
@@ -76,7 +76,7 @@ def _traced(path: Path | None, drive: str | None, **consent: Any) -> StackTrace:
 
 def _show(example: StackExample) -> None:
     """One line per part, as soon as it ran."""
-    from assay.report.stack import issued_label, received_label, shown_label  # noqa: PLC0415
+    from assay.tools.iostack.pages import issued_label, received_label, shown_label  # noqa: PLC0415
 
     for phase in example.phases:
         text = f"issued {issued_label(phase)}; the device received {received_label(phase)}"
@@ -87,7 +87,7 @@ def _show(example: StackExample) -> None:
 def _print(trace: StackTrace) -> None:
     """Whether what each example stands for was seen on this device."""
     from assay.cli.table import print_table  # noqa: PLC0415
-    from assay.report.stack import meaning_label, shown_label  # noqa: PLC0415
+    from assay.tools.iostack.pages import meaning_label, shown_label  # noqa: PLC0415
 
     headers = ("example", "what it stands for", "seen on this device")
     print_table(headers, [(one.name, meaning_label(one), _seen(one, shown_label(one))) for one in trace.examples])

@@ -12,10 +12,10 @@ from assay.cli.table import print_heading, print_paragraph, print_table
 from assay.errors import StoreError, VerificationError, strongest
 from assay.spec.units import count_label
 from assay.version import tool_version
-from assay.visible import visible
+from assay.words.visible import visible
 
 if TYPE_CHECKING:
-    from assay.verify.listed import VerifiedRun
+    from assay.archive.verify.listed import VerifiedRun
 
 _COLUMNS = ("Rule", "Location", "Actual", "Expected")
 
@@ -44,10 +44,10 @@ def verify(runs: tuple[Path, ...], as_json: bool) -> int:
 
 
 def _verified(path: Path) -> VerifiedRun:
-    from assay.bundle import bundle_level, is_bundle, level_text, opened, trusted_keys  # noqa: PLC0415
+    from assay.archive.bundle import bundle_level, is_bundle, level_text, opened, trusted_keys  # noqa: PLC0415
+    from assay.archive.verify import verify_run  # noqa: PLC0415
+    from assay.archive.verify.listed import unreadable_run, verified_run  # noqa: PLC0415
     from assay.cli.config import config_folder  # noqa: PLC0415
-    from assay.verify import verify_run  # noqa: PLC0415
-    from assay.verify.listed import unreadable_run, verified_run  # noqa: PLC0415
 
     try:
         if not is_bundle(path):

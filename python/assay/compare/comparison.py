@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from assay.compare.side import Side
     from assay.compare.subject import LoadedRun, Subject
     from assay.compare.unverified import Unverified
-    from assay.iometer.results_read import Results
+    from assay.workloads.iometer.results_read import Results
 
 RUNS_MIN, RUNS_MAX = 2, 50
 _FLOAT_ERROR = 1e-9

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from assay.compare.subject import LoadedRun
-    from assay.pages.test_report import TestReport
+    from assay.summary.pages.test_report import TestReport
 
 _SHARE_TOLERANCE = 1e-3
 """Amounts of two drives are alike where they are this near to the same share of their capacities."""

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from assay.compare.gate import Rule
 from assay.errors import UsageError
-from assay.toml_file import read_toml, validated
+from assay.spec.toml_file import read_toml, validated
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.errors import UsageError
-from assay.iometer import access_spec, without_cycling
-from assay.results.asked_workload import asked_stage
+from assay.results.workload import asked_stage
 from assay.spec.units import count_label
 from assay.words.printed import size_label
+from assay.workloads.iometer import access_spec, without_cycling
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from assay.engine.records import DriveIdentity, StoredSequence, StoredTest
-    from assay.iometer.results_read import ResultRow, ResultRun
     from assay.spec.workload import Stage
+    from assay.workloads.iometer.results_read import ResultRow, ResultRun
 
 MIXED = -1
 """Of a range: workers have different ones."""

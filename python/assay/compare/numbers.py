@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from assay.endings import ending_label, is_cut_short
 from assay.results import missed_steady_state
 from assay.spec.units import KIB
 from assay.summary.measures import key_of_unit, measure_words
+from assay.words.endings import ending_label, is_cut_short
 from assay.words.subject import Subject
 from assay.words.text import text
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.engine.records import StoredTest
-    from assay.pages.test_report import TestReport
+    from assay.summary.pages.test_report import TestReport
     from assay.summary.record import Better, Key, Measure, Stat
     from assay.words.subject import Order
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from assay.compare.numbers import Number, State
     from assay.compare.price import Price
     from assay.engine.records import StoredRun
-    from assay.pages.test_report import TestReport
+    from assay.summary.pages.test_report import TestReport
 
 _LETTERS, _SHORT_MAX = 26, 20
 SERIAL_PREFIX = "SIM-"

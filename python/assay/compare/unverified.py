@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from assay.compare.numbers import NumberName
     from assay.compare.side import Side
     from assay.compare.subject import Subject
-    from assay.iometer.results_read import ResultRow, ResultRun, Results
+    from assay.workloads.iometer.results_read import ResultRow, ResultRun, Results
 
 FILES_MAX = 10
 NO_INTERVAL = "single value of a file, spread unknown"

@@ -17,6 +17,7 @@ from assay.dut.needs import OVERWRITE_BYTES, OVERWRITE_DEMAND, refuse_without_me
 from assay.dut.real.condition import read_condition
 from assay.dut.real.gate import Asking, examined, open_drive, open_passthrough, pinned
 from assay.dut.real.heat import too_hot
+from assay.dut.real.host_watch import HostWatch
 from assay.dut.real.identity import identify
 from assay.dut.real.placement import place_threads
 from assay.dut.real.purge import choose_purge, purge_drive
@@ -34,8 +35,7 @@ from assay.engine.pattern import fill_pattern, leading_range
 from assay.engine.records import DataPattern, DriveCondition, PurgeRecord, StepSpec, StopRule
 from assay.engine.stimulus import IO_TIME_LIMIT_NS, Stimulus
 from assay.errors import AssayError, DeviceFailureError, DriveChangedError, UsageError
-from assay.host import HostWatch
-from assay.run.plan_file import Plan
+from assay.plan.record import PlanRecord
 from assay.spec.units import SECOND_NS
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from assay.dut.real.purge import PurgeWatch
     from assay.dut.real.write_cache import HeldCache
     from assay.engine.records import CacheState, DriveIdentity, IoPath, LooksRecord
-    from assay.procedures.procedure import PlannedTest
+    from assay.plan.procedure import PlannedTest
 
 _CACHES: dict[str, CacheState | None] = {"on": "enabled", "off": "disabled", "edition": None, "as-is": None}
 
@@ -112,7 +112,7 @@ class Dut:
     host_time: bool = True
 
 
-def find_drive(plan: Plan, answers: Answers | None = None, kept: tuple[Path, ...] = ()) -> DriveIdentity:
+def find_drive(plan: PlanRecord, answers: Answers | None = None, kept: tuple[Path, ...] = ()) -> DriveIdentity:
     """The identity of the plan's drive with the reasons why it would be refused; it is not opened for writing.
 
     answers : what is acknowledged; None means nothing. kept : paths that must not lie on the drive.
@@ -121,7 +121,7 @@ def find_drive(plan: Plan, answers: Answers | None = None, kept: tuple[Path, ...
     """
     if is_simulated(plan.drive):
         for key in ("io_path", "pin", "purge"):
-            if getattr(plan, key) != Plan.model_fields[key].default:
+            if getattr(plan, key) != PlanRecord.model_fields[key].default:
                 option = f"--{key.replace('_', '-')}"
                 raise UsageError(option, "is a choice for real drives only", "leave it out for a simulated drive")
         return fitting(parse_simulated(plan.drive)).identity
@@ -149,7 +149,7 @@ def named_drive(drive: DriveIdentity, answers: Answers) -> Iterator[Answers]:
         os.close(pin)
 
 
-def expected_drive(plan: Plan, drive: DriveIdentity, demanded: CacheState) -> DriveIdentity:
+def expected_drive(plan: PlanRecord, drive: DriveIdentity, demanded: CacheState) -> DriveIdentity:
     """The drive with the write cache that it will have in a run, if it lets itself be told.
 
     demanded : by the edition. Worked: enabled now, ``--write-cache off`` -> disabled.
@@ -162,7 +162,7 @@ def expected_drive(plan: Plan, drive: DriveIdentity, demanded: CacheState) -> Dr
 
 @contextmanager
 def open_dut(
-    plan: Plan,
+    plan: PlanRecord,
     drive: DriveIdentity,
     tests: Sequence[PlannedTest],
     *,
@@ -188,7 +188,7 @@ def open_dut(
 
 
 @contextmanager
-def _simulated(plan: Plan, drive: DriveIdentity, seed: int) -> Iterator[Dut]:
+def _simulated(plan: PlanRecord, drive: DriveIdentity, seed: int) -> Iterator[Dut]:
     target = parse_simulated(plan.drive)
     if target.identity.faults_sha256 != drive.faults_sha256:
         raise UsageError(drive.path, "its file of faults has changed since it was read", "start the run again")
@@ -231,7 +231,7 @@ def _simulated(plan: Plan, drive: DriveIdentity, seed: int) -> Iterator[Dut]:
 
 @contextmanager
 def _real(
-    plan: Plan,
+    plan: PlanRecord,
     drive: DriveIdentity,
     tests: Sequence[PlannedTest],
     *,
@@ -338,7 +338,7 @@ def _watch_drive(drive: DriveIdentity, cache: HeldCache) -> AbstractContextManag
     return DriveWatch(drive, asked) if drive.kind == "block" else nullcontext()
 
 
-def _cache_held(plan: Plan, held: OpenDrive, tests: Sequence[PlannedTest]) -> AbstractContextManager[HeldCache]:
+def _cache_held(plan: PlanRecord, held: OpenDrive, tests: Sequence[PlannedTest]) -> AbstractContextManager[HeldCache]:
     wanted = _CACHES[plan.write_cache] or tests[0].settings.write_cache_required
     cache = WriteCache(held.identity, HeldDrive(held.fd), command_set(held.identity))
     return write_cache_held(held.identity, cache, None if plan.write_cache == "as-is" else wanted)

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
     from assay.dut.dut import Answers
     from assay.engine.records import DriveIdentity
-    from assay.procedures.procedure import PlannedTest
-    from assay.run.plan_file import Plan
+    from assay.plan.procedure import PlannedTest
+    from assay.plan.record import PlanRecord
 
 
 def refuse_run(
-    plan: Plan,
+    plan: PlanRecord,
     drive: DriveIdentity,
     tests: Sequence[PlannedTest],
     answers: Answers,
@@ -76,7 +76,7 @@ def refuse_host(drive: DriveIdentity, tests: Sequence[PlannedTest], io_path: str
     try_host(threads, io_path, counted=drive.kind == "block", shallow=shallow)
 
 
-def _refuse_writes(plan: Plan, tests: Sequence[PlannedTest]) -> None:
+def _refuse_writes(plan: PlanRecord, tests: Sequence[PlannedTest]) -> None:
     """Raise UsageError where a run that only reads has a test that does more, or goes where nothing but it says so."""
     for test in tests:
         if test.purge_count or any(part.written_bytes_max(1.0) for part in test.parts):

@@ -11,7 +11,7 @@ from assay.dut.real.preflight import ThreadNeeds, refuse_little_memory
 from assay.dut.simulated.model import parse_simulated
 from assay.engine.records import Demand, StepSpec, TestSettings
 from assay.errors import UsageError, ValueRangeError
-from assay.procedures.fills import FILL_DEMAND
+from assay.plan.fills import FILL_DEMAND
 from assay.spec.units import KIB, gigabytes_label
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from assay.dut.simulated.model import SimulatedTarget
     from assay.engine.records import AccessPattern, DriveIdentity
-    from assay.procedures.procedure import PlannedTest
-    from assay.run.plan_file import Plan
+    from assay.plan.procedure import PlannedTest
+    from assay.plan.record import PlanRecord
 
 OVERWRITE_BYTES = 128 * KIB
 OVERWRITE_DEMAND = Demand(thread_count=1, queue_depth=32)
@@ -72,7 +72,7 @@ class Group:
         return found
 
 
-def memory_bytes(plan: Plan, drive: DriveIdentity, tests: Sequence[PlannedTest]) -> int:
+def memory_bytes(plan: PlanRecord, drive: DriveIdentity, tests: Sequence[PlannedTest]) -> int:
     """Memory for the drive of a run beside that of the tool itself.
 
     Worked: a simulated page-mapped drive takes about 2.2 MB per GiB of capacity.

@@ -9,7 +9,7 @@ from typing import Any, NoReturn, TypeVar
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from assay.errors import StoreError
-from assay.model_faults import fault_words
+from assay.spec.model_faults import fault_words
 
 T = TypeVar("T")
 

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 
 from assay._native import clock_reads
 from assay.dut.real.condition import read_condition
+from assay.dut.real.host_watch import HostWatch
 from assay.dut.real.preflight import LARGEST_DEMAND, LEAST_DEMAND, host_limit
 from assay.dut.real.surroundings import read_surroundings
-from assay.finding import ask_all
 from assay.host.certificate import kept_certificates
 from assay.host.checks import CHECKS, Facts
-from assay.host.gauge import HostWatch
+from assay.results.finding import ask_all
 from assay.spec.units import SECOND_NS
 
 if TYPE_CHECKING:
     from assay.engine.records import DriveIdentity
-    from assay.finding import Checked
     from assay.host.limits import Limits
+    from assay.results.finding import Checked
 
 _CLOCK_READS = 1_000_000
 _DAY_S = 86_400

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.finding import Check, Finding, Level, at_least, at_most
+from assay.results.finding import Check, Finding, Level, at_least, at_most
 from assay.spec.units import MB, MILLISECOND_NS, SECOND_NS, gigabytes
 from assay.words.coded import coded
 

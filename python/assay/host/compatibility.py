@@ -18,14 +18,14 @@ from assay.dut.real.purge import purge_time
 from assay.dut.real.queue import queue_settings
 from assay.dut.real.transport import command_set
 from assay.errors import StoreError
-from assay.finding import facts
+from assay.results.finding import facts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from assay.engine.records import DriveIdentity
-    from assay.finding import Checked
+    from assay.results.finding import Checked
 
 SCHEMA = 1
 _DRIVE = (

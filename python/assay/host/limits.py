@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from assay.toml_file import read_toml, validated
+from assay.spec.toml_file import read_toml, validated
 
 if TYPE_CHECKING:
     from pathlib import Path

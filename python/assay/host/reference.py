@@ -6,7 +6,6 @@ import secrets
 import time
 from typing import TYPE_CHECKING
 
-from assay.crosscheck import CheckPoint
 from assay.dut.dut import change_told, hold_drive, overwrite
 from assay.dut.ended import check_sequence
 from assay.dut.real.gate import examined
@@ -14,6 +13,7 @@ from assay.dut.real.identity import identify
 from assay.dut.simulated.model import is_simulated
 from assay.engine.records import Demand, ReferenceDrive, ReferencePoint
 from assay.errors import DeviceFailureError, UsageError
+from assay.host.points import CheckPoint
 from assay.results import iops, mean_latency_ns, repeated
 from assay.spec.units import GIB, KIB
 

@@ -21,19 +21,19 @@ from assay.engine.records import (
     TestSettings,
     Trim,
 )
-from assay.pages.facts import TestFacts, share_label
-from assay.pages.model import Figure, Series, Table
-from assay.pages.select import NO_RULE, Selected, claim_label
-from assay.pages.test_report import TestReport
-from assay.pages.time_figures import time_figure
-from assay.procedures.options import DemandOptions, Options
-from assay.procedures.phases import PlannedPhase
+from assay.plan.options import DemandOptions, Options
+from assay.plan.phases import PlannedPhase
+from assay.plan.procedure import Context, PlannedTest, PlanSummary, Procedure, Request
 from assay.procedures.planned import refuse_deep, scaled_ns, unfit, whole_blocks
-from assay.procedures.procedure import Context, PlannedTest, PlanSummary, Procedure, Request
 from assay.results import iops, max_latency_ns, mean_latency_ns, throughput, withheld_reason
 from assay.spec.units import GIB, KIB, MIB, SECOND_NS, count_label
 from assay.summary.columns import UNIT, named
 from assay.summary.measures import quoted
+from assay.summary.pages.facts import TestFacts, share_label
+from assay.summary.pages.model import Figure, Series, Table
+from assay.summary.pages.select import NO_RULE, Selected, claim_label
+from assay.summary.pages.test_report import TestReport
+from assay.summary.pages.time_figures import time_figure
 from assay.summary.table import Column, ResultTable, records, table_of
 from assay.words.coded import coded
 from assay.words.printed import NOT_APPLICABLE, NOT_AVAILABLE, data_label, significant
@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from assay.engine.records import DriveIdentity, StoredRun, StoredTest
-    from assay.finding import Finding
-    from assay.pages.model import Entry, Page
+    from assay.results.finding import Finding
     from assay.spec.edition import Edition
+    from assay.summary.pages.model import Entry, Page
     from assay.summary.record import Measure
     from assay.summary.table import Declared
     from assay.words.coded import Coded

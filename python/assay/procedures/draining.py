@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from assay.spec.units import SECOND_NS, duration_label
 
 if TYPE_CHECKING:
-    from assay.procedures.procedure import PlannedTest
+    from assay.plan.procedure import PlannedTest
 
 
 def draining_ns(test: PlannedTest, bytes_per_s: float) -> int:

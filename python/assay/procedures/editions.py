@@ -10,11 +10,11 @@ from typing import Any
 from pydantic import ValidationError, create_model
 
 from assay.errors import StoreError, UsageError
-from assay.model_faults import model_faults
-from assay.nearest import did_you_mean
 from assay.procedures.registry import procedures
 from assay.spec.edition import Edition
-from assay.toml_file import Positions, place_error, read_toml, refuse_other_kind, validated
+from assay.spec.model_faults import model_faults
+from assay.spec.nearest import did_you_mean
+from assay.spec.toml_file import Positions, place_error, read_toml, refuse_other_kind, validated
 
 _SUFFIX, _BASE = ".toml", "base"
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from assay.errors import UsageError
 from assay.procedures.dirth import DIRTH
 from assay.procedures.ecw import ECW
+from assay.procedures.entry_points import outside_procedures
 from assay.procedures.five_steps import FIVE_STEPS
 from assay.procedures.hir import HIR
 from assay.procedures.iops import IOPS
 from assay.procedures.lat import LAT
 from assay.procedures.oem_guide import OEM_GUIDE
-from assay.procedures.outside import outside_procedures
 from assay.procedures.replay import REPLAY
 from assay.procedures.studies import STUDIES
 from assay.procedures.tp import TP
@@ -22,8 +22,8 @@ from assay.procedures.wsat import WSAT
 from assay.procedures.xsr import XSR
 
 if TYPE_CHECKING:
-    from assay.procedures.options import Options
-    from assay.procedures.procedure import Procedure
+    from assay.plan.options import Options
+    from assay.plan.procedure import Procedure
 
 SHIPPED: tuple[Procedure[Any, Any], ...] = (
     WSAT,

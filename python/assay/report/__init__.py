@@ -1,6 +1,6 @@
 """The frame of a report: a stored run laid out as paper, screen and tables. It computes and measures nothing.
 
-One model (``assay.pages.model``) feeds every format, so no two of them can disagree.
+One model (``assay.summary.pages.model``) feeds every format, so no two of them can disagree.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
 from assay.errors import StoreError
-from assay.pages.distribution import percentile_data, screen_blocks
-from assay.pages.model import Report
+from assay.procedures.conformity_label import conformity_label
 from assay.procedures.editions import stored_edition
 from assay.procedures.registry import find_procedure
-from assay.report import disclosure, distribution
-from assay.report.anchors import test_pages
-from assay.report.claims import baseline_data, claim_data
-from assay.report.conforming import conformity_label
-from assay.report.findings import finding_data, finding_tables, run_findings
-from assay.report.front import Paper, report_front
-from assay.report.outcome import verdict
-from assay.report.overview import Overview, run_overview
-from assay.report.results_json import RESULTS, results_json
-from assay.report.sequence_table import sequence_table
-from assay.report.summary import all_tests_page, selected_page, test_page
-from assay.report.table_csv import table_csv
-from assay.report.write import foreign, write_formats
+from assay.procedures.run_findings import finding_data, finding_tables, run_findings
+from assay.report.annex import disclosure, distribution
+from assay.report.annex.sequence_table import sequence_table
+from assay.report.first_page.front import Paper, report_front
+from assay.report.formats.anchors import test_pages
+from assay.report.formats.results_json import RESULTS, results_json
+from assay.report.formats.table_csv import table_csv
+from assay.report.formats.terminal.overview import Overview, run_overview
+from assay.report.formats.write import foreign, write_formats
+from assay.report.test_page.claims import baseline_data, claim_data
+from assay.report.test_page.outcome import verdict
+from assay.report.test_page.summary import all_tests_page, selected_page, test_page
+from assay.summary.pages.distribution import percentile_data, screen_blocks
+from assay.summary.pages.model import Report
 from assay.words.printed import printable, utc_datetime
 
 if TYPE_CHECKING:
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.engine.records import StoredRun, StoredTest
-    from assay.pages.distribution import Distribution
-    from assay.pages.model import Block, Figure, Page
-    from assay.pages.test_report import TestReport
-    from assay.report.front import Front
-    from assay.report.gathered import Found
-    from assay.report.pdf import Typesetting
-    from assay.report.write import Contents, Maker
+    from assay.report.first_page.front import Front
+    from assay.report.formats.pdf import Typesetting
+    from assay.report.formats.write import Contents, Maker
     from assay.spec.edition import Edition
+    from assay.summary.findings import Found
+    from assay.summary.pages.distribution import Distribution
+    from assay.summary.pages.model import Block, Figure, Page
+    from assay.summary.pages.test_report import TestReport
     from assay.summary.record import Held
     from assay.summary.table import ResultTable
 
@@ -273,14 +273,14 @@ def _pictures(figures: Iterable[Figure], picture: Callable[[Figure], bytes]) -> 
 
 
 def _picture(figure: Figure) -> bytes:
-    from assay.report.figure import figure_svg  # noqa: PLC0415
+    from assay.report.formats.figure import figure_svg  # noqa: PLC0415
 
     return figure_svg(figure)
 
 
 def _begun(paper: Callable[[], Paper], picture: Callable[[Figure], bytes]) -> Typesetting | None:
     """The PDF of a report, set while its other formats are made; None where that fails, which it will once more."""
-    from assay.report.pdf import begin  # noqa: PLC0415
+    from assay.report.formats.pdf import begin  # noqa: PLC0415
 
     # Whatever fails here is raised where the format is made.
     with suppress(Exception):
@@ -292,13 +292,13 @@ def _begun(paper: Callable[[], Paper], picture: Callable[[Figure], bytes]) -> Ty
 
 
 def _pdf(paper: Paper, picture: Callable[[Figure], bytes], begun: Typesetting | None) -> Contents:
-    from assay.report.pdf import report_pdf  # noqa: PLC0415
+    from assay.report.formats.pdf import report_pdf  # noqa: PLC0415
 
     return [("report.pdf", report_pdf(paper, _pictures(paper.figures, picture), begun))]
 
 
 def _html(report: Report, front: Front | None = None) -> Contents:
-    from assay.report.html import report_html  # noqa: PLC0415
+    from assay.report.formats.html import report_html  # noqa: PLC0415
 
     return [("report.html", report_html(report, front))]
 
@@ -309,7 +309,7 @@ def _workbook(
     tables: Sequence[ResultTable],
     found: Sequence[Found],
 ) -> Contents:
-    from assay.report.workbook import workbook  # noqa: PLC0415
-    from assay.report.workbook_run import run_book  # noqa: PLC0415
+    from assay.report.formats.workbook.book import workbook  # noqa: PLC0415
+    from assay.report.formats.workbook.run import run_book  # noqa: PLC0415
 
     return [("report.xlsx", workbook(run_book(run, tests, tables, found)))]

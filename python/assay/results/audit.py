@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from assay.engine.records import StepRecord, StoredSequence, StoredTest
-    from assay.finding import Finding
+    from assay.results.finding import Finding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

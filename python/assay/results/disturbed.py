@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from assay.finding import Finding, at_most, outside_results
+from assay.results.finding import Finding, at_most, outside_results
 from assay.results.measured import counted_sequences
-from assay.results.places import sequence_place
+from assay.results.sequence_names import sequence_place
 from assay.spec.units import MILLISECOND_NS
 from assay.words.coded import coded
 

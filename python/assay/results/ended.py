@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.endings import INCOMPLETE, NO_COMPLETIONS, RAN_TO_ITS_END, is_cut_short
-from assay.finding import Finding, Level
-from assay.results.places import sequence_place
+from assay.results.finding import Finding, Level
+from assay.results.sequence_names import sequence_place
 from assay.results.step import error_count
 from assay.words.coded import coded
-from assay.words.place import NOWHERE
+from assay.words.endings import INCOMPLETE, NO_COMPLETIONS, RAN_TO_ITS_END, is_cut_short
+from assay.words.location import NOWHERE
 
 if TYPE_CHECKING:
     from assay.engine.records import StoredTest

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.finding import Finding, at_most
+from assay.results.finding import Finding, at_most
 from assay.results.groups import group_of
-from assay.results.places import sequence_place
+from assay.results.sequence_names import sequence_place
 from assay.results.step import rate_count
 from assay.spec.units import MILLISECOND_NS, SECOND_NS
 from assay.words.coded import coded
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from assay.engine.records import StepRecord, StoredSequence
-    from assay.results.stimulus_asked import AskedStep
+    from assay.results.stimulus_steps import AskedStep
 
 GAP_NS_PASS = 100 * MILLISECOND_NS
 """Beyond the drive's part, inside a step and between steps; silences are known to about as much."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from assay.finding import Check, Checked, Finding, ask, at_least, at_most
+from assay.results.finding import Check, Checked, Finding, ask, at_least, at_most
 from assay.results.measured import counted_sequences
-from assay.results.places import step_places
+from assay.results.sequence_names import step_places
 from assay.results.step import iops, issued_bytes, issued_count, latency_count, mean_latency_ns
 from assay.spec.units import SECOND_NS
 from assay.words.coded import coded
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.engine.records import Demand, FillPoint, HostPoint, StepRecord, StepSpec, StoredRun
-    from assay.words.place import Place
+    from assay.words.location import Place
 
 CEILING_PASS, CEILING_INVALID = 2.0, 1.2
 """Ceiling over measured IOPS: at least the first passes; below the second the tester was the limit."""

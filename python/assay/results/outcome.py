@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from assay.errors import EXIT_NOT_STEADY, EXIT_WITHHELD, EXITS_BY_STRENGTH, VerificationError
-from assay.finding import Finding, ask
 from assay.results.ended import missed_steady_state
+from assay.results.finding import Finding, ask
 from assay.results.run_checks import RUN_CHECKS
 from assay.words.coded import coded
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from assay.engine.records import MeasurementWindow, StoredRun, StoredTest
-    from assay.finding import Checked
+    from assay.results.finding import Checked
     from assay.words.coded import Coded
 
 

@@ -6,15 +6,15 @@ from statistics import fmean, stdev
 from typing import TYPE_CHECKING
 
 from assay.engine.records import ReferenceChange, ReferenceDrive, Repeated
-from assay.finding import Check, Finding, ask_all
+from assay.results.finding import Check, Finding, ask_all
 from assay.words.coded import coded
-from assay.words.place import Place
+from assay.words.location import Place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from assay.engine.records import ReferencePoint
-    from assay.finding import Checked, Level
+    from assay.results.finding import Checked, Level
 
 SPREAD_MAX = 0.05
 """Spread of IOPS up to which a point is repeatable, inclusive."""

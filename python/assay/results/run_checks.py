@@ -11,14 +11,14 @@ from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING
 
-from assay.finding import Check, Finding, Level, ask_all, at_most, outside_results
 from assay.results.audit import program_pairs
 from assay.results.disturbed import disturbances
 from assay.results.ended import ending, failed_ios, silence
 from assay.results.events import disturbing, told
+from assay.results.finding import Check, Finding, Level, ask_all, at_most, outside_results
 from assay.results.gaps import sequence_gap
 from assay.results.measured import counted_sequences
-from assay.results.places import sequence_place
+from assay.results.sequence_names import sequence_place
 from assay.results.stimulus_time import balance
 from assay.results.unwritten import unwritten_reads
 from assay.spec.units import MILLISECOND_NS
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
 
     from assay.engine.records import DriveState, StoredSequence, StoredTest
-    from assay.finding import Checked
+    from assay.results.finding import Checked
     from assay.words.coded import Coded
 
 DURATION_PASS, DURATION_INVALID = 0.005, 0.02

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.engine.records import BY_GATE
 from assay.results.events import disturbing, told
-from assay.results.places import sequence_place
+from assay.results.sequence_names import sequence_place
 from assay.spec.units import SECOND_NS
 from assay.words.coded import coded
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StepRecord, StoredTest, TestSettings
     from assay.words.coded import Coded
-    from assay.words.place import Place
+    from assay.words.location import Place
 
 STALL_NS = SECOND_NS
 """A silence of this length is marked as a stall; from the test's stall limit on it makes a measurement void."""

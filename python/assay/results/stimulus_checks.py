@@ -6,18 +6,18 @@ import math
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
-from assay.finding import within
-from assay.results.places import sequence_place
+from assay.results.finding import within
+from assay.results.sequence_names import sequence_place
 from assay.results.step import completed_count, issued_bytes, issued_count, rate_count
 from assay.words.coded import coded
-from assay.words.place import Place
+from assay.words.location import Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from assay.engine.records import TraceSummary
-    from assay.finding import Finding
-    from assay.results.stimulus_asked import AskedStep
+    from assay.results.finding import Finding
+    from assay.results.stimulus_steps import AskedStep
 
 SIGMAS = 5.0
 """A drawn share may be so many standard deviations off: chance does that once in 1.7 million."""

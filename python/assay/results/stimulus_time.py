@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from assay.finding import Finding, within
+from assay.results.finding import Finding, within
 from assay.results.gaps import typical_latency_ns
-from assay.results.places import step_places
+from assay.results.sequence_names import step_places
 from assay.results.step import (
     DEPTH_SHARE,
     effective_queue_depth,
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from assay.engine.records import StepRecord, StoredTest
-    from assay.results.stimulus_asked import AskedStep
+    from assay.results.stimulus_steps import AskedStep
     from assay.words.coded import Coded
-    from assay.words.place import Place
+    from assay.words.location import Place
 
 LAW_SHARE = 0.005
 """Little's law against the outstanding I/Os."""

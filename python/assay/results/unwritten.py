@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from assay.engine.records import ActiveRange
-from assay.finding import Finding, at_most
+from assay.results.finding import Finding, at_most
 from assay.results.groups import group_of
 from assay.results.measured import counted_sequences
-from assay.results.places import sequence_place
+from assay.results.sequence_names import sequence_place
 from assay.results.step import issued_bytes, issued_count
 from assay.words.coded import coded
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from assay.engine.records import StoredSequence, StoredTest
-    from assay.words.place import Place
+    from assay.words.location import Place
 
 UNWRITTEN_SHARE_MAX = 0.01
 """Of a range that is read, so much may be unwritten and still pass."""

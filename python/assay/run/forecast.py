@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 from assay.dut.needs import memory_bytes
 from assay.dut.real.link import link_rate
-from assay.procedures.phases import SLOWEST_BYTES_PER_S
+from assay.plan.phases import SLOWEST_BYTES_PER_S
 from assay.spec.units import SECOND_NS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from assay.engine.records import DriveIdentity
-    from assay.procedures.phases import PlannedPhase
-    from assay.procedures.procedure import PlannedTest
+    from assay.plan.phases import PlannedPhase
+    from assay.plan.procedure import PlannedTest
     from assay.run.plan_file import Plan
 
 # A step of a minute takes 1 to 2 KB in the journal and tables, one with full histograms several.

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from assay.engine.records import SkippedTest
 from assay.errors import TooSmallError, UsageError
+from assay.plan.procedure import PlannedTest, Request
 from assay.procedures.departures import common_departures
 from assay.procedures.editions import edition_departures, edition_names, load_edition
-from assay.procedures.procedure import PlannedTest, Request
 from assay.procedures.registry import find_procedure
 from assay.spec.units import SECOND_NS
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from assay.engine.records import DriveIdentity
-    from assay.procedures.procedure import Procedure
+    from assay.plan.procedure import Procedure
     from assay.run.plan_file import Plan
     from assay.spec.edition import Edition
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.engine.records import Ending, StepRecord
-    from assay.procedures.until import RoundOutcome
+    from assay.plan.until import RoundOutcome
     from assay.run.time_left import Extent, TimeLeft
 
 

@@ -11,7 +11,6 @@ from pydantic import ValidationError
 from assay.dut.dut import find_drive, named_drive, open_dut
 from assay.dut.foreseen import refuse_run
 from assay.dut.real.platform import describe_platform
-from assay.endings import is_cut_short
 from assay.engine.codec import encode
 from assay.errors import DeviceFailureError, DriveChangedError, StoreError, UsageError, joined
 from assay.procedures.editions import load_edition
@@ -24,6 +23,7 @@ from assay.run.store.document import read_document
 from assay.run.store.read import read_with_journal
 from assay.run.store.resumed import RESUMED
 from assay.run.store.write import RunWriter, refuse_full
+from assay.words.endings import is_cut_short
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -12,7 +12,7 @@ from assay.engine.codec import encode
 from assay.engine.records import Purge, SetCache, StepSequence, Trim
 from assay.engine.stimulus import Capture
 from assay.errors import AssayError, DeviceFailureError, DriveChangedError
-from assay.procedures.procedure import Context
+from assay.plan.procedure import Context
 from assay.results import stalled_steps, void_reason
 from assay.run.progress import Pace, PhaseEnd, Progress, Watched
 from assay.run.time_left import RunTimes, TimeLeft, extent
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from assay.dut.real.watch import DriveWatch
     from assay.dut.simulated.fault_watch import FaultWatch
     from assay.engine.records import CacheState, DriveRecord, Ending, HostRecord, StepRecord
-    from assay.procedures.procedure import Course, PlannedTest
-    from assay.procedures.until import Action, RoundOutcome
+    from assay.plan.procedure import Course, PlannedTest
+    from assay.plan.until import Action, RoundOutcome
     from assay.run.store.write import RunWriter
 
     Watcher = Callable[[int, int, int, int], None]

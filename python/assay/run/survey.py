@@ -16,7 +16,7 @@ from assay.run.plan_file import load_plan
 from assay.run.run import drive_slug, plan_run, refuse_planned, run_plan
 from assay.run.store.document import RUN_DOCUMENT
 from assay.run.store.read import read_run
-from assay.toml_file import read_toml
+from assay.spec.toml_file import read_toml
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

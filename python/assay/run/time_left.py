@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from assay.engine.records import Stage, StepRecord, StepSequence, StepSpec
-    from assay.procedures.phases import PlannedPhase
-    from assay.procedures.procedure import PlannedTest
+    from assay.plan.phases import PlannedPhase
+    from assay.plan.procedure import PlannedTest
 
 
 _TELLING_NS = MINUTE_NS

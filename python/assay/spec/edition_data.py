@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from assay.engine.records import Demand
 from assay.spec.datum import Datum, Strict
+from assay.spec.demand import Demand
 
 
 def _unique(values: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -7,16 +7,37 @@ Every float is a rational number, so the decision is taken on exact rationals: a
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from assay.engine.records import SteadyVerdict
 from assay.errors import ValueRangeError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 WINDOW_ROUNDS = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SteadyVerdict:
+    """The five-round decision with every number a report prints. Unit: that of the tracking variable.
+
+    rounds : the real round numbers of the window. values : the tracking variable in them.
+    steady : excursion_measured <= excursion_allowed and slope_measured <= slope_allowed, decided exactly.
+    fit : ``slope * R + intercept`` with R the real round number.
+    """
+
+    rounds: tuple[int, ...]
+    values: tuple[float, ...]
+    average: float
+    excursion_allowed: float
+    excursion_measured: float
+    slope_allowed: float
+    slope_measured: float
+    slope: float
+    intercept: float
+    steady: bool
 
 
 def steady_state(

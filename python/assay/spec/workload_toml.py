@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict
 
 from assay.errors import PlanError, UsageError
+from assay.spec.toml_file import FILE_BYTES_MAX, read_toml, validated
 from assay.spec.workload import Workload  # noqa: TC001 - read by pydantic
-from assay.toml_file import FILE_BYTES_MAX, read_toml, validated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.pages.distribution import SHARES
 from assay.results import POINT_SHARES
+from assay.summary.pages.distribution import SHARES
 from assay.summary.record import Measure
 from assay.words.digits import nth
 from assay.words.printed import words
@@ -13,7 +13,7 @@ from assay.words.printed import words
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.pages.distribution import Distribution
+    from assay.summary.pages.distribution import Distribution
     from assay.summary.record import Key, Stat
     from assay.words.coded import Coded, Number
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from assay.endings import ending_label, is_cut_short
 from assay.errors import EXIT_NOT_STEADY, EXIT_WITHHELD
 from assay.results import disturbed_count, missed_steady_state, void_places
-from assay.results.stimulus_asked import asked_steps
+from assay.results.stimulus_steps import asked_steps
 from assay.results.stimulus_time import short_windows
 from assay.summary.record import Verdict, Window
 from assay.words.coded import Coded, coded
+from assay.words.endings import ending_label, is_cut_short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from assay.spec.units import GIB, gigabytes_label, kib_label, milliseconds
-from assay.visible import visible
+from assay.words.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

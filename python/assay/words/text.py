@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from assay.spec.units import GB, MB, MICROSECOND_NS, MILLISECOND_NS, SECOND_NS, count_label, duration_label, kib_label
 from assay.words import digits
 from assay.words.coded import Coded, Range
+from assay.words.location import Place
 from assay.words.outcomes import OUTCOMES
-from assay.words.place import Place
 from assay.words.printed import (
     milliseconds_text,
     minutes_label,

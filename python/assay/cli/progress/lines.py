@@ -13,14 +13,14 @@ from assay.cli.progress.labels import (
     shares_label,
     span_label,
 )
-from assay.endings import ending_label
+from assay.words.endings import ending_label
 from assay.words.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.engine.records import Ending, SteadyVerdict, StepRecord
-    from assay.procedures.until import RoundOutcome
+    from assay.plan.until import RoundOutcome
     from assay.run.progress import PhaseEnd, Progress
 
 _DIGITS = 5

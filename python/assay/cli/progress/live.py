@@ -16,7 +16,7 @@ from assay.cli.progress.labels import (
     still_left,
 )
 from assay.cli.progress.lines import event_lines, tracked_lines
-from assay.visible import visible
+from assay.words.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.live import Live
 
-    from assay.procedures.until import RoundOutcome
+    from assay.plan.until import RoundOutcome
     from assay.run.progress import Progress, Watched
 
 PANEL_COLUMNS, BAR_COLUMNS = 100, 61

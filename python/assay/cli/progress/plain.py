@@ -7,7 +7,7 @@ from typing import IO, TYPE_CHECKING, Self
 from assay.cli.progress.labels import stamp
 from assay.cli.progress.lines import begin_line, event_lines, still_line
 from assay.spec.units import MINUTE_NS
-from assay.visible import visible
+from assay.words.visible import visible
 
 if TYPE_CHECKING:
     from assay.run.progress import Progress

@@ -19,7 +19,7 @@ from assay.dut.real.sysfs import SYSFS, Disk, disk_of, numa_node, printable, who
 from assay.dut.simulated.shipped import PREFIX, shipped_names
 from assay.engine.records import DriveIdentity
 from assay.errors import DriveNotFoundError, NotADriveError, PartitionError
-from assay.nearest import did_you_mean
+from assay.spec.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

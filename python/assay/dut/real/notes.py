@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from assay.files import process_fields
+from assay.spec.files import process_fields
 
 NOTES = Path("/run/assay")
 _START_FIELD = 19

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from assay.errors import PlanError
-from assay.files import open_named
 from assay.spec.datum import Strict
-from assay.toml_file import FILE_BYTES_MAX, read_toml, refuse_other_kind, validated
+from assay.spec.files import open_named
+from assay.spec.toml_file import FILE_BYTES_MAX, read_toml, refuse_other_kind, validated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,10 +17,10 @@ from assay.dut.simulated import shipped
 from assay.dut.simulated.injected_faults import Fault, InjectedFaults, fault_label, injected, read_fault_file
 from assay.engine.records import Control, DriveIdentity
 from assay.errors import DriveNotFoundError, ValueRangeError, joined
-from assay.nearest import did_you_mean
 from assay.spec.datum import Datum, Strict
+from assay.spec.nearest import did_you_mean
+from assay.spec.toml_file import place_error, read_toml, refuse_other_kind, validated
 from assay.spec.units import parse_bytes
-from assay.toml_file import place_error, read_toml, refuse_other_kind, validated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
         RunBreak,
         RunOrigin,
         SkippedTest,
-        SteadyVerdict,
         StoredRun,
         StoredSequence,
         StoredTest,
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
         AccessPattern,
         ActiveRange,
         DataPattern,
-        Demand,
         DirectionRecord,
         HistogramTable,
         IoPath,
@@ -66,6 +64,8 @@ if TYPE_CHECKING:
         HostRecord,
         LooksRecord,
     )
+    from assay.spec.demand import Demand
+    from assay.spec.steady import SteadyVerdict
 
 __all__ = [
     "BY_GATE",

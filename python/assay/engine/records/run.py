@@ -11,6 +11,7 @@ from assay.engine.records.sequence import OnVoid, Role, Stage
 from assay.engine.records.settings import TestSettings
 from assay.engine.records.stimulus import HistogramTable, SeriesTable, StepRecord, StepSpec, TraceSummary
 from assay.engine.records.watched import DriveRecord, HostRecord, LooksRecord
+from assay.spec.steady import SteadyVerdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,27 +31,6 @@ class Round:
 
     index: int
     cells: tuple[StepRecord, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SteadyVerdict:
-    """The five-round decision with every number a report prints. Unit: that of the tracking variable.
-
-    rounds : the real round numbers of the window. values : the tracking variable in them.
-    steady : excursion_measured <= excursion_allowed and slope_measured <= slope_allowed, decided exactly.
-    fit : ``slope * R + intercept`` with R the real round number.
-    """
-
-    rounds: tuple[int, ...]
-    values: tuple[float, ...]
-    average: float
-    excursion_allowed: float
-    excursion_measured: float
-    slope_allowed: float
-    slope_measured: float
-    slope: float
-    intercept: float
-    steady: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +58,7 @@ class StoredSequence:
     that they were issued.
     lead_in : the same of the I/Os that were issued before the windows of their steps opened, None where there are none.
     series : completions per second, None where they were not read.
-    replayed : reads the I/Os that it issued again, in batches of ``assay.traces``; None where it drew its own.
+    replayed : reads the I/Os that it issued again, in batches of ``workloads.traces``; None where it drew its own.
     captured : reads the response times in ns of every I/O that one step (from 0) issued in its window, block by block,
     where an operating point kept them.
     trace : what its captured completions say, None where they were not captured or not read.

@@ -6,7 +6,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
 from assay.engine.records.drive import CacheState
-from assay.engine.records.stimulus import AccessPattern, DataPattern, Demand
+from assay.engine.records.stimulus import AccessPattern, DataPattern
+from assay.spec.demand import Demand
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from pydantic import TypeAdapter, ValidationError
 
 from assay.errors import StoreError
-from assay.files import user_folder
 from assay.host.certificate.record import Certificate
+from assay.spec.files import user_folder
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -20,21 +20,21 @@ from typing import TYPE_CHECKING, get_args
 from assay.engine.pattern import Workload, cell_pattern, workload
 from assay.engine.records import Cell, SkippedTest
 from assay.errors import ValueRangeError
+from assay.plan.procedure import Procedure, Request
 from assay.procedures.dirth.edition import IntensityTable, PatternDatum
 from assay.procedures.dirth.options import IntensityOptions
-from assay.procedures.grid.departures import grid_departures
-from assay.procedures.grid.pages import demand_report
-from assay.procedures.grid.run import plan_demand
-from assay.procedures.grid.settings import DemandSettings
-from assay.procedures.procedure import Procedure, Request
+from assay.procedures.families.grid.departures import grid_departures
+from assay.procedures.families.grid.pages import demand_report
+from assay.procedures.families.grid.run import plan_demand
+from assay.procedures.families.grid.settings import DemandSettings
 from assay.results import cell_label
 from assay.spec.edition import WorkloadName
 from assay.spec.units import KIB
 
 if TYPE_CHECKING:
     from assay.engine.records import DataPattern
+    from assay.plan.procedure import PlannedTest
     from assay.procedures.dirth.edition import PatternDatum
-    from assay.procedures.procedure import PlannedTest
 
 
 def plan_dirth(request: Request[IntensityTable, IntensityOptions]) -> list[PlannedTest | SkippedTest]:

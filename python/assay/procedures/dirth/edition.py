@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from assay.procedures.grid.edition import DemandTable
+from assay.procedures.families.grid.edition import DemandTable
 from assay.spec.datum import Datum, Strict
 from assay.spec.edition_data import BlockKib, ReadPct
 

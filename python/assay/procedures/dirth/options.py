@@ -7,7 +7,7 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from assay.procedures.dirth.edition import IntensityTable, PatternDatum, PatternName
-from assay.procedures.grid.options import GridOptions
+from assay.procedures.families.grid.options import GridOptions
 
 
 class IntensityOptions(GridOptions):

@@ -18,18 +18,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.engine.pattern import Workload, workload
+from assay.plan.procedure import Procedure, Request
 from assay.procedures.ecw.edition import CompositeTable
-from assay.procedures.grid.departures import grid_departures
-from assay.procedures.grid.options import GridOptions
-from assay.procedures.grid.pages import demand_report
-from assay.procedures.grid.run import plan_demand
-from assay.procedures.grid.settings import DemandSettings
-from assay.procedures.procedure import Procedure, Request
+from assay.procedures.families.grid.departures import grid_departures
+from assay.procedures.families.grid.options import GridOptions
+from assay.procedures.families.grid.pages import demand_report
+from assay.procedures.families.grid.run import plan_demand
+from assay.procedures.families.grid.settings import DemandSettings
 from assay.spec.units import KIB
 
 if TYPE_CHECKING:
     from assay.engine.records import DataPattern, SkippedTest
-    from assay.procedures.procedure import PlannedTest
+    from assay.plan.procedure import PlannedTest
 
 
 def plan_ecw(request: Request[CompositeTable, GridOptions]) -> list[PlannedTest | SkippedTest]:

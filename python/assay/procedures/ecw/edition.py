@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from assay.procedures.grid.edition import DemandTable
+from assay.procedures.families.grid.edition import DemandTable
 from assay.spec.datum import Datum
 from assay.spec.edition_data import BlockKib, ReadPct
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.procedures.families.saturation.insights import falls
 from assay.procedures.five_steps.plan import INDEPENDENCE
 from assay.procedures.five_steps.settings import FiveStepsSettings
-from assay.procedures.saturation.insights import falls
 from assay.procedures.studies.insights import slow_recovery, study_insights
 from assay.procedures.subjects import pattern_subject
 from assay.summary.insight import insight

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from assay.procedures.options import DemandOptions
+from assay.plan.options import DemandOptions
 
 
 class FiveStepsOptions(DemandOptions):

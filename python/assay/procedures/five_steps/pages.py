@@ -6,12 +6,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.engine.records import Cell
-from assay.pages.facts import steady_word
-from assay.pages.model import Box, Text
-from assay.pages.results import finding_results
-from assay.pages.select import NO_RULE, Selected, claim_label
-from assay.pages.test_report import TestReport
-from assay.pages.time_axis import MINUTES
+from assay.procedures.families.loop.figures import matrix_columns
+from assay.procedures.families.saturation.figures import iops_figure
 from assay.procedures.five_steps.insights import five_steps_insights
 from assay.procedures.five_steps.plan import COMPOSITE, INDEPENDENCE, PRECONDITION, STABILITY, SURFACE
 from assay.procedures.five_steps.result import five_steps_result
@@ -23,14 +19,18 @@ from assay.procedures.five_steps.tables import (
     surface_table,
     verdict_table,
 )
-from assay.procedures.loop.figures import matrix_columns
-from assay.procedures.saturation.figures import iops_figure
 from assay.procedures.studies.figures import study_figure
 from assay.procedures.studies.pages import StudyReport
 from assay.procedures.studies.settings import StudyPlot
 from assay.results.step import cell_label
 from assay.spec.units import KIB
 from assay.summary.measures import quoted
+from assay.summary.pages.facts import steady_word
+from assay.summary.pages.model import Box, Text
+from assay.summary.pages.results import finding_results
+from assay.summary.pages.select import NO_RULE, Selected, claim_label
+from assay.summary.pages.test_report import TestReport
+from assay.summary.pages.time_axis import MINUTES
 from assay.words.coded import Coded, coded
 from assay.words.printed import or_null
 
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.engine.records import StoredRun, StoredTest
-    from assay.pages.main_figure import MainFigure
-    from assay.pages.model import Block, Figure, Page, Table
     from assay.procedures.five_steps.result import FiveSteps, StepVerdict
     from assay.spec.edition import Edition
     from assay.summary.insight import Insight
+    from assay.summary.pages.main_figure import MainFigure
+    from assay.summary.pages.model import Block, Figure, Page, Table
     from assay.summary.record import Measure
     from assay.summary.table import ResultTable
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from assay.engine.pattern import random_pattern
 from assay.engine.records import Cell, Ending, Purge
+from assay.procedures.families.saturation.run import earliest_steady_ns, saturate, saturation_phase
+from assay.procedures.families.saturation.settings import SaturationSettings
 from assay.procedures.five_steps.settings import FiveStepsSettings
 from assay.procedures.five_steps.workloads import COMPOSITES, LOADS
 from assay.procedures.planned import sector_reason, unfit
-from assay.procedures.saturation.run import earliest_steady_ns, saturate, saturation_phase
-from assay.procedures.saturation.settings import SaturationSettings
 from assay.procedures.studies.define import joined_phases, variants_planned
 from assay.procedures.studies.ground import SAMPLE_SECONDS, SMALL, Ground, Study, prepared
 from assay.procedures.studies.oio import at_total
@@ -25,8 +25,8 @@ from assay.spec.units import KIB, MIB, count_label, duration_label, kibibytes
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from assay.plan.procedure import Context, Course, PlannedTest
     from assay.procedures.five_steps.workloads import Composite
-    from assay.procedures.procedure import Context, Course, PlannedTest
     from assay.procedures.studies.settings import StudyStep
 
 PASSES = 2

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from assay.finding import Finding
+from assay.procedures.families.saturation.result import sampled_result
 from assay.procedures.five_steps.plan import (
     COMPOSITE,
     INDEPENDENCE,
@@ -16,17 +16,17 @@ from assay.procedures.five_steps.plan import (
     SURFACE,
 )
 from assay.procedures.five_steps.settings import FiveStepsSettings
-from assay.procedures.saturation.result import sampled_result
 from assay.procedures.studies.readings import COUNT_MIN, changes_of, stability_of
 from assay.procedures.studies.result import study_result
 from assay.results import ran_whole
+from assay.results.finding import Finding
 from assay.words.coded import coded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from assay.engine.records import Cell, StepRecord, StoredTest
-    from assay.procedures.saturation.result import SaturationResult
+    from assay.procedures.families.saturation.result import SaturationResult
     from assay.procedures.studies.readings import Change, Stability
     from assay.procedures.studies.result import StageResult, StudyResult
     from assay.words.coded import Coded

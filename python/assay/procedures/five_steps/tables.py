@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.engine.records import Cell
-from assay.pages.model import Table
 from assay.procedures.five_steps.plan import COMPOSITE
 from assay.procedures.five_steps.workloads import LOADS
 from assay.procedures.studies.readings import Change
 from assay.spec.units import kib_label, kib_value
 from assay.summary import columns as of
 from assay.summary.columns import field_columns
+from assay.summary.pages.model import Table
 from assay.summary.table import Column, Lines, Pivot, table_of, table_of_columns
 from assay.words.printed import NOT_AVAILABLE, mix_label, one_decimal, rate_or_na
 

@@ -13,13 +13,13 @@ Result:        IOPS of every burst over time; mean burst IOPS per wait state ove
 
 from __future__ import annotations
 
+from assay.plan.options import DemandOptions
+from assay.plan.procedure import Procedure
 from assay.procedures.hir.departures import hir_departures
 from assay.procedures.hir.edition import IdleRecoveryTable
 from assay.procedures.hir.pages import hir_report
 from assay.procedures.hir.run import plan_hir
 from assay.procedures.hir.settings import IdleRecoverySettings
-from assay.procedures.options import DemandOptions
-from assay.procedures.procedure import Procedure
 
 HIR = Procedure(
     name="hir",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.pages.model import Figure, Series
+from assay.summary.pages.model import Figure, Series
 
 if TYPE_CHECKING:
     from assay.procedures.hir.result import IdleRecoveryResult

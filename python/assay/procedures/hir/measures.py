@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.procedures.saturation.result import settled_values
+from assay.procedures.families.saturation.result import settled_values
 from assay.summary.measures import quoted
 from assay.summary.record import Measure
 from assay.words.coded import coded

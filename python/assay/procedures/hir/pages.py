@@ -9,15 +9,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from assay.pages.facts import TestFacts, pattern_stimulus, share_label, steady_word
-from assay.pages.main_figure import MainFigure
-from assay.pages.model import Series, Table, Text
-from assay.pages.results import step_results, window_results
-from assay.pages.select import NO_RULE, NOT_REACHED, STEADY, Selected, claim_label
-from assay.pages.test_report import TestReport
-from assay.pages.time_axis import MINUTES
-from assay.pages.time_figures import time_figure
-from assay.pages.verdict import minutes_window, verdict_box, verdict_figure
+from assay.procedures.families.saturation.facts import level_text, window_minutes
+from assay.procedures.families.saturation.figures import iops_figure
+from assay.procedures.families.saturation.measures import saturation_ruled
+from assay.procedures.families.saturation.result import verdict_minutes
 from assay.procedures.hir.figures import idle_figure
 from assay.procedures.hir.insights import idle_insights
 from assay.procedures.hir.measures import RETURN, idle_cell, idle_recovery_measures
@@ -25,11 +20,16 @@ from assay.procedures.hir.result import idle_recovery_result
 from assay.procedures.hir.settings import IdleRecoverySettings
 from assay.procedures.hir.tables import idle_recovery_tables
 from assay.procedures.hir.words import equal_gains
-from assay.procedures.saturation.facts import level_text, window_minutes
-from assay.procedures.saturation.figures import iops_figure
-from assay.procedures.saturation.measures import saturation_ruled
-from assay.procedures.saturation.result import verdict_minutes
 from assay.spec.units import duration_label
+from assay.summary.pages.facts import TestFacts, pattern_stimulus, share_label, steady_word
+from assay.summary.pages.main_figure import MainFigure
+from assay.summary.pages.model import Series, Table, Text
+from assay.summary.pages.results import step_results, window_results
+from assay.summary.pages.select import NO_RULE, NOT_REACHED, STEADY, Selected, claim_label
+from assay.summary.pages.test_report import TestReport
+from assay.summary.pages.time_axis import MINUTES
+from assay.summary.pages.time_figures import time_figure
+from assay.summary.pages.verdict import minutes_window, verdict_box, verdict_figure
 from assay.summary.record import Tile
 from assay.words.coded import coded
 from assay.words.printed import (
@@ -47,13 +47,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.engine.records.run import StoredRun, StoredTest
-    from assay.pages.main_figure import FigureKind
-    from assay.pages.model import Block, Entry, Figure, Page
-    from assay.pages.time_figures import Part
+    from assay.procedures.families.saturation.settings import SaturationSettings
     from assay.procedures.hir.result import IdleRecoveryResult, WaitState
-    from assay.procedures.saturation.settings import SaturationSettings
     from assay.spec.edition import Edition
     from assay.summary.insight import Insight
+    from assay.summary.pages.main_figure import FigureKind
+    from assay.summary.pages.model import Block, Entry, Figure, Page
+    from assay.summary.pages.time_figures import Part
     from assay.summary.record import Measure
     from assay.summary.table import ResultTable
     from assay.summary.verdict import Ruled

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from statistics import fmean, median
 from typing import TYPE_CHECKING
 
+from assay.procedures.families.saturation.preconditioning import preconditioning_result
 from assay.procedures.hir.settings import IdleRecoverySettings
-from assay.procedures.saturation.preconditioning import preconditioning_result
 from assay.results.ended import stored_error_count
 from assay.results.outcome import unsteady, verify_verdict, withheld_reason
 from assay.results.step import iops, max_latency_ms, response_time
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from assay.engine.records import MeasurementWindow, StepRecord, StoredTest
-    from assay.finding import Finding
-    from assay.procedures.saturation.result import SaturationResult
+    from assay.procedures.families.saturation.result import SaturationResult
+    from assay.results.finding import Finding
     from assay.words.coded import Coded
 
 

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 from assay.engine.pattern import workload
 from assay.engine.records import IDLE, Ending, Purge, SkippedTest, StepSequence
-from assay.procedures.hir.settings import IdleRecoverySettings
-from assay.procedures.phases import steps_of, timed_phase
-from assay.procedures.planned import refuse_deep, scaled_ns, shared_bytes, unfit
-from assay.procedures.procedure import PlannedTest, PlanSummary, Request
-from assay.procedures.saturation.run import (
+from assay.plan.phases import steps_of, timed_phase
+from assay.plan.procedure import PlannedTest, PlanSummary, Request
+from assay.procedures.families.saturation.run import (
     earliest_steady_ns,
     pattern_step,
     sampled_preconditioning,
     saturate,
     saturation_phase,
 )
+from assay.procedures.hir.settings import IdleRecoverySettings
+from assay.procedures.planned import refuse_deep, scaled_ns, shared_bytes, unfit
 from assay.procedures.sequences import numbered
 from assay.spec.units import count_label, duration_label
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
     from assay.engine.pattern import Workload
     from assay.engine.records import StepSpec
+    from assay.plan.options import DemandOptions
+    from assay.plan.phases import PlannedPhase
+    from assay.plan.procedure import Context, Course
     from assay.procedures.hir.edition import IdleRecoveryTable
-    from assay.procedures.options import DemandOptions
-    from assay.procedures.phases import PlannedPhase
-    from assay.procedures.procedure import Context, Course
 
 CYCLES_PER_SEQUENCE = 60
 """Sequences of a wait state end behind an idle step, so that what was measured is durable now and then."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from assay.engine.records.settings import PatternSettings
-from assay.procedures.saturation.settings import SaturationSettings
+from assay.procedures.families.saturation.settings import SaturationSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

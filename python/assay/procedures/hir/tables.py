@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from assay.procedures.saturation.tables import samples_table
+from assay.procedures.families.saturation.tables import samples_table
 from assay.summary import columns as of
 from assay.summary.table import Column, Lines, table_of
 

@@ -14,18 +14,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.plan.procedure import Procedure
+from assay.procedures.families.loop.departures import loop_departures
+from assay.procedures.families.loop.edition import LoopTable
+from assay.procedures.families.loop.options import LoopOptions
+from assay.procedures.families.loop.report import loop_report
+from assay.procedures.families.loop.run import plan_loop
+from assay.procedures.families.loop.settings import LoopSettings
 from assay.procedures.iops.pages import iops_pages
-from assay.procedures.loop.departures import loop_departures
-from assay.procedures.loop.edition import LoopTable
-from assay.procedures.loop.options import LoopOptions
-from assay.procedures.loop.report import loop_report
-from assay.procedures.loop.run import plan_loop
-from assay.procedures.loop.settings import LoopSettings
-from assay.procedures.procedure import Procedure
 from assay.spec.units import KIB
 
 if TYPE_CHECKING:
-    from assay.procedures.procedure import PlannedTest, Request
+    from assay.plan.procedure import PlannedTest, Request
 
 
 def plan_iops(request: Request[LoopTable, LoopOptions]) -> list[PlannedTest]:

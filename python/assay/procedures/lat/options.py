@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from assay.procedures.loop.options import LoopOptions
+from assay.procedures.families.loop.options import LoopOptions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,17 +9,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from assay.pages.histogram import histogram_parts
-from assay.pages.model import Text
-from assay.procedures.loop.figures import columns_figure
-from assay.procedures.loop.open_loop_pages import open_loop_parts
-from assay.procedures.loop.result import latency_maxima, window_times
+from assay.procedures.families.loop.figures import columns_figure
+from assay.procedures.families.loop.open_loop_pages import open_loop_parts
+from assay.procedures.families.loop.result import latency_maxima, window_times
 from assay.results import NINES, kept_histograms
+from assay.summary.pages.histogram import histogram_parts
+from assay.summary.pages.model import Text
 
 if TYPE_CHECKING:
-    from assay.pages.model import Page, Table
-    from assay.pages.test_report import PagePart
-    from assay.procedures.loop.report import LoopReport
+    from assay.procedures.families.loop.report import LoopReport
+    from assay.summary.pages.model import Page, Table
+    from assay.summary.pages.test_report import PagePart
 
 _TWO_AVERAGES = (
     "An average here is the mean of the rounds' averages; that of all I/Os stands as Mean under Response Times, and is "

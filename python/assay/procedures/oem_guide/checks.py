@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.finding import Finding
 from assay.procedures.oem_guide.options import BURN_IN_HOURS
 from assay.procedures.oem_guide.plan import BURN_IN_LABEL, IDLE_LABEL
 from assay.results import issued_bytes, sequence_audits
 from assay.results.audit import counted
+from assay.results.finding import Finding
 from assay.spec.units import HOUR_SECONDS, SECOND_NS
 from assay.words.coded import coded
 

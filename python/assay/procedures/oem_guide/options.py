@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from assay.engine.records import Demand
-from assay.procedures.options import Options
+from assay.plan.options import Options
 
 OUTSTANDING = 32
 BURN_IN_HOURS = 2.0

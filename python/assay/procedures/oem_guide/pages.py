@@ -5,11 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from assay.finding import Finding
-from assay.pages.model import Text
-from assay.pages.results import finding_results
-from assay.pages.select import NO_RULE, Selected, claim_label
-from assay.pages.test_report import TestReport
 from assay.procedures.oem_guide.checks import guide_checks
 from assay.procedures.oem_guide.plan import ALIGNED, CORNERS, OFF
 from assay.procedures.oem_guide.tables import (
@@ -25,7 +20,12 @@ from assay.procedures.studies.figures import study_figure
 from assay.procedures.studies.pages import StudyReport
 from assay.procedures.studies.result import study_result
 from assay.procedures.studies.settings import StudyPlot
+from assay.results.finding import Finding
 from assay.summary.measures import quoted
+from assay.summary.pages.model import Text
+from assay.summary.pages.results import finding_results
+from assay.summary.pages.select import NO_RULE, Selected, claim_label
+from assay.summary.pages.test_report import TestReport
 from assay.summary.table import records
 from assay.words.coded import coded
 from assay.words.printed import paragraph
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.engine.records import StoredRun, StoredTest
-    from assay.pages.main_figure import MainFigure
-    from assay.pages.model import Block, Page
     from assay.procedures.oem_guide.tables import GuideRow
     from assay.spec.edition import Edition
+    from assay.summary.pages.main_figure import MainFigure
+    from assay.summary.pages.model import Block, Page
     from assay.summary.record import Key, Measure
     from assay.summary.table import ResultTable
 

@@ -16,7 +16,7 @@ from assay.words.printed import size_label
 
 if TYPE_CHECKING:
     from assay.engine.records import Access
-    from assay.procedures.procedure import PlannedTest
+    from assay.plan.procedure import PlannedTest
     from assay.procedures.studies.settings import StudySettings, StudyStep
 
 RUN_SECONDS, RAMP_SECONDS = 30.0, 10.0

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.pages.model import Table
 from assay.procedures.oem_guide.plan import ALIGNED, COMPRESSIBLE, CORNERS, DEPTHS, OFF, STORED_SHARE, corner_of
 from assay.results import error_count
 from assay.spec.units import MB, MIB
 from assay.summary import columns as of
+from assay.summary.pages.model import Table
 from assay.summary.table import Column, table_of
 from assay.words.printed import (
     NOT_APPLICABLE,
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from assay.engine.records import StepRecord, StoredTest
-    from assay.finding import Finding
     from assay.procedures.oem_guide.plan import Corner
     from assay.procedures.studies.result import StageResult, StudyResult
+    from assay.results.finding import Finding
     from assay.summary.table import Declared, ResultTable
 
 _COLUMNS = (

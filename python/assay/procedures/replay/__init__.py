@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.procedures.procedure import Procedure
+from assay.plan.procedure import Procedure
 from assay.procedures.replay.options import ReplayOptions
 from assay.procedures.replay.pages import replay_report
 from assay.procedures.replay.run import plan_replay

@@ -8,9 +8,9 @@ from typing import Annotated, Literal, Self
 from pydantic import Field
 
 from assay.errors import UsageError
-from assay.procedures.options import Options
-from assay.procedures.replay.looked import looked_at
+from assay.plan.options import Options
 from assay.procedures.replay.settings import TraceFacts, TraceSource
+from assay.procedures.replay.trace_view import looked_at
 
 SPEED_MIN, SPEED_MAX = 0.001, 1000.0
 """Times between recorded I/Os may be divided by so much."""

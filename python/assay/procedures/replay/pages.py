@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from assay.pages.main_figure import MainFigure
-from assay.pages.model import Figure, Series, Table, Text
+from assay.plan.fills import preparation_text, with_fill
 from assay.procedures.custom import CustomReport, CustomResult, Value
-from assay.procedures.fills import preparation_text, with_fill
 from assay.procedures.replay.insights import replay_insights
 from assay.procedures.replay.result import GRADES, replayed
 from assay.procedures.replay.settings import ReplaySettings
@@ -17,6 +15,8 @@ from assay.results import withheld_reason
 from assay.spec.units import duration_label
 from assay.summary.columns import IO_COUNT, SECOND, UNIT
 from assay.summary.measures import MEAN
+from assay.summary.pages.main_figure import MainFigure
+from assay.summary.pages.model import Figure, Series, Table, Text
 from assay.summary.record import Measure, Stat
 from assay.summary.table import Column, Lines, table_of, table_of_columns
 from assay.words.coded import Coded, coded
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.engine.records import StoredRun, StoredTest
-    from assay.pages.facts import TestFacts
-    from assay.pages.model import Block, Entry, Page
     from assay.procedures.replay.result import Replayed, Times
     from assay.spec.edition import Edition
     from assay.summary.insight import Insight
+    from assay.summary.pages.facts import TestFacts
+    from assay.summary.pages.model import Block, Entry, Page
     from assay.summary.table import Declared, ResultTable
-    from assay.traces.stream_map import SizeShare
+    from assay.workloads.traces.stream_map import SizeShare
 
     _Number = tuple[str, str, float | None, Stat]
 

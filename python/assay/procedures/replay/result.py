@@ -23,12 +23,12 @@ from assay.results.step import (
     trimmed_mb_per_s,
 )
 from assay.spec.units import MILLISECOND_NS, SECOND_NS
-from assay.traces import stream_map
+from assay.workloads.traces import stream_map
 
 if TYPE_CHECKING:
     from assay.engine.records import StepRecord, StoredTest
     from assay.results.histogram import ResponseTimes
-    from assay.traces import StreamMap
+    from assay.workloads.traces import StreamMap
 
 GRADES = (("exact", 0.0), ("good", 0.1), ("fair", 1.0))
 """Grades of lateness with the longest p99 in ms of each: nothing; less than a flash read takes; less than a busy drive

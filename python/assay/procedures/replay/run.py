@@ -5,27 +5,27 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from assay.endings import INCOMPLETE
 from assay.engine.pattern import leading_range
 from assay.engine.records import AccessPattern, Demand, Ending, StepSequence, StepSpec, StopRule
 from assay.errors import UsageError
+from assay.plan.fills import fill_amounts, fill_phase, prepared
+from assay.plan.phases import PlannedPhase
+from assay.plan.procedure import LONGEST_NS, PlannedTest, PlanSummary
 from assay.procedures.custom import common_settings, whole_drive_bytes
-from assay.procedures.fills import fill_amounts, fill_phase, prepared
-from assay.procedures.phases import PlannedPhase
-from assay.procedures.procedure import LONGEST_NS, PlannedTest, PlanSummary
-from assay.procedures.replay.looked import guess_remedy, write_ios
 from assay.procedures.replay.settings import ReplaySettings
+from assay.procedures.replay.trace_view import guess_remedy, write_ios
 from assay.results.step import short_of_asked
 from assay.spec.units import SECOND_NS, TRANSFER_BYTES_MAX
-from assay.traces import mapping_for
+from assay.words.endings import INCOMPLETE
+from assay.workloads.traces import mapping_for
 
 if TYPE_CHECKING:
     from assay.engine.records import DriveIdentity
-    from assay.procedures.procedure import Context, Course, Request
+    from assay.plan.procedure import Context, Course, Request
     from assay.procedures.replay.options import ReplayOptions
     from assay.procedures.replay.settings import TraceFacts
     from assay.spec.datum import Strict
-    from assay.traces import Mapping, StreamMap
+    from assay.workloads.traces import Mapping, StreamMap
 
 
 _SIZES_TOLD = 4

@@ -8,7 +8,7 @@ from typing import Literal
 # Read by the codec when the program runs.
 from assay.engine.records import StepSpec, TestSettings
 from assay.errors import UsageError
-from assay.traces import Mapping, Rounded, StreamMap
+from assay.workloads.traces import Mapping, Rounded, StreamMap
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.pages.model import Table
 from assay.spec.units import GB, MB, MILLISECOND_NS, SECOND_NS, duration_label
+from assay.summary.pages.model import Table
 from assay.words.printed import NOT_AVAILABLE, size_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from assay.traces import StreamMap
+    from assay.workloads.traces import StreamMap
 
 _KINDS = ("read", "write", "trim", "flush")
 _SHOWN = 16

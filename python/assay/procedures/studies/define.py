@@ -9,10 +9,10 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from assay.engine.records import SkippedTest
+from assay.plan.phases import PlannedPhase, steps_of, timed_phase
+from assay.plan.procedure import PlannedTest, PlanSummary, Procedure
 from assay.procedures.departures import shortened
-from assay.procedures.phases import PlannedPhase, steps_of, timed_phase
 from assay.procedures.planned import refuse_deep
-from assay.procedures.procedure import PlannedTest, PlanSummary, Procedure
 from assay.procedures.studies.ground import SAMPLE_SECONDS, Ground, Study
 from assay.procedures.studies.options import StudyOptions
 from assay.procedures.studies.pages import study_report
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from assay.engine.records import DriveIdentity, Stage, StoredRun, StoredTest
-    from assay.pages.test_report import TestReport
-    from assay.procedures.options import Options
-    from assay.procedures.procedure import Request
+    from assay.plan.options import Options
+    from assay.plan.procedure import Request
     from assay.procedures.studies.settings import StudyStep, StudyVariant
     from assay.procedures.xsr.settings import CrossStimulusSettings
     from assay.spec.datum import Strict
     from assay.spec.edition import Edition
+    from assay.summary.pages.test_report import TestReport
 
     Variants = Callable[[Ground], Study | SkippedTest]
     Planned = Callable[[Any, Ground], PlannedTest]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from assay.pages.distribution import CURVES_MAX, Distribution, part
-from assay.pages.heat_figures import time_heat
 from assay.procedures.studies.result import settled_count
 from assay.procedures.studies.settings import StudySettings
 from assay.results import all_step_times
 from assay.spec.units import MINUTE_NS
+from assay.summary.pages.distribution import CURVES_MAX, Distribution, part
+from assay.summary.pages.heat_figures import time_heat
 from assay.words.coded import coded
 from assay.words.printed import paragraph
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from assay.engine.records import StepRecord, StoredTest
-    from assay.pages.distribution import Part
-    from assay.pages.model import Figure
     from assay.procedures.studies.result import StageResult, StudyResult, VariantResult
     from assay.procedures.studies.settings import StudyVariant
     from assay.results import ResponseTimes
+    from assay.summary.pages.distribution import Part
+    from assay.summary.pages.model import Figure
 
 
 class _Measured(NamedTuple):

@@ -6,15 +6,15 @@ import math
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from assay.pages.model import Figure, Series, Tick
-from assay.pages.time_axis import MINUTES, SECONDS
+from assay.summary.pages.model import Figure, Series, Tick
+from assay.summary.pages.time_axis import MINUTES, SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from assay.pages.model import Scale
     from assay.procedures.studies.result import StageResult, StudyResult, VariantResult
     from assay.procedures.studies.settings import StudyPlot
+    from assay.summary.pages.model import Scale
 
 ASPECT = 1.25
 TICKS_MAX = 10

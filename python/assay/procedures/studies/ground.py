@@ -15,8 +15,8 @@ from assay.spec.units import KIB
 
 if TYPE_CHECKING:
     from assay.engine.records import Access, DriveIdentity
-    from assay.procedures.loop.edition import LoopTable
-    from assay.procedures.procedure import Request
+    from assay.plan.procedure import Request
+    from assay.procedures.families.loop.edition import LoopTable
     from assay.procedures.studies.settings import StudyPlot, StudyReading, StudyVariant
 
 CAPACITY_BYTES_MIN = 64 << 20

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Self
 
-from assay.procedures.data_file import check_data_file
-from assay.procedures.options import DemandOptions
+from assay.plan.data_file import check_data_file
+from assay.plan.options import DemandOptions
 
 
 class StudyOptions(DemandOptions):

@@ -5,12 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from assay.pages.facts import TestFacts, share_label
-from assay.pages.main_figure import MainFigure
-from assay.pages.model import Figure, Table, Text
-from assay.pages.results import step_results
-from assay.pages.select import NO_RULE, Selected, claim_label
-from assay.pages.test_report import TestReport
 from assay.procedures.studies.data import study_data
 from assay.procedures.studies.distribution import study_distribution
 from assay.procedures.studies.figures import study_figure
@@ -21,6 +15,12 @@ from assay.procedures.studies.result import study_result
 from assay.procedures.studies.settings import StudySettings
 from assay.procedures.studies.tables import study_tables
 from assay.spec.units import duration_label
+from assay.summary.pages.facts import TestFacts, share_label
+from assay.summary.pages.main_figure import MainFigure
+from assay.summary.pages.model import Figure, Table, Text
+from assay.summary.pages.results import step_results
+from assay.summary.pages.select import NO_RULE, Selected, claim_label
+from assay.summary.pages.test_report import TestReport
 from assay.summary.record import OWN_SLOTS, Tile
 from assay.words.coded import coded
 from assay.words.printed import NOT_APPLICABLE, NOT_AVAILABLE, mix_label, one_decimal, paragraph, percent, size_label
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.engine.records.run import StoredRun, StoredTest
-    from assay.pages.distribution import Distribution
-    from assay.pages.main_figure import FigureKind
-    from assay.pages.model import Block, Entry, Page
     from assay.procedures.studies.result import StudyResult
     from assay.procedures.studies.settings import StudyStep
     from assay.spec.edition import Edition
     from assay.summary.insight import Insight
+    from assay.summary.pages.distribution import Distribution
+    from assay.summary.pages.main_figure import FigureKind
+    from assay.summary.pages.model import Block, Entry, Page
     from assay.summary.record import Measure
     from assay.summary.table import ResultTable
 

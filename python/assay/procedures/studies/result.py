@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from assay.engine.records import Demand, StepRecord, StoredTest
-    from assay.finding import Finding
     from assay.procedures.studies.settings import StudyStep, StudyVariant
+    from assay.results.finding import Finding
     from assay.words.coded import Coded
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.engine.records import Role
-    from assay.procedures.procedure import Context, Course
+    from assay.plan.procedure import Context, Course
     from assay.procedures.studies.settings import StudySettings, StudyStep, StudyVariant
 
 STEPS_PER_SEQUENCE = 60

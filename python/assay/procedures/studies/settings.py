@@ -7,7 +7,8 @@ from typing import Literal
 
 from assay.engine.records.drive import CacheState
 from assay.engine.records.settings import TestSettings
-from assay.engine.records.stimulus import AccessPattern, Demand
+from assay.engine.records.stimulus import AccessPattern
+from assay.spec.demand import Demand
 
 StudyVariable = Literal["iops", "throughput", "response", "largest", "relative"]
 StudyReading = Literal["stages", "grid", "change", "stability", "demand"]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.pages.model import Table
 from assay.procedures.studies.figures import Y_TITLES
 from assay.procedures.studies.readings import BAND_SHARE, KNEE_SHARE, TOO_FEW
 from assay.procedures.studies.result import settled_samples
 from assay.spec.units import GB
+from assay.summary.pages.model import Table
 from assay.words.printed import (
     NOT_APPLICABLE,
     NOT_AVAILABLE,

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.procedures.procedure import Procedure
+from assay.plan.procedure import Procedure
 from assay.procedures.studies.define import study_departures
 from assay.procedures.studies.ground import LARGE, SAMPLE_SECONDS, Ground
 from assay.procedures.studies.options import StudyOptions
@@ -25,7 +25,7 @@ from assay.spec.units import KIB
 
 if TYPE_CHECKING:
     from assay.engine.records import SkippedTest
-    from assay.procedures.procedure import PlannedTest, Request
+    from assay.plan.procedure import PlannedTest, Request
     from assay.procedures.xsr.run import Group
     from assay.spec.datum import Strict
 

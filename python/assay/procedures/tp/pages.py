@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.procedures.loop.figures import plane_figure
-from assay.procedures.loop.open_loop_pages import open_loop_parts
+from assay.procedures.families.loop.figures import plane_figure
+from assay.procedures.families.loop.open_loop_pages import open_loop_parts
 from assay.words.printed import size_label
 
 if TYPE_CHECKING:
-    from assay.pages.model import Page
-    from assay.procedures.loop.report import LoopReport
+    from assay.procedures.families.loop.report import LoopReport
+    from assay.summary.pages.model import Page
 
 
 def tp_pages(test_report: LoopReport) -> tuple[Page, ...]:

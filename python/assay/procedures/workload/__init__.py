@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.procedures.procedure import Procedure
+from assay.plan.procedure import Procedure
 from assay.procedures.workload.options import WorkloadOptions
 from assay.procedures.workload.pages import workload_report
 from assay.procedures.workload.run import plan_workload

@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from assay.errors import UsageError
-from assay.iometer import access_spec, results_csv, without_cycling
-from assay.iometer.results_write import CpuFigures, Direction, StageFigures, WorkerFigures
 from assay.results import withheld_reason
-from assay.results.asked_workload import asked_stage
 from assay.results.step import window_count
+from assay.results.workload import asked_stage
 from assay.spec.units import SECOND_NS
 from assay.words.text import text
+from assay.workloads.iometer import access_spec, results_csv, without_cycling
+from assay.workloads.iometer.results_write import CpuFigures, Direction, StageFigures, WorkerFigures
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
         StoredSequence,
         StoredTest,
     )
-    from assay.iometer.model import AccessSpec
     from assay.spec.workload import Stage
+    from assay.workloads.iometer.model import AccessSpec
 
 _MANAGER = "Assay"
 _CLOCK_HZ = SECOND_NS

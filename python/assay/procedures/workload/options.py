@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from assay.errors import UsageError
-from assay.procedures.options import Options
+from assay.plan.options import Options
 from assay.spec.workload import Stage, Workload
 
 

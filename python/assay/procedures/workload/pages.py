@@ -8,12 +8,8 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import UsageError
-from assay.pages.main_figure import MainFigure, main_tail
-from assay.pages.model import Table, Text
-from assay.pages.time_axis import MINUTES
-from assay.pages.time_figures import time_figure
+from assay.plan.fills import preparation_text, with_fill
 from assay.procedures.custom import CustomReport, CustomResult, Value
-from assay.procedures.fills import preparation_text, with_fill
 from assay.procedures.workload.insights import workload_insights
 from assay.procedures.workload.iometer_csv import iometer_csv
 from assay.procedures.workload.result import PERCENTILE_FIELDS, iops_over_time, stage_results
@@ -24,6 +20,10 @@ from assay.spec.units import duration_label
 from assay.summary import columns as of
 from assay.summary.columns import percentile_columns
 from assay.summary.measures import MEAN, percentile_key, stat_of
+from assay.summary.pages.main_figure import MainFigure, main_tail
+from assay.summary.pages.model import Table, Text
+from assay.summary.pages.time_axis import MINUTES
+from assay.summary.pages.time_figures import time_figure
 from assay.summary.record import OWN_SLOTS, Key, Measure, Tile
 from assay.summary.table import Column, table_of
 from assay.words.coded import coded
@@ -38,13 +38,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.engine.records import AccessPattern, StepSpec, StoredRun, StoredTest
-    from assay.pages.facts import TestFacts
-    from assay.pages.model import Block, Entry, Figure, Page
-    from assay.pages.test_report import PagePart
     from assay.procedures.workload.result import StreamResult
     from assay.procedures.workload.settings import WorkloadStage
     from assay.spec.edition import Edition
     from assay.summary.insight import Insight
+    from assay.summary.pages.facts import TestFacts
+    from assay.summary.pages.model import Block, Entry, Figure, Page
+    from assay.summary.pages.test_report import PagePart
     from assay.summary.table import Declared, ResultTable
 
 _PERCENTILES = tuple(map(percentile_key, POINT_SHARES))

@@ -7,18 +7,18 @@ from math import ceil, sqrt
 from typing import TYPE_CHECKING
 
 from assay.engine.records import Ending, StepSequence, StopRule
+from assay.plan.fills import fill_amounts, fill_phase, prepared
+from assay.plan.phases import PlannedPhase, steps_of, timed_phase
+from assay.plan.procedure import LONGEST_NS, PlannedTest, PlanSummary
 from assay.procedures.custom import common_settings, whole_drive_bytes
-from assay.procedures.fills import fill_amounts, fill_phase, prepared
-from assay.procedures.phases import PlannedPhase, steps_of, timed_phase
 from assay.procedures.planned import scaled_ns
-from assay.procedures.procedure import LONGEST_NS, PlannedTest, PlanSummary
 from assay.procedures.workload.settings import WorkloadSettings, WorkloadStage
 from assay.procedures.workload.streams import stage_steps
 from assay.spec.units import SECOND_NS, count_label
 
 if TYPE_CHECKING:
     from assay.engine.records import StepSpec
-    from assay.procedures.procedure import Context, Course, Request
+    from assay.plan.procedure import Context, Course, Request
     from assay.procedures.workload.options import WorkloadOptions
     from assay.spec.datum import Strict
 

@@ -12,8 +12,8 @@ Result:        IOPS over time and data written; peak, peak drop, steady state; i
 
 from __future__ import annotations
 
-from assay.procedures.procedure import Procedure
-from assay.procedures.saturation.settings import SaturationSettings
+from assay.plan.procedure import Procedure
+from assay.procedures.families.saturation.settings import SaturationSettings
 from assay.procedures.wsat.departures import wsat_departures
 from assay.procedures.wsat.edition import SaturationTable
 from assay.procedures.wsat.options import SaturationOptions

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.engine.records import DriveIdentity, StoredTest
-    from assay.procedures.saturation.settings import SaturationSettings
+    from assay.procedures.families.saturation.settings import SaturationSettings
     from assay.procedures.wsat.edition import SaturationTable
 
 

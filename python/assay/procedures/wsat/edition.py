@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from assay.procedures.saturation.settings import SaturationStop
+from assay.procedures.families.saturation.settings import SaturationStop
 from assay.spec.datum import Datum, Strict
 from assay.spec.edition_data import DemandDatum, HistogramSeconds, RangeDatum, Seconds, Share, Unique, WorkloadName
 

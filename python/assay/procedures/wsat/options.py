@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from assay.procedures.options import DemandOptions
-from assay.procedures.saturation.settings import SaturationStop
+from assay.plan.options import DemandOptions
+from assay.procedures.families.saturation.settings import SaturationStop
 from assay.spec.edition import WorkloadName
 
 

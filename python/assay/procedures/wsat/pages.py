@@ -9,14 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from assay.endings import ending_label
-from assay.pages.histogram import histogram_parts
-from assay.pages.model import Box, Table, Text
-from assay.pages.test_report import TestReport
-from assay.pages.time_axis import MINUTES
-from assay.pages.verdict import minutes_window
-from assay.procedures.saturation.distribution import saturation_distribution
-from assay.procedures.saturation.facts import (
+from assay.procedures.families.saturation.distribution import saturation_distribution
+from assay.procedures.families.saturation.facts import (
     coarse_samples,
     fresh_label,
     is_fresh,
@@ -27,18 +21,24 @@ from assay.procedures.saturation.facts import (
     saturation_settings,
     steady_label,
 )
-from assay.procedures.saturation.figures import FILLS, WRITTEN, iops_figure, response_figure
-from assay.procedures.saturation.insights import last_fill_change, saturation_insights
-from assay.procedures.saturation.main_figures import saturation_main_figures
-from assay.procedures.saturation.measures import saturation_measures, saturation_ruled
-from assay.procedures.saturation.readings import saturation_readings
-from assay.procedures.saturation.result import LEVEL_BAND, saturation_result, verdict_minutes
-from assay.procedures.saturation.results import saturation_results
-from assay.procedures.saturation.settings import SaturationSettings
-from assay.procedures.saturation.tables import saturation_tables
+from assay.procedures.families.saturation.figures import FILLS, WRITTEN, iops_figure, response_figure
+from assay.procedures.families.saturation.insights import last_fill_change, saturation_insights
+from assay.procedures.families.saturation.main_figures import saturation_main_figures
+from assay.procedures.families.saturation.measures import saturation_measures, saturation_ruled
+from assay.procedures.families.saturation.readings import saturation_readings
+from assay.procedures.families.saturation.result import LEVEL_BAND, saturation_result, verdict_minutes
+from assay.procedures.families.saturation.results import saturation_results
+from assay.procedures.families.saturation.settings import SaturationSettings
+from assay.procedures.families.saturation.tables import saturation_tables
 from assay.summary.measures import FIRST, LAST, SETTLED
+from assay.summary.pages.histogram import histogram_parts
+from assay.summary.pages.model import Box, Table, Text
+from assay.summary.pages.test_report import TestReport
+from assay.summary.pages.time_axis import MINUTES
+from assay.summary.pages.verdict import minutes_window
 from assay.summary.record import Tile
 from assay.words.coded import Coded, coded
+from assay.words.endings import ending_label
 from assay.words.printed import NOT_AVAILABLE, minutes_label, one_decimal, percent
 
 if TYPE_CHECKING:
@@ -46,15 +46,15 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StoredTest
     from assay.engine.records.run import StoredRun
-    from assay.pages.distribution import Distribution
-    from assay.pages.facts import TestFacts
-    from assay.pages.main_figure import MainFigure
-    from assay.pages.model import Block, Entry, Figure, Page
-    from assay.pages.select import Selected
-    from assay.pages.test_report import PagePart
-    from assay.procedures.saturation.result import Mark, SaturationResult
+    from assay.procedures.families.saturation.result import Mark, SaturationResult
     from assay.spec.edition import Edition
     from assay.summary.insight import Insight
+    from assay.summary.pages.distribution import Distribution
+    from assay.summary.pages.facts import TestFacts
+    from assay.summary.pages.main_figure import MainFigure
+    from assay.summary.pages.model import Block, Entry, Figure, Page
+    from assay.summary.pages.select import Selected
+    from assay.summary.pages.test_report import PagePart
     from assay.summary.record import Measure
     from assay.summary.table import ResultTable
     from assay.summary.verdict import Ruled

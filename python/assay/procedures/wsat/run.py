@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from assay.engine.pattern import workload
 from assay.engine.records import Purge, SkippedTest
 from assay.errors import ValueRangeError
-from assay.procedures.phases import histogram_phase, steps_of
+from assay.plan.phases import histogram_phase, steps_of
+from assay.plan.procedure import PlannedTest, PlanSummary, Request
+from assay.procedures.families.saturation.run import pattern_step, saturate, saturation_phase
+from assay.procedures.families.saturation.settings import SaturationSettings
 from assay.procedures.planned import refuse_deep, scaled_ns, shared_bytes, unfit
-from assay.procedures.procedure import PlannedTest, PlanSummary, Request
-from assay.procedures.saturation.run import pattern_step, saturate, saturation_phase
-from assay.procedures.saturation.settings import SaturationSettings
 from assay.procedures.sequences import histogram
 from assay.spec.steady import WINDOW_ROUNDS
 from assay.spec.units import HOUR_SECONDS, duration_label, gigabytes_label
@@ -19,8 +19,8 @@ from assay.spec.units import HOUR_SECONDS, duration_label, gigabytes_label
 if TYPE_CHECKING:
     from assay.engine.pattern import Workload
     from assay.engine.records import StepSequence
-    from assay.procedures.phases import PlannedPhase
-    from assay.procedures.procedure import Context, Course
+    from assay.plan.phases import PlannedPhase
+    from assay.plan.procedure import Context, Course
     from assay.procedures.wsat.edition import SaturationTable
     from assay.procedures.wsat.options import SaturationOptions
 

@@ -15,8 +15,8 @@ Result:        throughput, average and maximum response time over time; minutes 
 
 from __future__ import annotations
 
-from assay.procedures.options import DemandOptions
-from assay.procedures.procedure import Procedure
+from assay.plan.options import DemandOptions
+from assay.plan.procedure import Procedure
 from assay.procedures.xsr.departures import xsr_departures
 from assay.procedures.xsr.edition import CrossStimulusTable
 from assay.procedures.xsr.pages import xsr_report

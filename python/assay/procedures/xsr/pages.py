@@ -8,13 +8,6 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from assay.pages.facts import TestFacts, share_label
-from assay.pages.main_figure import MainFigure
-from assay.pages.model import Figure, Series, Table, Text
-from assay.pages.results import step_results
-from assay.pages.select import NO_RULE, Selected, claim_label
-from assay.pages.test_report import TestReport
-from assay.pages.time_figures import enlarged, time_figure
 from assay.procedures.xsr.insights import cross_stimulus_insights
 from assay.procedures.xsr.measures import cross_stimulus_measures
 from assay.procedures.xsr.result import cross_stimulus_result, slowest
@@ -22,6 +15,13 @@ from assay.procedures.xsr.settings import CrossStimulusSettings
 from assay.procedures.xsr.tables import cross_stimulus_tables
 from assay.procedures.xsr.words import recovery_label, recovery_name
 from assay.spec.units import duration_label
+from assay.summary.pages.facts import TestFacts, share_label
+from assay.summary.pages.main_figure import MainFigure
+from assay.summary.pages.model import Figure, Series, Table, Text
+from assay.summary.pages.results import step_results
+from assay.summary.pages.select import NO_RULE, Selected, claim_label
+from assay.summary.pages.test_report import TestReport
+from assay.summary.pages.time_figures import enlarged, time_figure
 from assay.summary.record import Tile
 from assay.words.coded import coded
 from assay.words.printed import (
@@ -40,12 +40,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from assay.engine.records.run import StoredRun, StoredTest
-    from assay.pages.main_figure import FigureKind
-    from assay.pages.model import Block, Entry, Page, Scale
-    from assay.pages.test_report import PagePart
     from assay.procedures.xsr.result import CrossStimulusResult, GroupResult
     from assay.spec.edition import Edition
     from assay.summary.insight import Insight
+    from assay.summary.pages.main_figure import FigureKind
+    from assay.summary.pages.model import Block, Entry, Page, Scale
+    from assay.summary.pages.test_report import PagePart
     from assay.summary.record import Measure
     from assay.summary.table import ResultTable
 

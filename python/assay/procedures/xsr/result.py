@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from assay.engine.records import StepRecord, StoredTest
-    from assay.finding import Finding
     from assay.procedures.xsr.settings import AccessGroup
+    from assay.results.finding import Finding
     from assay.words.coded import Coded
 
 END_SHARE = 0.1

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from assay.engine.pattern import cell_pattern
 from assay.engine.records import Access, Cell, Demand, Ending, Purge, SkippedTest, StepSequence
-from assay.procedures.phases import steps_of, timed_phase
+from assay.plan.phases import steps_of, timed_phase
+from assay.plan.procedure import PlannedTest, PlanSummary, Request
+from assay.procedures.families.saturation.run import pattern_step
 from assay.procedures.planned import refuse_deep, scaled_ns, shared_bytes, unfit
-from assay.procedures.procedure import PlannedTest, PlanSummary, Request
-from assay.procedures.saturation.run import pattern_step
 from assay.procedures.sequences import numbered
 from assay.procedures.xsr.result import sample_count
 from assay.procedures.xsr.settings import AccessGroup, CrossStimulusSettings
@@ -19,9 +19,9 @@ from assay.spec.units import HOUR_SECONDS, KIB, duration_label
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from assay.procedures.options import DemandOptions
-    from assay.procedures.phases import PlannedPhase
-    from assay.procedures.procedure import Context, Course
+    from assay.plan.options import DemandOptions
+    from assay.plan.phases import PlannedPhase
+    from assay.plan.procedure import Context, Course
     from assay.procedures.xsr.edition import CrossStimulusTable
 
 Group = tuple["Access", int, float]

@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.pages.model import TURNED_NOTE
 from assay.report.drawing.frame import wrapped
 from assay.report.drawing.letters import text_width
 from assay.report.drawing.scale import Axis, number_ticks
 from assay.report.drawing.svg import group, path, polygon, polyline, text
 from assay.report.drawing.theme import series_class
+from assay.summary.pages.model import TURNED_NOTE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from assay.pages.model import Figure, Series, Tick
     from assay.report.drawing.svg import Point
     from assay.report.drawing.theme import Size
+    from assay.summary.pages.model import Figure, Series, Tick
 
 _HALF, _EDGE = 0.3, 0.5
 """Half the side of a column, whose neighbours are 1 away, and how far the floor goes beyond the middle of the last."""

@@ -14,7 +14,6 @@ import itertools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from assay.pages.model import Tick
 from assay.report.drawing.legend import legend, legend_parts
 from assay.report.drawing.letters import text_width
 from assay.report.drawing.markers import markers
@@ -22,15 +21,16 @@ from assay.report.drawing.scale import Axis, address, rows_axis
 from assay.report.drawing.spread import spread_out
 from assay.report.drawing.svg import group, length, path, text
 from assay.report.drawing.theme import series_class
+from assay.summary.pages.model import Tick
 from assay.words.digits import brief, si, three_digits, times
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from assay.pages.dots import Dot, DotRow, Dots
-    from assay.pages.model import Figure
     from assay.report.drawing.svg import Anchor, Point
     from assay.report.drawing.theme import Size
+    from assay.summary.pages.dots import Dot, DotRow, Dots
+    from assay.summary.pages.model import Figure
 
 NONE = "\N{EN DASH}"
 BEST = "best"

@@ -13,9 +13,9 @@ from assay.report.drawing.svg import length, path, text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from assay.pages.model import Figure, Tick
     from assay.report.drawing.scale import Axis
     from assay.report.drawing.theme import Size
+    from assay.summary.pages.model import Figure, Tick
 
 _LINE = 1.25
 """Height of a line of text, in letters."""

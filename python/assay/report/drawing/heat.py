@@ -11,18 +11,18 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
-from assay.pages.log_axis import labelled_ticks
 from assay.report.drawing.letters import text_width
 from assay.report.drawing.scale import Axis, spaced
 from assay.report.drawing.svg import length, text
+from assay.summary.pages.log_axis import labelled_ticks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from assay.pages.model import Heat
     from assay.report.drawing.frame import Frame
+    from assay.summary.pages.model import Heat
 
 _STOPS = np.array(
     (

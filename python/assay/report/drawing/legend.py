@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.pages.model import SPAN_LABEL
 from assay.report.drawing.letters import text_width
 from assay.report.drawing.markers import markers
 from assay.report.drawing.svg import group, path, rect, text
 from assay.report.drawing.theme import DASHES, LIGHT, NAMED_DASHES, series_class
+from assay.summary.pages.model import SPAN_LABEL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.pages.model import Figure, Series
     from assay.report.drawing.theme import Size
+    from assay.summary.pages.model import Figure, Series
 
 _SIGN, _GAP, _APART, _LINE = 1.9, 0.5, 1.2, 1.45
 """Of an entry, in letters: its sign, what parts sign and words, what parts entries, its height."""

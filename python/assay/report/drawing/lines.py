@@ -16,9 +16,9 @@ from assay.words.printed import bar_text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from assay.pages.model import Figure, Series
     from assay.report.drawing.frame import Frame
     from assay.report.drawing.svg import Point
+    from assay.summary.pages.model import Figure, Series
 
 _WIDTH, _RADIUS, _DENSE_RADIUS, _MARK_RADIUS = 0.15, 0.33, 0.14, 0.62
 """Of lines and markers, in letters."""

@@ -20,8 +20,8 @@ from assay.report.drawing.theme import FAMILY, paper_rules
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.pages.model import Figure, Heat
     from assay.report.drawing.theme import Size
+    from assay.summary.pages.model import Figure, Heat
 
 _ROW_LETTERS, _AROUND_LETTERS = 1.4, 8.0
 """Height of a named row, and of what stands around all of them, in letters."""

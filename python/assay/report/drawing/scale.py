@@ -6,14 +6,14 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.pages.log_axis import labelled_ticks, log_range
-from assay.pages.model import Tick
 from assay.report.drawing.svg import length
+from assay.summary.pages.log_axis import labelled_ticks, log_range
+from assay.summary.pages.model import Tick
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from assay.pages.model import Figure
+    from assay.summary.pages.model import Figure
 
 _MARGIN = 0.03
 """Beyond the first and the last labelled place of an axis."""

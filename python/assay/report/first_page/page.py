@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.pages.main_figure import chosen
 from assay.report.first_page.limits import limit_strip
 from assay.report.first_page.tiles import run_tiles
 from assay.spec.units import GB, count_label
+from assay.summary.pages.main_figure import chosen
 from assay.summary.ranking import in_words, level_of_said
 from assay.summary.record import Status
 from assay.summary.verdict import STATE_WORDS, beside, gravity, level_of, stated
@@ -20,9 +20,9 @@ from assay.words.text import sentence, text
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
 
-    from assay.pages.main_figure import MainFigure
     from assay.report.first_page.limits import LimitStrip
     from assay.report.first_page.tiles import TileView
+    from assay.summary.pages.main_figure import MainFigure
     from assay.summary.record import Level, RunSummary, State, TestSummary
     from assay.words.coded import Coded
 

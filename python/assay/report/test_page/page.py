@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from assay.report.anchors import slug
 from assay.report.first_page.page import Said, verdict_line, worst
 from assay.report.first_page.tiles import test_tiles
+from assay.report.formats.anchors import slug
 from assay.report.test_page.result_table import merged, result_tables
 from assay.summary.ranking import TEST_MAX, in_words, level_of_said
 from assay.summary.verdict import level_of
@@ -18,9 +18,9 @@ from assay.words.text import text
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from assay.pages.main_figure import MainFigure
     from assay.report.first_page.tiles import TileView
     from assay.report.test_page.result_table import TableView
+    from assay.summary.pages.main_figure import MainFigure
     from assay.summary.record import Level, TestSummary
     from assay.summary.table import ResultTable
     from assay.words.coded import Coded

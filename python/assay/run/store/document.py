@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from assay.engine.codec import canonical, decode, parse
 from assay.errors import StoreError
-from assay.files import exists_inside, read_inside, write_inside
 from assay.run.store.forms import RUN_SCHEMA, PlanTexts, ReportDate, RunDocument
+from assay.spec.files import exists_inside, read_inside, write_inside
 
 if TYPE_CHECKING:
     from pathlib import Path

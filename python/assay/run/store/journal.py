@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from assay.engine.codec import canonical, decode_text, parse
 from assay.errors import StoreError, VerificationError
-from assay.files import read_inside
 from assay.run.store.forms import Line
+from assay.spec.files import read_inside
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from assay.engine.codec import decode
 from assay.engine.records import DriveCondition, JournalEnd, StoredRun, StoredSequence, StoredTest
 from assay.errors import StoreError, VerificationError
-from assay.files import exists_inside, open_inside, read_inside
-from assay.results.stimulus_asked import goes_on_by_draw
+from assay.results.stimulus_steps import goes_on_by_draw
 from assay.run.store.document import RUN_DOCUMENT, read_document, report_date
 from assay.run.store.forms import Engine
 from assay.run.store.journal import read_journal
@@ -21,6 +20,7 @@ from assay.run.store.tables import REPLAYS
 from assay.run.store.tests import Tables, read_steps, stored_tests
 from assay.run.store.trace_summary import trace_summary
 from assay.run.store.traces import TRACES, latency_reader, trace_name
+from assay.spec.files import exists_inside, open_inside, read_inside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

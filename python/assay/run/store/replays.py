@@ -6,13 +6,13 @@ import os
 from typing import TYPE_CHECKING
 
 from assay.errors import StoreError
-from assay.files import open_inside
+from assay.spec.files import open_inside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from assay.traces import Batch
+    from assay.workloads.traces import Batch
 
 
 def replayed_ios(folder: Path, name: str) -> Iterator[Batch]:
@@ -21,7 +21,7 @@ def replayed_ios(folder: Path, name: str) -> Iterator[Batch]:
     Raises StoreError where it cannot be read, or has another form.
     """
     # With numpy and pyarrow, which are slow to import.
-    from assay.traces import read_replay  # noqa: PLC0415
+    from assay.workloads.traces import read_replay  # noqa: PLC0415
 
     path = str(folder / name)
     try:

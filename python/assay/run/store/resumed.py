@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.endings import is_cut_short
 from assay.engine.codec import decode
 from assay.engine.records import RunBreak
 from assay.run.store.forms import Resumed
+from assay.words.endings import is_cut_short
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,12 +12,12 @@ from pydantic import Field
 
 from assay.engine.codec import decode, parse
 from assay.errors import InterruptedRunError, StoreError
-from assay.files import process_fields, read_inside
 from assay.results import stated_limit_count
 from assay.run.store.document import read_document
 from assay.run.store.journal import read_journal
 from assay.run.store.read import list_runs
 from assay.run.store.write import PROGRESS
+from assay.spec.files import process_fields, read_inside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

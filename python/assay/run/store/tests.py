@@ -17,23 +17,23 @@ from assay.engine.records import (
     StoredTest,
 )
 from assay.errors import StoreError, UsageError
-from assay.files import is_plain_name
 from assay.procedures.registry import find_procedure
-from assay.run.store.asked import AskedReader
 from assay.run.store.forms import DriveChanged, Steps, TestEnded, TestStarted, Verdict
 from assay.run.store.replays import replayed_ios
 from assay.run.store.series import completions, series_rows, with_series
 from assay.run.store.settings import impossible
+from assay.run.store.step_specs import AskedReader
 from assay.run.store.tables import HISTOGRAMS, INTENDED, LATENESS, LEAD_INS, REPLAYS, SERIES, read_histograms
+from assay.spec.files import is_plain_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from assay.engine.records import DirectionRecord, HistogramTable, StepRecord, StepSpec, TestSettings
-    from assay.procedures.procedure import Procedure
+    from assay.plan.procedure import Procedure
     from assay.run.store.journal import Entry
-    from assay.traces import Batch
+    from assay.workloads.traces import Batch
 
 _TEST_NAME_MAX = 64
 # What changes a drive under a test is as grave as the kernel's word of a critical condition.

@@ -10,7 +10,7 @@ from assay.engine.records import TraceSummary
 from assay.errors import StoreError
 from assay.run.store.traces import opened_trace
 from assay.spec.units import KIB, TRANSFER_BYTES_MAX
-from assay.traces.records import WRITE
+from assay.workloads.traces.records import WRITE
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet

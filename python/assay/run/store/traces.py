@@ -8,8 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import StoreError
-from assay.files import open_inside
 from assay.run.store.tables import numbers
+from assay.spec.files import open_inside
 
 if TYPE_CHECKING:
     from collections import Counter

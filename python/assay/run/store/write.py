@@ -18,11 +18,10 @@ from typing import TYPE_CHECKING, Any, Self
 from assay.engine.codec import canonical, encode
 from assay.engine.records import DIRECTIONS
 from assay.errors import FolderBusyError, StoreError
-from assay.files import write_inside
-from assay.run.store.asked import AskedWriter
 from assay.run.store.document import RUN_DOCUMENT, read_document
 from assay.run.store.forms import RUN_SCHEMA
 from assay.run.store.journal import Journal, read_journal
+from assay.run.store.step_specs import AskedWriter
 from assay.run.store.tables import (
     HISTOGRAMS,
     INTENDED,
@@ -38,6 +37,7 @@ from assay.run.store.tables import (
     warm_up,
 )
 from assay.run.store.traces import TRACES, trace_name
+from assay.spec.files import write_inside
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,0 +1,53 @@
+"""Runs as single files to give away: made, signed, redacted, checked, imported; and how far each is vouched for.
+
+A bundle is a stored run and nothing else: no number in it is computed here.
+"""
+
+from assay.archive.bundle.export import SUFFIX, Exported, export_run
+from assay.archive.bundle.keys import (
+    PublicKey,
+    make_key,
+    own_public_key,
+    read_public_key,
+    signer,
+    trust_key,
+    trusted_keys,
+)
+from assay.archive.bundle.level import Level, level_text
+from assay.archive.bundle.manifest import BundleFile, Manifest
+from assay.archive.bundle.origin import ORIGIN, Checker, Origin, with_origin
+from assay.archive.bundle.replication import Replication, replicated_by, replication
+from assay.archive.bundle.signature import Signature, signer_name
+from assay.archive.bundle.unpack import Bundle, Opened, bundle_level, import_bundle, is_bundle, opened
+
+__all__ = [
+    "ORIGIN",
+    "SUFFIX",
+    "Bundle",
+    "BundleFile",
+    "Checker",
+    "Exported",
+    "Level",
+    "Manifest",
+    "Opened",
+    "Origin",
+    "PublicKey",
+    "Replication",
+    "Signature",
+    "bundle_level",
+    "export_run",
+    "import_bundle",
+    "is_bundle",
+    "level_text",
+    "make_key",
+    "opened",
+    "own_public_key",
+    "read_public_key",
+    "replicated_by",
+    "replication",
+    "signer",
+    "signer_name",
+    "trust_key",
+    "trusted_keys",
+    "with_origin",
+]

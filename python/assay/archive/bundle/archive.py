@@ -1,0 +1,221 @@
+"""A bundle as a file: members of a tar archive in one frame of Zstandard, written and read as a stream.
+
+The same files give the same bytes, so there is one header that a member of a name and size can have. A reader knows
+from the manifest which members come, in which order, and takes no other: no link, device, path, or further member can
+be in what it takes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import tarfile
+from typing import IO, TYPE_CHECKING, Any
+
+from assay.archive.bundle.frame import FrameError, check_frame
+from assay.archive.bundle.manifest import MANIFEST, MANIFEST_BYTES_MAX, SIGNATURE, read_manifest
+from assay.errors import StoreError, VerificationError
+from assay.words.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from assay.archive.bundle.manifest import BundleFile, Manifest
+
+_BLOCK_BYTES = tarfile.BLOCKSIZE
+_END = bytes(2 * _BLOCK_BYTES)
+_CHUNK_BYTES = 1 << 20
+_SIGNATURE_BYTES_MAX = 1 << 12
+_REMEDY = "do not use it; take it from its maker again"
+
+
+def write_archive(file: IO[bytes], members: Iterable[tuple[str, int, Iterable[bytes]]]) -> None:
+    """Write members, each a name, a size and its content, in this order. file : stays open, at its end.
+
+    Raises StoreError where a content has not the size that was said; OSError where the file cannot be written.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - slow to import
+
+    with (
+        os.fdopen(os.dup(file.fileno()), "wb") as copy,
+        pa.CompressedOutputStream(pa.PythonFile(copy, "w"), "zstd") as out,
+    ):
+        for name, size_bytes, content in members:
+            out.write(header(name, size_bytes))
+            written = sum(_written(out, chunk) for chunk in content)
+            if written != size_bytes:
+                raise StoreError(name, "changed while it was exported", "export the run once nobody writes to it")
+            out.write(bytes(-size_bytes % _BLOCK_BYTES))
+        out.write(_END)
+
+
+def header(name: str, size_bytes: int) -> bytes:
+    """The one header that a member of this name and size has."""
+    info = tarfile.TarInfo(name)
+    info.size, info.mode = size_bytes, 0o644
+    return info.tobuf(tarfile.GNU_FORMAT, "ascii", "strict")
+
+
+def _written(out: Any, chunk: bytes) -> int:
+    out.write(chunk)
+    return len(chunk)
+
+
+class ArchiveReader:
+    """Reads a bundle from its begin to its end; nothing of it is taken that the manifest does not name.
+
+    name : of the bundle, for messages. manifest, manifest_bytes, signature : as stored; the last None where there is
+    none.
+    Raises StoreError where it is no bundle, damaged, or holds what it may not.
+    """
+
+    manifest: Manifest
+    manifest_bytes: bytes
+    signature: bytes | None
+
+    def __init__(self, file: IO[bytes], name: str) -> None:
+        self.name = name
+        self._head = b""
+        bundle_bytes = os.fstat(file.fileno()).st_size
+        self._foreign(lambda: check_frame(file))
+        self._source = self._foreign(lambda: _decompressed(file))
+        self.manifest_bytes = self._small(MANIFEST, MANIFEST_BYTES_MAX)
+        self.manifest = read_manifest(self.manifest_bytes, name=name, bundle_bytes=bundle_bytes)
+        self._head = self._exactly(_BLOCK_BYTES)
+        signed = self._head[:_BLOCK_BYTES].startswith(SIGNATURE.encode() + b"\0")
+        self.signature = self._small(SIGNATURE, _SIGNATURE_BYTES_MAX) if signed else None
+
+    def files(self) -> Iterator[tuple[BundleFile, Iterator[bytes]]]:
+        """Every file with its content, which must be read before the next; each is held against its SHA-256 at its end.
+
+        Raises VerificationError where a content is not the one that the manifest names, StoreError as above.
+        """
+        for one in self.manifest.files:
+            self._take_header(one.name, one.size_bytes)
+            yield one, self._content(one)
+        if self._take(len(_END)) != _END:
+            raise self._fault("holds more files than its manifest names")
+        if self._foreign(lambda: self._source.read(1)):
+            raise self._fault("continues after its last file")
+
+    def _content(self, one: BundleFile) -> Iterator[bytes]:
+        digest, left = hashlib.sha256(), one.size_bytes
+        while left:
+            chunk = self._exactly(min(left, _CHUNK_BYTES))
+            digest.update(chunk)
+            left -= len(chunk)
+            yield chunk
+        if digest.hexdigest() != one.sha256:
+            raise VerificationError(f"{self.name}: {one.name}", "is not the file that the manifest names", _REMEDY)
+        self._padding(one.size_bytes)
+
+    def _small(self, name: str, bytes_max: int) -> bytes:
+        """The content of a member whose size is not known before."""
+        head = self._take(_BLOCK_BYTES)
+        size_bytes = self._size(head)
+        allowed_bytes = min(max(size_bytes, 0), bytes_max)
+        if head != header(name, allowed_bytes):
+            raise self._fault(_why_not(head, name, allowed_bytes))
+        content = self._exactly(size_bytes)
+        self._padding(size_bytes)
+        return content
+
+    def _take_header(self, name: str, size_bytes: int) -> None:
+        head = self._take(_BLOCK_BYTES)
+        if head != header(name, size_bytes):
+            raise self._fault(_why_not(head, name, size_bytes))
+
+    def _size(self, head: bytes) -> int:
+        try:
+            return tarfile.TarInfo.frombuf(head, "ascii", "strict").size
+        except (tarfile.HeaderError, UnicodeError):
+            return -1
+
+    def _padding(self, size_bytes: int) -> None:
+        if any(self._exactly(-size_bytes % _BLOCK_BYTES)):
+            raise self._fault("holds data between its files")
+
+    def _take(self, count: int) -> bytes:
+        """The next bytes, those that were looked at before first."""
+        taken, self._head = self._head, b""
+        return taken + self._exactly(count - len(taken))
+
+    def _exactly(self, count: int) -> bytes:
+        found = bytearray()
+        while len(found) < count:
+            found += self._some(count - len(found))
+        return bytes(found)
+
+    def _some(self, count: int) -> bytes:
+        found: bytes = self._foreign(lambda: self._source.read(count))
+        if not found:
+            raise self._fault("is cut off")
+        return found
+
+    def _foreign(self, work: Callable[[], Any]) -> Any:
+        """Do what the bytes of another can upset."""
+        import pyarrow as pa  # noqa: PLC0415 - slow to import
+
+        try:
+            return work()
+        except FrameError as error:
+            raise self._fault(str(error)) from None
+        except (OSError, pa.ArrowException, ValueError, MemoryError) as error:
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else "it is damaged"
+            raise self._fault(f"cannot be read: {reason}") from None
+
+    def _fault(self, reason: str) -> StoreError:
+        return StoreError(self.name, reason, _REMEDY)
+
+
+def _decompressed(file: IO[bytes]) -> Any:
+    import pyarrow as pa  # noqa: PLC0415 - slow to import
+
+    return pa.CompressedInputStream(pa.PythonFile(_Bytes(file.fileno()), "r"), "zstd")
+
+
+class _Bytes(io.RawIOBase):
+    """The bytes of an open file from its begin on, with a place of its own; closing it leaves the file open."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor, self._place = descriptor, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        found = os.preadv(self._descriptor, [buffer], self._place)
+        self._place += found
+        return found
+
+
+def _why_not(head: bytes, name: str, size_bytes: int) -> str:
+    """What is wrong with a header that is not the one of this member."""
+    if not any(head):
+        return f"ends before {name}"
+    try:
+        found = tarfile.TarInfo.frombuf(head, "utf-8", "surrogateescape")
+    except (tarfile.HeaderError, UnicodeError):
+        return f"is damaged before {name}"
+    return _strange_member(found) or _other_member(found, name, size_bytes)
+
+
+def _strange_member(found: tarfile.TarInfo) -> str | None:
+    """Why a member is one that no bundle has."""
+    said = visible(found.name[:80])
+    if found.issym() or found.islnk():
+        return f"holds the link {said!r}; a bundle has none"
+    if not found.isreg():
+        return f"holds {said!r}, which is no regular file"
+    if found.name.startswith("/") or ".." in found.name.split("/"):
+        return f"holds {said!r}, which leads out of the folder"
+    return None
+
+
+def _other_member(found: tarfile.TarInfo, name: str, size_bytes: int) -> str:
+    if found.name != name:
+        return f"holds {visible(found.name[:80])!r} where {name} must come"
+    if found.size != size_bytes:
+        return f"holds {name} with {found.size:,} bytes, which is not the size that it may have"
+    return f"holds {name} with an owner, date or mode that assay export does not write"

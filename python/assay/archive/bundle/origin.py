@@ -1,0 +1,139 @@
+"""``origin.json``: where an imported run comes from. It is held against run and signature whenever it is shown."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from assay.archive.bundle.content import bundle_file
+from assay.archive.bundle.level import Level, level_text
+from assay.archive.bundle.manifest import MANIFEST_BYTES_MAX, Manifest, read_manifest
+from assay.archive.bundle.signature import Signature, check_signature, signer_name
+from assay.engine.codec import canonical, decode, parse
+from assay.engine.records import RunOrigin
+from assay.errors import AssayError, StoreError
+from assay.run.store.tables import TABLE_KINDS
+from assay.spec.files import exists_inside, read_inside
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from assay.archive.bundle.keys import PublicKey
+    from assay.engine.records import StoredRun
+
+ORIGIN = "origin.json"
+_HELD_BY_JOURNAL = ("run.json", "journal.jsonl", *(f"{kind}/" for kind in TABLE_KINDS))
+_REMEDY = "import the bundle again"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checker:
+    """What the rules said of a run when it was imported. passed : all held. version : of the checker."""
+
+    passed: bool
+    version: Annotated[str, Field(max_length=100)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """``origin.json``. manifest : of the bundle, as text. checker : None where the run was held against no rule."""
+
+    schema: Literal[1] = 1
+    manifest: Annotated[str, Field(max_length=MANIFEST_BYTES_MAX)]
+    signature: Signature | None
+    checker: Checker | None
+
+    @classmethod
+    def of(cls, manifest: bytes, signature: Signature | None, checker: Checker | None) -> Origin:
+        """What is kept of a bundle."""
+        return cls(manifest=manifest.decode("utf-8"), signature=signature, checker=checker)
+
+    def encoded(self) -> bytes:
+        """The bytes that are stored."""
+        return canonical(asdict(self)) + b"\n"
+
+
+def with_origin(
+    run: StoredRun, folder: Path, keys: Sequence[PublicKey], *, host_id: str | None = None, whole: bool = True
+) -> StoredRun:
+    """A run with where it comes from, as far as that can be shown now.
+
+    keys : that the user trusts. host_id : of this host; None where it is not known. whole : hold also those files
+    against the manifest that the journal does not hold, captured completions among them, which may be large.
+    Raises nothing: what does not fit is said in the level.
+    """
+    try:
+        if not exists_inside(folder, ORIGIN):
+            return run if _is_at_home(run, host_id) else replace(run, origin=_elsewhere())
+        origin = _read(folder)
+        _check(origin, run, folder, whole=whole)
+    except (AssayError, OSError) as error:
+        reason = error.reason if isinstance(error, AssayError) else error.strerror or "cannot be read"
+        return replace(run, origin=_unverified(f"{ORIGIN} does not fit the run: {reason}"))
+    return replace(run, origin=_origin(origin, keys))
+
+
+def _read(folder: Path) -> Origin:
+    name = str(folder / ORIGIN)
+    content = read_inside(folder, ORIGIN, bytes_max=2 * MANIFEST_BYTES_MAX)
+    return decode(Origin, parse(content, name=name), name=name)
+
+
+def _check(origin: Origin, run: StoredRun, folder: Path, *, whole: bool) -> None:
+    """Raise StoreError or VerificationError where the run is not the one of the bundle, or the signature not its."""
+    manifest, name = _manifest(origin), str(folder / ORIGIN)
+    if origin.signature is not None:
+        check_signature(origin.signature, origin.manifest.encode(), name=name)
+    if run.journal is None or run.journal.hash != manifest.final_hash:
+        raise StoreError(name, "the journal differs from that of the bundle", _REMEDY)
+    for one in manifest.files if whole else ():
+        if not one.name.startswith(_HELD_BY_JOURNAL) and bundle_file(folder, one.name) != one:
+            raise StoreError(name, f"{one.name} differs from that of the bundle", _REMEDY)
+
+
+def _manifest(origin: Origin) -> Manifest:
+    return read_manifest(origin.manifest.encode(), name=ORIGIN)
+
+
+def _origin(origin: Origin, keys: Sequence[PublicKey]) -> RunOrigin:
+    manifest, signature = _manifest(origin), origin.signature
+    level = level_of(
+        signature, keys, passed=origin.checker.passed if origin.checker else None, redacted=manifest.redacted
+    )
+    return RunOrigin(
+        level=level_text(level),
+        fingerprint=level.fingerprint,
+        signer=level.signer,
+        checked=level.passed,
+        checker=origin.checker.version if origin.checker else None,
+        redacted=manifest.redacted,
+        original_hash=manifest.original_hash,
+        exported_by=f"{manifest.tool} {manifest.tool_version}",
+    )
+
+
+def level_of(signature: Signature | None, keys: Sequence[PublicKey], *, passed: bool | None, redacted: bool) -> Level:
+    """How far a bundle is vouched for. keys : that the user trusts. passed : whether its run keeps all rules."""
+    return Level(
+        signed=signature is not None,
+        fingerprint=signature.fingerprint if signature else None,
+        signer=signer_name(signature, keys) if signature else None,
+        passed=passed,
+        redacted=redacted,
+    )
+
+
+def _is_at_home(run: StoredRun, host_id: str | None) -> bool:
+    """Whether nothing says that a run was measured on another host."""
+    return host_id is None or run.platform.host_id in (None, host_id)
+
+
+def _elsewhere() -> RunOrigin:
+    return _unverified("a run folder of another host, copied and not imported")
+
+
+def _unverified(reason: str) -> RunOrigin:
+    return RunOrigin(level=f"unverified: {reason}")

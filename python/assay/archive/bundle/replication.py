@@ -1,0 +1,137 @@
+"""Whether a result was found again: on another host, another drive of the model, within 5 % in every number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from assay.archive.bundle.redact import is_redacted
+from assay.report import overview
+from assay.words.printed import paragraph
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from assay.engine.records import StoredRun
+    from assay.report import Overview
+    from assay.report.formats.terminal.overview import ShownTest
+
+WITHIN = 0.05
+"""Of the smaller of two numbers. Source: MLPerf Storage, submission guidelines, 6.7: replicable within 5 %."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replication:
+    """What two runs say of each other. replicated : every number was found again. reason : why not; empty where so.
+
+    difference_max : the largest difference of two numbers over the smaller, None where none were compared.
+    """
+
+    replicated: bool
+    reason: str
+    difference_max: float | None = None
+
+
+def _overview(run: StoredRun) -> Overview:
+    return overview(run, folder="")
+
+
+def replication(first: StoredRun, second: StoredRun, shown: Callable[[StoredRun], Overview] = _overview) -> Replication:
+    """Whether the headline numbers of two runs, read with their histograms, replicate each other.
+
+    They do where host and drive are known and differ, the drive's model, the edition, the label and the tests are the
+    same, no result is withheld, and each number differs by at most 5 % of the smaller. A simulated drive has no second
+    sample, and a redacted run no known host: neither replicates anything.
+    shown : a run as the terminal shows it, where several pairs have a run in common.
+    Worked: 100,000 and 104,900 IOPS, all else alike -> replicated; 100,000 and 105,100 -> not.
+    """
+    unlike = _unlike(first, second)
+    if unlike:
+        return Replication(replicated=False, reason=unlike)
+    return _compared(shown(first), shown(second))
+
+
+def replicated_by(runs: Sequence[StoredRun]) -> list[list[int]]:
+    """Of each run the places of those that replicate it, from 0."""
+    known: dict[int, Overview] = {}
+
+    def shown(run: StoredRun) -> Overview:
+        return known.get(id(run)) or known.setdefault(id(run), _overview(run))
+
+    found: list[list[int]] = [[] for _ in runs]
+    for place, other in combinations(range(len(runs)), 2):
+        if replication(runs[place], runs[other], shown).replicated:
+            found[place].append(other)
+            found[other].append(place)
+    return [sorted(one) for one in found]
+
+
+def _reason(run: StoredRun) -> str | None:
+    """Why a run can replicate nothing."""
+    if run.identity.kind == "simulated":
+        return "a simulated drive has no second sample"
+    if is_redacted(run.description):
+        return "host and drive of a redacted run are not known"
+    if not (run.tests and run.journal and run.journal.complete):
+        return "a run did not end"
+    identity = run.identity
+    if not (run.platform.host_id and identity.model_number and (identity.serial or identity.wwn)):
+        return "host, model or serial are not known"
+    return None
+
+
+def _unlike(first: StoredRun, second: StoredRun) -> str | None:
+    reason = _reason(first) or _reason(second)
+    if reason:
+        return reason
+    if first.platform.host_id == second.platform.host_id:
+        return "both were measured on the same host"
+    mine, theirs = first.identity, second.identity
+    if mine.model_number != theirs.model_number or mine.capacity_bytes != theirs.capacity_bytes:
+        return "the drives are of different models"
+    if (mine.serial, mine.wwn) == (theirs.serial, theirs.wwn):
+        return "both were measured on the same drive"
+    return None
+
+
+def _compared(first: Overview, second: Overview) -> Replication:
+    if (first.edition, first.label) != (second.edition, second.label):
+        return Replication(replicated=False, reason="edition or label differ")
+    if [_asked(one) for one in first.tests] != [_asked(one) for one in second.tests]:
+        return Replication(replicated=False, reason="the tests or their demands differ")
+    numbers = [_numbers(one) for one in (first, second)]
+    if not numbers[0] or numbers[0].keys() != numbers[1].keys():
+        return Replication(replicated=False, reason="they do not have the same headline numbers")
+    return _judged(numbers[0], numbers[1])
+
+
+def _judged(first: dict[str, float | None], second: dict[str, float | None]) -> Replication:
+    worst, most = "", 0.0
+    for name, mine in first.items():
+        theirs = second[name]
+        if mine is None or theirs is None:
+            return Replication(replicated=False, reason=f"{name} is not there in both")
+        if (difference := _difference(mine, theirs)) > most:
+            worst, most = name, difference
+    reason = f"{worst} differs by {most:.2%}".replace("%", " %") if most > WITHIN else ""
+    return Replication(replicated=most <= WITHIN, reason=reason, difference_max=most)
+
+
+def _difference(mine: float, theirs: float) -> float:
+    if mine == theirs:
+        return 0.0
+    least = min(abs(mine), abs(theirs))
+    return abs(mine - theirs) / least if least and (mine > 0) == (theirs > 0) else float("inf")
+
+
+def _asked(test: ShownTest) -> tuple[str, str, bool]:
+    return test.test, test.demand, test.withheld is None
+
+
+def _numbers(run: Overview) -> dict[str, float | None]:
+    return {
+        f"{place} {test.test.upper()} {one.item} ({paragraph(one.unit)})": one.value
+        for place, test in enumerate(run.tests, 1)
+        for one in test.headlines
+    }

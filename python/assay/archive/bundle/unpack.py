@@ -1,0 +1,171 @@
+"""Takes a bundle of anybody: everything in it is checked before anything is written."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import tempfile
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from assay.archive.bundle.archive import ArchiveReader
+from assay.archive.bundle.origin import ORIGIN, Checker, Origin, level_of
+from assay.archive.bundle.redact import is_redacted
+from assay.archive.bundle.signature import Signature, read_signature
+from assay.errors import StoreError, VerificationError
+from assay.run.store.journal import sync_folder
+from assay.run.store.read import read_run
+from assay.spec.files import is_plain_name, open_named, write_inside
+from assay.version import tool_version
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from assay.archive.bundle.keys import PublicKey
+    from assay.archive.bundle.level import Level
+    from assay.archive.bundle.manifest import Manifest
+    from assay.engine.records import StoredRun
+
+_REMEDY = "do not use it; take it from its maker again"
+_SPARE_BYTES = 64 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bundle:
+    """A bundle that was read whole and is what its manifest says. signature : holds for the manifest; None without."""
+
+    path: Path
+    manifest: Manifest
+    manifest_bytes: bytes
+    signature: Signature | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """A bundle that lies unpacked in a folder. run : as it was read there, without its response times."""
+
+    bundle: Bundle
+    folder: Path
+    run: StoredRun
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Opened]:
+    """Check a bundle and unpack it into a folder that is gone afterwards; nothing is written before all is checked.
+
+    Raises StoreError where it is no bundle, damaged, cut, or holds what it may not; VerificationError where a file is
+    not the one that its manifest names, or its signature does not hold; and as ``read_run``.
+    """
+    with _file(path) as file:
+        bundle = _inspected(file, path)
+        with tempfile.TemporaryDirectory(prefix="assay-bundle-") as above:
+            folder = Path(above) / (path.stem if is_plain_name(path.stem) else bundle.manifest.run_id)
+            yield _unpacked(file, bundle, folder)
+
+
+def import_bundle(path: Path, into: Path, *, check: Callable[[Path], bool] | None = None) -> Opened:
+    """Check a bundle and put its run into a folder of runs, under the name of the file, with where it comes from.
+
+    check : whether the run in a folder keeps all rules; None: that is not looked at. A run that breaks some is imported
+    all the same, and its level says so.
+    Raises as ``opened``; StoreError where a folder of this name is there, or the run cannot be written.
+    """
+    with _file(path) as file:
+        bundle = _inspected(file, path)
+        target = into / (path.stem if is_plain_name(path.stem) else bundle.manifest.run_id)
+        _refuse_existing(target)
+        draft = into / f".import-{secrets.token_hex(8)}"
+        try:
+            into.mkdir(parents=True, exist_ok=True)
+            draft.mkdir()
+            # One folder deeper: a run that is not whole is in no list of runs.
+            found = _unpacked(file, bundle, draft / "run")
+            checker = Checker(passed=check(found.folder), version=tool_version()) if check else None
+            _keep_origin(found, checker)
+            _refuse_existing(target)
+            found.folder.rename(target)
+            sync_folder(into)
+        except OSError as error:
+            reason = error.strerror or "cannot be written"
+            raise StoreError(str(into), reason, "free some space, or name another folder with --into") from None
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+    return Opened(bundle=bundle, folder=target, run=found.run)
+
+
+def _file(path: Path) -> IO[bytes]:
+    try:
+        return open_named(path)
+    except OSError as error:
+        raise StoreError(str(path), error.strerror or "cannot be read", "name a file that assay export wrote") from None
+
+
+def _inspected(file: IO[bytes], path: Path) -> Bundle:
+    reader = ArchiveReader(file, str(path))
+    for _, content in reader.files():
+        for _ in content:
+            pass
+    signature = reader.signature
+    return Bundle(
+        path=path,
+        manifest=reader.manifest,
+        manifest_bytes=reader.manifest_bytes,
+        signature=None if signature is None else read_signature(signature, reader.manifest_bytes, name=str(path)),
+    )
+
+
+def _unpacked(file: IO[bytes], bundle: Bundle, folder: Path) -> Opened:
+    """Unpack a bundle that was checked, and read the run in it. Raises also where the file changed meanwhile."""
+    _refuse_full(folder.parent, bundle)
+    reader = ArchiveReader(file, str(bundle.path))
+    if reader.manifest_bytes != bundle.manifest_bytes:
+        raise StoreError(str(bundle.path), "changed while it was read", "try again")
+    folder.mkdir()
+    for one, content in reader.files():
+        place = folder / one.name
+        place.parent.mkdir(exist_ok=True)
+        with place.open("xb") as out:
+            for chunk in content:
+                out.write(chunk)
+    return Opened(bundle=bundle, folder=folder, run=_read(folder, bundle))
+
+
+def _read(folder: Path, bundle: Bundle) -> StoredRun:
+    """Read the unpacked run: its form, its hash chain, its tables; it is to be the one that the manifest names."""
+    run, manifest = read_run(folder), bundle.manifest
+    said = (manifest.run_id, manifest.final_hash, manifest.complete, manifest.redacted)
+    is_ = (run.run_id, *((run.journal.hash, run.journal.complete) if run.journal else ("", False)))
+    if (*is_, is_redacted(run.description)) != said:
+        raise VerificationError(str(bundle.path), "its manifest describes a different run from its content", _REMEDY)
+    return run
+
+
+def _keep_origin(found: Opened, checker: Checker | None) -> None:
+    origin = Origin.of(found.bundle.manifest_bytes, found.bundle.signature, checker)
+    write_inside(found.folder, ORIGIN, origin.encoded())
+
+
+def _refuse_existing(target: Path) -> None:
+    if target.exists() or target.is_symlink():
+        raise StoreError(str(target), "is there already", "rename the file, or name another folder with --into")
+
+
+def _refuse_full(folder: Path, bundle: Bundle) -> None:
+    needed = bundle.manifest.total_bytes + _SPARE_BYTES
+    free = shutil.disk_usage(folder).free
+    if free < needed:
+        reason = f"only {free / 1e6:,.0f} MB are free, {needed / 1e6:,.0f} MB are needed"
+        raise StoreError(str(folder), reason, "free some space, or name another folder")
+
+
+def bundle_level(bundle: Bundle, keys: Sequence[PublicKey], *, passed: bool | None) -> Level:
+    """How far a bundle is vouched for. keys : that the user trusts. passed : whether its run keeps all rules."""
+    return level_of(bundle.signature, keys, passed=passed, redacted=bundle.manifest.redacted)
+
+
+def is_bundle(path: Path) -> bool:
+    """Whether a path is to be taken as a bundle and not as a run folder: it is a file."""
+    return os.path.isfile(path)  # noqa: PTH113 - no error for names that no file can have

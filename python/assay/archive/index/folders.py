@@ -1,0 +1,129 @@
+"""What lies in a folder of runs, seen without reading it: names, and whether anything has changed since."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import socket
+import stat
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from assay.errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+RUN_DOCUMENT, JOURNAL_NAME, ORIGIN = "run.json", "journal.jsonl", "origin.json"
+"""As in ``assay.run.store`` and ``assay.archive.bundle``, which take long to load."""
+
+_TAIL_BYTES = 128
+"""The end of the last line, with the hash of that line."""
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_TEXT = re.compile(r"[^\0\ud800-\udfff]+")
+_BYTES = ":/"
+"""Begins what stands for a name that is no text: no folder's name has a slash, and no path begins with a colon."""
+_FILES_MAX = 10_000
+THOROUGH = "all:"
+"""Begins a look at all files of a folder."""
+
+
+def site() -> str:
+    """The host whose folders are meant: hosts that share an index have folders of the same name."""
+    return kept_name(socket.gethostname())
+
+
+def kept_name(name: str) -> str:
+    r"""A name or path as a database can hold it; no two names are kept as one.
+
+    Worked: ``run-1`` stays; the bytes ``61 ff``, which are no text, become ``":/61ff"``.
+    """
+    return name if _TEXT.fullmatch(name) else _BYTES + os.fsencode(name).hex()
+
+
+def given_name(kept: str) -> str:
+    """The name that ``kept_name`` was given."""
+    return os.fsdecode(bytes.fromhex(kept[len(_BYTES) :])) if kept.startswith(_BYTES) else kept
+
+
+def seen_folders(folder: Path, trust: str = "") -> dict[str, str]:
+    """The run folders directly below a folder by the name that is kept, each with what it looks like.
+
+    trust : what stands for the keys that the user trusts, which say how far an imported run is vouched for.
+    Two looks are equal where size and time of ``run.json`` and of the journal are, and the end of the journal is.
+    Raises StoreError where the folder cannot be looked at.
+    """
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise StoreError(str(folder), error.strerror or "cannot be read", "name another folder") from None
+    try:
+        looks = {name: _look(name, descriptor, trust) for name in os.listdir(descriptor)}  # noqa: PTH208 - of what was opened
+    finally:
+        os.close(descriptor)
+    return {kept_name(name): look for name, look in looks.items() if look is not None}
+
+
+def thorough_look(folder: Path) -> str:
+    """What a folder that could not be read as a run looks like: what is wrong may lie in any of its files.
+
+    Empty where there is too much in it, and then equal to no other. Another user may be able to read it.
+    """
+    lines = list(islice(_all_files(folder), _FILES_MAX + 1))
+    if len(lines) > _FILES_MAX:
+        return ""
+    text = "".join([f"{os.geteuid()}\n", *lines])
+    return THOROUGH + hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _look(name: str, parent: int, trust: str) -> str | None:
+    """None where it is no run folder."""
+    try:
+        document = os.stat(f"{name}/{RUN_DOCUMENT}", dir_fd=parent, follow_symlinks=False)
+    except OSError:
+        return None
+    try:
+        journal = os.stat(f"{name}/{JOURNAL_NAME}", dir_fd=parent, follow_symlinks=False)
+        end = _end(f"{name}/{JOURNAL_NAME}", parent, journal)
+    except OSError:
+        return f"{_state(document)}:"
+    return f"{_state(document)}:{_state(journal)}:{end}{_origin(name, parent, trust)}"
+
+
+def _origin(name: str, parent: int, trust: str) -> str:
+    """Of a run that was imported."""
+    try:
+        return f":{_state(os.stat(f'{name}/{ORIGIN}', dir_fd=parent, follow_symlinks=False))}:{trust}"
+    except OSError:
+        return ""
+
+
+def _state(found: os.stat_result) -> str:
+    return f"{found.st_mode:o}.{found.st_size}.{found.st_mtime_ns}"
+
+
+def _end(name: str, parent: int, found: os.stat_result) -> str:
+    if not stat.S_ISREG(found.st_mode):
+        return ""
+    descriptor = os.open(name, _READ, dir_fd=parent)
+    try:
+        end = os.pread(descriptor, _TAIL_BYTES, max(found.st_size - _TAIL_BYTES, 0))
+    finally:
+        os.close(descriptor)
+    return hashlib.sha256(end).hexdigest()[:32]
+
+
+def _all_files(folder: Path) -> Iterator[str]:
+    for above, names, files in os.walk(folder):
+        names.sort()
+        for name in sorted(files):
+            path = f"{above}/{name}"
+            inside = path.removeprefix(str(folder))
+            try:
+                found = os.lstat(path)
+                # The time of the last change of rights, too: a file may have been no one's to read.
+                yield f"{inside}:{_state(found)}.{found.st_ctime_ns}\n"
+            except OSError as error:
+                yield f"{inside}:{error.errno}\n"

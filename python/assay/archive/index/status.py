@@ -1,0 +1,80 @@
+"""What an index holds, in numbers."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from assay.archive.index.folders import given_name
+from assay.archive.index.read import reading
+from assay.archive.index.version import SCHEMA
+from assay.summary.forms import Facts
+
+if TYPE_CHECKING:
+    from assay.archive.index.location import Place
+    from assay.archive.index.read import Row
+
+
+class IndexedFolder(Facts):
+    """One folder of runs in the index."""
+
+    host: str = Field(description="Name of the host that it is on.")
+    folder: str = Field(description="Its whole path.")
+    runs: int = Field(description="How many runs the index has of it.")
+    missing: int = Field(description="How many of them are there no more.")
+
+
+class IndexStatus(Facts):
+    """What `assay index status --json` prints, and the other two behind their work."""
+
+    schema_version: Literal[1] = Field(default=1, alias="schema", description="Version of this form.")
+    index: str = Field(description="The index, without any password.")
+    database: Literal["SQLite", "PostgreSQL"] = Field(description="What it is kept in.")
+    schema_found: int | None = Field(description="Version of its tables; null where there are none yet.")
+    schema_known: int = Field(description="The version that this Assay writes.")
+    runs: int = Field(description="How many runs it has.")
+    unreadable: int = Field(description="How many of them are folders that cannot be read.")
+    missing: int = Field(description="How many of them are there no more.")
+    folders: tuple[IndexedFolder, ...] = Field(description="The folders of runs.")
+    read: int = Field(default=0, description="How many runs were read by this command.")
+
+
+def index_status(place: Place, *, read: int = 0) -> IndexStatus:
+    """Count what an index holds. read : runs that were just read. Raises StoreError where it cannot be read."""
+    with reading(place) as reader:
+        rows = reader.rows(_COUNTS) if reader else None
+    found = [] if rows is None else rows
+    return IndexStatus(
+        index=place.shown,
+        database="SQLite" if place.path else "PostgreSQL",
+        schema_found=None if rows is None else SCHEMA,
+        schema_known=SCHEMA,
+        runs=sum(row["n"] for row in found),
+        unreadable=sum(row["n"] for row in found if row["unreadable"]),
+        missing=sum(row["n"] for row in found if row["missing"]),
+        folders=tuple(_folders(found)),
+        read=read,
+    )
+
+
+_COUNTS = (
+    "SELECT site, parent, fault IS NOT NULL AS unreadable, missing_since_ns IS NOT NULL AS missing, count(*) AS n "
+    "FROM assay_runs GROUP BY site, parent, fault IS NOT NULL, missing_since_ns IS NOT NULL"
+)
+
+
+def _folders(rows: list[Row]) -> list[IndexedFolder]:
+    found: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in rows:
+        found[row["site"], row["parent"]].append(row)
+    return [
+        IndexedFolder(
+            host=given_name(site),
+            folder=given_name(parent),
+            runs=sum(row["n"] for row in counts),
+            missing=sum(row["n"] for row in counts if row["missing"]),
+        )
+        for (site, parent), counts in sorted(found.items())
+    ]

@@ -1,0 +1,98 @@
+"""Bringing the index up to a folder of runs: what is new or has changed is read, what is gone is marked."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.archive.index.folders import THOROUGH, given_name, kept_name, seen_folders, site, thorough_look
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from assay.archive.index.location import Place
+    from assay.archive.index.read import Known
+    from assay.archive.index.write import ReadRun
+
+_BATCH = 200
+"""Runs that are stored in one transaction: a writer keeps others waiting for a moment only."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """How a folder of runs differs from what the index has of it; names as they are kept.
+
+    to_read : new or changed, with their looks. gone : no more there. back : there again, and as they were.
+    """
+
+    folder: Path
+    to_read: tuple[tuple[str, str], ...] = ()
+    gone: tuple[str, ...] = ()
+    back: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.to_read or self.gone or self.back)
+
+    @property
+    def parent(self) -> str:
+        """The folder as it is kept."""
+        return parent_of(self.folder)
+
+
+def parent_of(folder: Path) -> str:
+    """A folder of runs as the index keeps it: the same whichever link or relative path leads to it."""
+    return kept_name(os.path.realpath(folder))
+
+
+def changes(folder: Path, known: Known, trust: str = "") -> Changes:
+    """Compare a folder of runs with what the index has of it. trust : as of ``seen_folders``.
+
+    Raises StoreError where it cannot be looked at.
+    """
+    seen, had, missing = seen_folders(folder, trust), known.looks(), known.missing()
+    return Changes(
+        folder=folder,
+        to_read=tuple(
+            (name, look) for name, look in sorted(seen.items()) if not _is_as_it_was(folder, name, look, had)
+        ),
+        gone=tuple(sorted(had.keys() - seen.keys() - missing)),
+        back=tuple(sorted(missing & seen.keys())),
+    )
+
+
+def _is_as_it_was(folder: Path, name: str, look: str, had: dict[str, str]) -> bool:
+    known = had.get(name, "")
+    if known.startswith(THOROUGH):
+        # It could not be read: what was wrong may lie in any of its files.
+        return known == thorough_look(folder / given_name(name))
+    return known == look
+
+
+def apply(place: Place, found: Changes, read: Callable[[Sequence[tuple[Path, str, str]]], Iterable[ReadRun]]) -> None:
+    """Read what has changed and store it. Raises StoreError where the index cannot be written."""
+    from assay.archive.index.write import mark_missing, store_runs, writing  # noqa: PLC0415 - loads SQLAlchemy
+
+    where = site(), found.parent
+    with writing(place) as connection:
+        mark_missing(connection, *where, found.gone, time.time_ns())
+        mark_missing(connection, *where, found.back, None)
+    # By its whole path, so that what is kept of a fault is right from everywhere.
+    real = Path(os.path.realpath(found.folder))
+    asked = [(real / given_name(name), name, look) for name, look in found.to_read]
+    for batch in _batches(read(asked)):
+        with writing(place) as connection:
+            store_runs(connection, *where, batch)
+
+
+def _batches(found: Iterable[ReadRun]) -> Iterator[list[ReadRun]]:
+    batch: list[ReadRun] = []
+    for one in found:
+        batch.append(one)
+        if len(batch) == _BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch

@@ -1,0 +1,164 @@
+"""Writing the index: one writer at a time, each row of a run with all that belongs to it in one transaction."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import create_engine, delete, event, insert, inspect, text, update
+from sqlalchemy.exc import DBAPIError
+
+from assay.archive.index.driver import UnusableIndexError, check_schema, connected, database_error
+from assay.archive.index.fields import FLAG_FIELDS, PLAIN_FIELDS
+from assay.archive.index.migrate import HEAD, current, migrate
+from assay.archive.index.tables import HEADLINES, MEASURES, RUNS, TAGS, TESTS
+from assay.archive.index.version import VERSION_TABLE, made_by
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from sqlalchemy import Connection, Engine
+
+    from assay.archive.index.location import Place
+    from assay.summary.forms import ListedRun, ListedTest
+    from assay.summary.record import Measure
+
+_LOCK_NUMBER = 0x61737361
+"""Of PostgreSQL's advisory lock: who migrates first makes the tables, the other finds them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadRun:
+    """A run folder as it was read for the index.
+
+    folder : its name as it is kept. look : what it looked like before it was read. measures : of its tests, in order.
+    """
+
+    folder: str
+    look: str
+    listed: ListedRun
+    measures: tuple[tuple[Measure, ...], ...] = ()
+
+
+@contextmanager
+def writing(place: Place) -> Iterator[Connection]:
+    """A transaction that no other writer is in; the tables are there and of the form that this version knows.
+
+    Raises StoreError where the database cannot be reached or written, or is of a newer version.
+    """
+    engine = _engine(place)
+    try:
+        with engine.begin() as connection:
+            if place.path is None:
+                connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK_NUMBER})"))
+            _prepare(place, connection)
+            yield connection
+    except DBAPIError as error:
+        raise database_error(place, error.orig or error) from None
+    finally:
+        engine.dispose()
+
+
+def store_runs(connection: Connection, site: str, parent: str, found: Iterable[ReadRun]) -> None:
+    """Put runs into the index in place of what was there of the same folders. parent : name as it is kept."""
+    for one in found:
+        connection.execute(delete(RUNS).where(*_of(site, parent, one.folder)))
+        (key,) = connection.execute(insert(RUNS), _run_row(site, parent, one)).inserted_primary_key or (0,)
+        _insert(connection, TAGS, [_part(key, place, tag=tag) for place, tag in enumerate(one.listed.tags)])
+        for place, test in enumerate(one.listed.tests):
+            _store_test(connection, key, place, test, one.measures[place] if place < len(one.measures) else ())
+
+
+def store_measures(connection: Connection, test_key: int, found: Iterable[Measure]) -> None:
+    """Store the flat list of the numbers of a test."""
+    _insert(
+        connection,
+        MEASURES,
+        [
+            {
+                "test_key": test_key,
+                "place": place,
+                "cell": json.dumps(one.cell),
+                "label": one.label,
+                "name": one.key,
+                "unit": one.unit,
+                "better": one.better,
+                "value": None if one.value is None else float(one.value),
+                "rounds": json.dumps(list(map(float, one.rounds))),
+                "judged": one.tracked,
+            }
+            for place, one in enumerate(found)
+        ],
+    )
+
+
+def mark_missing(connection: Connection, site: str, parent: str, folders: Sequence[str], now_ns: int | None) -> None:
+    """Mark runs whose folder is gone; ``now_ns`` None takes the mark from those that are back."""
+    for folder in folders:
+        connection.execute(update(RUNS).where(*_of(site, parent, folder)).values(missing_since_ns=now_ns))
+
+
+def clear(connection: Connection, site: str) -> None:
+    """Forget every run of the folders of a host."""
+    connection.execute(delete(RUNS).where(RUNS.c.site == site))
+
+
+def _prepare(place: Place, connection: Connection) -> None:
+    """Have the tables there, of the form that this version knows. Raises StoreError as ``writing``."""
+    found = current(connection)
+    check_schema(place, found)
+    if place.path and not found and set(inspect(connection).get_table_names()) - {VERSION_TABLE}:
+        raise UnusableIndexError(place.shown, "is a database of something else", "name another file with --index")
+    if found != HEAD:
+        migrate(connection)
+
+
+def _engine(place: Place) -> Engine:
+    kind = "sqlite" if place.path else "postgresql+psycopg"
+    engine = create_engine(f"{kind}://", creator=lambda: connected(place, to_write=True))
+    if place.path:
+        # Two writers wait for each other from the beginning of a transaction on, and none reads what becomes stale.
+        event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
+    return engine
+
+
+def _of(site: str, parent: str, folder: str) -> tuple[Any, ...]:
+    return RUNS.c.site == site, RUNS.c.parent == parent, RUNS.c.folder == folder
+
+
+def _store_test(
+    connection: Connection, run_key: int, place: int, test: ListedTest, measures: Sequence[Measure]
+) -> None:
+    row = test.model_dump(exclude={"headlines"})
+    (key,) = connection.execute(insert(TESTS), _part(run_key, place, **row)).inserted_primary_key or (0,)
+    numbers = [{"test_key": key, "place": nth, **headline.model_dump()} for nth, headline in enumerate(test.headlines)]
+    _insert(connection, HEADLINES, numbers)
+    store_measures(connection, key, measures)
+
+
+def _insert(connection: Connection, table: Any, rows: list[dict[str, Any]]) -> None:
+    if rows:
+        connection.execute(insert(table), rows)
+
+
+def _part(run_key: int, place: int, **values: Any) -> dict[str, Any]:
+    return {"run_key": run_key, "place": place, **values}
+
+
+def _run_row(site: str, parent: str, one: ReadRun) -> dict[str, Any]:
+    listed, drive = one.listed, one.listed.drive_facts
+    facts = drive.model_dump(exclude={"path"}) if drive else {}
+    return {
+        "site": site,
+        "parent": parent,
+        "folder": one.folder,
+        "look": one.look,
+        "made_by": made_by(),
+        **{name: getattr(listed, name) for name in (*PLAIN_FIELDS, *FLAG_FIELDS, "fault")},
+        **{f"drive_{name}": value for name, value in facts.items()},
+        "withheld": bool(listed.withheld),
+        "deviations": json.dumps(listed.deviations),
+        "exit_codes": json.dumps(listed.exit_codes),
+    }

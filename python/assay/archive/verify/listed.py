@@ -1,0 +1,104 @@
+"""What ``assay verify --json`` prints of a run folder."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from assay.errors import EXIT_OK, EXIT_WITHHELD
+from assay.report.formats.terminal.overview import Facts, unicode_name
+
+if TYPE_CHECKING:
+    from assay.archive.verify import Verification
+    from assay.errors import AssayError
+
+
+class BrokenRule(Facts):
+    """One place where a rule does not hold."""
+
+    rule: str = Field(description="ID of the rule, as in docs/rules.md.")
+    place: str = Field(description="File and line, step, or key in which it is broken.")
+    found: str = Field(description="What is there.")
+    expected: str = Field(description="What the rule expects there.")
+
+
+class VerifiedRun(Facts):
+    """A run folder as `assay verify RUN... --json` prints it."""
+
+    schema_version: Literal[1] = Field(default=1, alias="schema", description="Version of this form.")
+    run: str = Field(description="The run folder as it was named.")
+    passed: bool = Field(description="Whether no rule is broken; false where the folder cannot be read.")
+    exit_code: int = Field(description="0; 5 if a rule is broken or results of the run are withheld; 6 if it cannot be "
+                           "read.")  # fmt: skip
+    error: str | None = Field(description="Why the folder cannot be read; null where it can.")
+    level: str | None = Field(description="Trust level of a bundle; null for a run folder.")
+    checker: str = Field(description="Version of Assay that verified it.")
+    tool_version: str = Field(description="Version of Assay that wrote it; empty where unknown.")
+    edition: str = Field(description="Name of its edition; empty where unknown.")
+    run_id: str = Field(description="The ID of the run; empty where unknown.")
+    rules: tuple[str, ...] = Field(description="IDs of the rules that were checked.")
+    unchecked: tuple[str, ...] = Field(
+        description="IDs of those that were not: they rest on what is broken, or the report is of an older form."
+    )
+    broken: tuple[BrokenRule, ...] = Field(description="Every violation of a rule.")
+    withheld: dict[str, str] = Field(description="Tests whose results the run itself withholds, each with the reason.")
+    complete: bool = Field(
+        description="Whether the journal ends as that of a finished run; else it goes on or was cut."
+    )
+    journal_hash: str = Field(description="SHA-256 of the last line of the journal; empty where its chain is broken.")
+
+
+def verified_run(found: Verification, name: str, level: str | None = None) -> VerifiedRun:
+    """A verification as it is printed. name : of the run folder, as the user gave it. level : of a bundle."""
+    return VerifiedRun(
+        run=unicode_name(name),
+        passed=found.passed,
+        exit_code=exit_code(found),
+        error=None,
+        level=level and unicode_name(level),
+        checker=found.checker,
+        tool_version=found.tool_version,
+        edition=found.edition,
+        run_id=found.run_id,
+        rules=found.rules,
+        unchecked=found.unchecked,
+        broken=tuple(
+            BrokenRule(
+                rule=one.rule,
+                place=unicode_name(one.place),
+                found=unicode_name(one.found),
+                expected=unicode_name(one.expected),
+            )
+            for one in found.answers
+        ),
+        withheld=dict(found.withheld),
+        complete=found.complete,
+        journal_hash=found.journal_hash,
+    )
+
+
+def unreadable_run(error: AssayError, name: str, checker: str) -> VerifiedRun:
+    """A folder that cannot be read, as it is printed."""
+    return VerifiedRun(
+        run=unicode_name(name),
+        passed=False,
+        exit_code=error.exit_code,
+        error=unicode_name(str(error)),
+        level=None,
+        checker=checker,
+        tool_version="",
+        edition="",
+        run_id="",
+        rules=(),
+        unchecked=(),
+        broken=(),
+        withheld={},
+        complete=False,
+        journal_hash="",
+    )
+
+
+def exit_code(found: Verification) -> int:
+    """5 where a rule is broken, and where the run withholds results: a verifier overrules no run. Else 0."""
+    return EXIT_WITHHELD if not found.passed or EXIT_WITHHELD in found.exit_codes else EXIT_OK

@@ -1,0 +1,186 @@
+"""Holds a stored run against limits. Numbers are compared as they are, not as they are printed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Literal
+
+from assay.compare.limits.finding_counts import Value, counted, no_such_test
+from assay.compare.limits.health import health_value
+from assay.compare.limits.measures import chosen_measures
+from assay.compare.limits.model import LimitEntry
+from assay.errors import EXIT_NOT_MET, joined
+from assay.procedures.run_findings import run_findings
+from assay.results import missed_steady_state, withheld_reason
+from assay.words.text import text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.compare.limits.read import Limits
+    from assay.engine.records import StoredRun
+    from assay.errors import UsageError
+    from assay.summary.findings import Found
+    from assay.summary.pages.test_report import TestReport
+    from assay.summary.record import Measure
+
+Verdict = Literal["pass", "fail", "not decided"]
+_TB = 10**12
+_TOO_FEW = "n/a: no value, or too few I/Os lie beyond the percentile"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """One number held against one limit.
+
+    kind : ``limit``, or ``claim`` for what a data sheet claims. id, text : of the requirement. test : its name, empty
+    for all of a run. where : the cell or item. name, unit : of the number. at_least, at_most : its bounds, those for
+    each TB multiplied already. per_tb : the bound for each TB, None where it is absolute. value : unrounded; None where
+    there is none. reason : why it is not decided, else empty.
+    """
+
+    kind: Literal["limit", "claim"]
+    id: str
+    text: str
+    test: str
+    where: str
+    name: str
+    unit: str
+    at_least: float | None
+    at_most: float | None
+    per_tb: float | None
+    value: float | None
+    verdict: Verdict
+    reason: str
+
+
+def judge(run: StoredRun, tests: Sequence[TestReport], limits: Limits) -> tuple[Judged, ...]:
+    """Hold a run against limits and what its data sheet claims, in their order.
+
+    Raises UsageError naming every limit of a cell or number that its test does not have.
+    """
+    found = run_findings(run, tests)
+    judged: list[Judged] = []
+    faults: list[UsageError] = []
+    for place, entry in enumerate(limits.entries):
+        values, fault = _values(run, tests, found, entry)
+        if fault:
+            key, reason, remedy = fault
+            faults.append(limits.fault(f"limits.{place}.{key}", reason, remedy))
+        judged += [_judged(run, "limit", entry, one) for one in values]
+    if faults:
+        raise joined(faults)
+    return (*judged, *_claims(run, tests))
+
+
+def exit_code(judged: Sequence[Judged], *, undecided: Literal["pass", "fail"] = "fail") -> int:
+    """The exit code of verdicts: 8 where one failed, or is not decided and that does not pass; else 0."""
+    bad = {"fail"} if undecided == "pass" else {"fail", "not decided"}
+    return EXIT_NOT_MET if any(one.verdict in bad for one in judged) else 0
+
+
+def verdict_of(value: float, at_least: Fraction | None, at_most: Fraction | None) -> Verdict:
+    """Compare exactly; a bound itself is allowed.
+
+    Worked: 0.1 at most 0.1 -> ``pass``; 99.96 at least 100 -> ``fail``, though it is printed as 100.0.
+    """
+    exact = Fraction(value)
+    low, high = at_least is not None and exact < at_least, at_most is not None and exact > at_most
+    return "fail" if low or high else "pass"
+
+
+def _judged(run: StoredRun, kind: Literal["limit", "claim"], entry: LimitEntry, one: Value) -> Judged:
+    least, most = (_bound(run, entry, bound) for bound in (entry.at_least, entry.at_most))
+    decided = one.value is not None and not one.reason
+    return Judged(
+        kind=kind,
+        id=entry.id,
+        text=entry.text,
+        test=one.test,
+        where=one.where,
+        name=one.name,
+        unit=one.unit,
+        at_least=None if least is None else float(least),
+        at_most=None if most is None else float(most),
+        per_tb=(entry.at_most if entry.at_least is None else entry.at_least) if entry.per_tb else None,
+        value=one.value,
+        verdict=verdict_of(one.value, least, most) if decided and one.value is not None else "not decided",
+        reason="" if decided else one.reason or _TOO_FEW,
+    )
+
+
+def _bound(run: StoredRun, entry: LimitEntry, bound: float | None) -> Fraction | None:
+    if bound is None:
+        return None
+    return Fraction(bound) * (Fraction(run.identity.capacity_bytes, _TB) if entry.per_tb else 1)
+
+
+def _values(
+    run: StoredRun, tests: Sequence[TestReport], found: Sequence[Found], entry: LimitEntry
+) -> tuple[list[Value], tuple[str, str, str] | None]:
+    """What an entry is of, or the key, reason and remedy of a name that is not known."""
+    match entry.kind:
+        case "health":
+            value, reason = health_value(run, entry)
+            name = f"{entry.health}, change" if entry.change else str(entry.health)
+            return [Value("", "drive", name, "", value, reason)], None
+        case "findings":
+            return [counted(tests, found, entry)], None
+        case "measure":
+            return _measured(run, tests, entry)
+
+
+def _measured(
+    run: StoredRun, tests: Sequence[TestReport], entry: LimitEntry
+) -> tuple[list[Value], tuple[str, str, str] | None]:
+    wanted, name = str(entry.test).casefold(), str(entry.measure)
+    report = next((one for one in tests if one.name.casefold() == wanted), None)
+    where = ", ".join(f"{key} {value}" for key, value in entry.wanted_cell.items())
+    if report is None:
+        skipped = next((f"N/A: {one.reason}" for one in run.skipped if one.test.casefold() == wanted), None)
+        return [Value(wanted, where, name, "", None, skipped or no_such_test(tests))], None
+    reason = _not_judged(report)
+    chosen, fault = chosen_measures(report, entry)
+    if fault and not reason:
+        return [], fault
+    if not chosen:
+        return [Value(wanted, where, name, "", None, reason or "the test has no such cell")], None
+    return [_value(wanted, one.printed if entry.item else one.label, one, reason) for one in chosen], None
+
+
+def _value(test: str, where: str, one: Measure, reason: str) -> Value:
+    """A number as a limit has it. where : its cell. reason : why none of its test decides anything, if so."""
+    because = text(one.basis) if one.value is None and one.basis else ""
+    value = None if one.value is None else float(one.value)
+    return Value(test, where, one.key, one.unit, value, reason or because)
+
+
+def _not_judged(report: TestReport) -> str:
+    """Why no number of a test decides anything; empty where they do."""
+    if withheld := withheld_reason(report.test):
+        return f"results withheld: {text(withheld)}"
+    return "steady state was not reached" if missed_steady_state(report.test) else ""
+
+
+def _claims(run: StoredRun, tests: Sequence[TestReport]) -> Iterator[Judged]:
+    """What the data sheet claims, each as a limit: rates at least, times at most."""
+    left = {key: bound for key, bound in (run.plan.get("claims") or {}).items() if bound is not None}
+    for report in tests:
+        for one in report.measures:
+            bound = (run.plan.get("claims") or {}).get(one.claim)
+            if bound is not None:
+                left.pop(str(one.claim), None)
+                entry = _claim_entry(str(one.claim), bound, lower=one.better == "lower")
+                yield _judged(
+                    run, "claim", entry, _value(report.name.casefold(), one.printed, one, _not_judged(report))
+                )
+    for key, bound in left.items():
+        entry = _claim_entry(key, bound, lower=key.endswith("_ms"))
+        yield _judged(run, "claim", entry, Value("", "", key, "", None, "no test of the run measures it"))
+
+
+def _claim_entry(key: str, bound: float, *, lower: bool) -> LimitEntry:
+    """A claim as a limit. Its number is known, so the entry names none of its own."""
+    least, most = (None, bound) if lower else (bound, None)
+    return LimitEntry.model_construct(id=key, text="claim of the data sheet", at_least=least, at_most=most)

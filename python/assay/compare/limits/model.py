@@ -1,0 +1,117 @@
+"""A limit as people write it, in a file of limits or in a plan."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal, Self
+
+from pydantic import Field, ValidationInfo, field_validator, model_validator
+
+from assay.compare.limits.names import (
+    FINDING_KINDS,
+    HEALTH_NAMES,
+    MEASURE_KEYS,
+    is_shipped_test,
+    is_test_name,
+    names_of_tests,
+)
+from assay.spec.datum import Strict
+from assay.spec.nearest import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+_Name = Annotated[str, Field(min_length=1, max_length=200)]
+_Text = Annotated[str, Field(max_length=2000)]
+
+
+class LimitEntry(Strict):
+    """One limit: what it is of, and its bounds.
+
+    id, text : of the requirement that it comes from. test : name of a test as the run has it, such as ``tp-1024``.
+    measure : a number of it, such as ``iops`` or ``latency_ms_p99.9``. cell : columns and values of the cells that it
+    is of; every cell of the test that has this number, where none is given. item : a number that people quote.
+    health : a value of the drive's own; the worst of the run, or with ``change`` by how much it changed.
+    findings : a kind of finding, of which so many may be; of one test, where that is given.
+    at_least, at_most : bounds, which are allowed values themselves. per_tb : they are for each TB of user capacity.
+    """
+
+    id: Annotated[str, Field(max_length=100)] = ""
+    text: _Text = ""
+    test: _Name | None = None
+    measure: _Name | None = None
+    cell: dict[_Name, str | int | float] = Field(default={}, max_length=12)
+    item: _Name | None = None
+    health: _Name | None = None
+    change: bool = False
+    findings: _Name | None = None
+    at_least: float | None = None
+    at_most: float | None = None
+    per_tb: bool = False
+
+    @field_validator("test")
+    @classmethod
+    def _is_test(cls, name: str | None) -> str | None:
+        if name is not None and not is_test_name(name):
+            raise ValueError(
+                f'is "{name:.60}", which is no test', did_you_mean(name, names_of_tests(), "see assay tests")
+            )
+        return name
+
+    @field_validator("measure")
+    @classmethod
+    def _is_measure(cls, name: str | None, known: ValidationInfo) -> str | None:
+        # What a test of another package measures is known once it is asked for them, of a run.
+        if is_shipped_test(known.data.get("test") or ""):
+            return _known(name, MEASURE_KEYS, "number of a test")
+        return name
+
+    @field_validator("health")
+    @classmethod
+    def _is_health(cls, name: str | None) -> str | None:
+        return _known(name, HEALTH_NAMES, "health value")
+
+    @field_validator("findings")
+    @classmethod
+    def _is_kind(cls, name: str | None) -> str | None:
+        return _known(name, FINDING_KINDS, "kind of finding")
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if sum(one is not None for one in (self.measure, self.health, self.findings)) != 1:
+            raise ValueError("needs exactly 1 of measure, health and findings", "keep a single key of these")
+        if self.at_least is None and self.at_most is None:
+            raise ValueError("has no bound", "give at_least or at_most")
+        if self.measure is not None and self.test is None:
+            raise ValueError("names a number of no test", "add test")
+        if self.measure is None and (self.cell or self.item):
+            raise ValueError("names a cell of no number", "add measure, or remove cell and item")
+        if self.cell and self.item:
+            raise ValueError("has both cell and item", "remove either")
+        if self.change and self.health is None:
+            raise ValueError("has change without health", "remove it")
+        return self
+
+    @property
+    def kind(self) -> Literal["measure", "health", "findings"]:
+        """What it is of."""
+        return "measure" if self.measure else "health" if self.health else "findings"
+
+    @property
+    def wanted_cell(self) -> dict[str, str | int | float]:
+        """Columns and values of the cells that it is of."""
+        return {"item": self.item} if self.item else self.cell
+
+
+class LimitFile(Strict):
+    """A file of limits. title : what it is of. source : where its requirements come from."""
+
+    schema_version: Literal[1] = Field(default=1, alias="schema")
+    title: _Text = ""
+    source: _Text = ""
+    limits: tuple[LimitEntry, ...] = Field(min_length=1, max_length=1000)
+
+
+def _known(name: str | None, known: Collection[str], noun: str) -> str | None:
+    if name is not None and name not in known:
+        raise ValueError(f'is "{name:.60}", which is no {noun}', did_you_mean(name, known, f"use {', '.join(known)}"))
+    return name

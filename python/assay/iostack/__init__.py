@@ -1,6 +1,0 @@
-"""I/Os on their way down the stack: what an application issued against what the device received, shown live."""
-
-from assay.iostack.records import IssuedIo, StackExample, StackPhase, StackTrace
-from assay.iostack.run import trace_drive, trace_folder
-
-__all__ = ["IssuedIo", "StackExample", "StackPhase", "StackTrace", "trace_drive", "trace_folder"]

@@ -1,0 +1,1 @@
+"""What families of tests share: test loops, write saturation, grids of demands."""

@@ -1,0 +1,397 @@
+"""The pages of the tests over a grid of demands: demand intensity and the composite workload.
+
+Source: SNIA PTS session 202-C (2013) for the charts; order and titles as a public implementation of PTS 2.0 has them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from assay.procedures.families.grid import figures
+from assay.procedures.families.grid.facts import (
+    demand_facts,
+    demand_outline,
+    demand_own_settings,
+    max_by_chance,
+    mid_near_max,
+    out_of_order,
+    pattern_part,
+    point_entries,
+)
+from assay.procedures.families.grid.insights import demand_insights
+from assay.procedures.families.grid.main_figures import demand_main_figures
+from assay.procedures.families.grid.measures import demand_measures
+from assay.procedures.families.grid.readings import grid_readings
+from assay.procedures.families.grid.result import demand_label, demand_result
+from assay.procedures.families.grid.settings import DemandSettings
+from assay.procedures.families.grid.tables import demand_results, demand_tables
+from assay.procedures.families.saturation.measures import saturation_window_of
+from assay.procedures.families.saturation.result import verdict_minutes
+from assay.results import (
+    POINT_SHARES,
+    iops,
+    is_reached,
+    latency_count,
+    max_latency_ns,
+    percentiles,
+    rate_count,
+    response_time,
+)
+from assay.spec.units import MILLISECOND_NS, MINUTE_NS, duration_label
+from assay.summary.measures import MEAN
+from assay.summary.pages.histogram_figures import histogram_figure
+from assay.summary.pages.model import Box, Table, Text
+from assay.summary.pages.select import NOT_REACHED, Selected, claim_label
+from assay.summary.pages.test_report import TestReport
+from assay.summary.pages.verdict import minutes_window, verdict_box, verdict_figure
+from assay.summary.record import Key, Tile
+from assay.summary.verdict import Ruled, ruled_by
+from assay.words.coded import Coded, coded
+from assay.words.printed import NOT_AVAILABLE, milliseconds_or_na, milliseconds_text, one_decimal, percent, rounds_label
+from assay.words.text import text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from assay.engine.records import Demand, MeasurementWindow, StepRecord, StoredRun, StoredTest
+    from assay.procedures.families.grid.operating_points import DemandCell
+    from assay.procedures.families.grid.result import DemandResult, PointRun
+    from assay.results import ExactTimes
+    from assay.spec.edition import Edition
+    from assay.summary.insight import Insight
+    from assay.summary.pages.facts import TestFacts
+    from assay.summary.pages.main_figure import MainFigure
+    from assay.summary.pages.model import Block, Entry, Figure, Page
+    from assay.summary.pages.test_report import PagePart
+    from assay.summary.record import Measure
+    from assay.summary.table import ResultTable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemandReport(TestReport):
+    """One test over a grid of demands on its way to pages."""
+
+    result: DemandResult
+
+    @property
+    def settings(self) -> DemandSettings:
+        """What the test used."""
+        return self.test.settings_as(DemandSettings)
+
+    @property
+    def facts(self) -> TestFacts:
+        """The test in the words of headers and summaries."""
+        return demand_facts(self.run, self.test, self.result)
+
+    @property
+    def outline(self) -> str:
+        """Rounds over the grid, then the operating points."""
+        return demand_outline(self.settings)
+
+    @property
+    def readings(self) -> dict[str, str]:
+        """Sentences below the figures."""
+        return grid_readings(self.settings)
+
+    def report_pages(self) -> tuple[Page, ...]:
+        """The standard pages, P1 to P15."""
+        return self.pages(_title(self), tuple(_parts(self)))
+
+    def selected(self) -> tuple[Selected, ...]:
+        """IOPS and average response time at the operating points."""
+        return tuple(figure for run in self.result.points for figure in _selected(self, run))
+
+    def main_tables(self) -> tuple[Table, ...]:
+        """The operating points, and the grid that they are chosen from."""
+        points = _points_box(self)
+        return (Table(caption=points.title, columns=("Point", "Value"), rows=points.entries), *_grid_tables(self))
+
+    def main_figures(self) -> Iterator[MainFigure]:
+        """IOPS over response times, the tail of each operating point, and IOPS by threads and queue depth."""
+        return demand_main_figures(self.settings, self.result, self.prefix)
+
+    def insights(self) -> Iterator[Insight]:
+        """Where the drive saturates, and points that are alike."""
+        return demand_insights(self.test, self.result)
+
+    @property
+    def ruled(self) -> Ruled:
+        """That of the tracked cell, behind that of its preconditioning."""
+        before = self.result.precondition_window
+        windows = () if before is None else (saturation_window_of(self.settings.preconditioning, before),)
+        return ruled_by(self.result.window, others=windows)
+
+    def tiles(self) -> Iterator[Tile]:
+        """The Max point, and how long its I/Os take."""
+        cell: Key = (("point", "Max"),)
+        best = next((run.point for run in self.result.points if run.point.name == "Max"), None)
+        limit = self.settings.art_limit_ms if best and best.below_limit else None
+        title = coded("tile-point", point="Max", label=self.settings.label, limit=limit)
+        yield Tile(slot="demand-max", title=title, value=(cell, "iops"), then=(cell, MEAN))
+
+    def numbers(self) -> Iterator[Measure]:
+        """What the operating points gave, and every cell of the grid."""
+        yield from demand_measures(self.settings, self.result)
+
+    def remarks(self) -> tuple[Coded, ...]:
+        """Where Max stands not alone, Mid is about Max, and points change places when they are measured at length."""
+        near = (f"Mid lies {line}" for line in mid_near_max(self.settings, self.result.points))
+        told = (*near, *out_of_order(self.result.points))
+        return (*max_by_chance(self.settings, self.result), *(coded("reason", reason=line) for line in told))
+
+    def own_settings(self) -> tuple[Entry, ...]:
+        """Pattern, grid, pre-writes and operating points."""
+        processor = (("System CPU utilization", "n/a: not known, as where a simulated drive runs in virtual time"),)
+        return (*demand_own_settings(self.settings), *(processor if _without_processor(self) else ()))
+
+    def details(self) -> tuple[Table, ...]:
+        """IOPS and response times of the grid over the measurement window."""
+        return _grid_tables(self)
+
+    def tables(self, suffix: str) -> Iterator[ResultTable]:
+        """Grid, rounds, operating points and histograms."""
+        return demand_tables(self.test, self.result, suffix)
+
+    def results(self) -> dict[str, Any]:
+        """Grid, operating points and rounds."""
+        return demand_results(self.test, self.result)
+
+
+def demand_report(run: StoredRun, test: StoredTest, edition: Edition, prefix: str) -> DemandReport:
+    """A stored test with everything that its pages print. Raises VerificationError as ``demand_result``."""
+    return DemandReport(run=run, test=test, edition=edition, prefix=prefix, result=demand_result(test))
+
+
+def _title(test_report: DemandReport) -> str:
+    settings, edition = test_report.settings, test_report.edition
+    workload = "" if settings.label.startswith(settings.name) else f" - {settings.label}"
+    if edition.header == "2.0":
+        return f"{settings.name} Test{workload} - Report Page"
+    return f"{edition.market} {settings.name} ({test_report.status}){workload} - Report Page"
+
+
+def _parts(test_report: DemandReport) -> Iterator[PagePart]:
+    settings, result = test_report.settings, test_report.result
+    if len(settings.pattern.sizes) > 1:
+        yield pattern_part(settings)
+    minutes = settings.sample_ns / MINUTE_NS
+    first = figures.samples_figure(
+        f"{test_report.prefix}-precondition",
+        result.precondition_iops,
+        minutes,
+        "IOPS of the preconditioning over time",
+        _judged_minutes(test_report),
+    )
+    tracked = _tracked(settings)
+    yield "Pre Conditioning IOPS Plot", (*test_report.strip(), _or_reason(first, "no sample ran to its end"))
+    yield (
+        f"PC Steady State Check {_cell(settings.preconditioning.demand)}",
+        _window(test_report, "pc", _prepared(test_report)),
+    )
+    yield "Between Round Pre Writes", (_round_figure(test_report, "pre-writes", figures.pre_writes_figure),)
+    threads = settings.tracking.thread_count
+    yield (
+        f"DV IOPS, TC={threads} (tracking), all QD",
+        (_round_figure(test_report, "by-round", figures.variation_by_round),),
+    )
+    yield f"Demand Variation Steady State Check {tracked}", _window(test_report, "dv", result.window)
+    variation = figures.variation_figure(f"{test_report.prefix}-variation", settings, result.cells)
+    yield "Demand Variation", (_or_window(test_report, variation),)
+    intensity = figures.intensity_figures(f"{test_report.prefix}-intensity", result)
+    yield "Demand Intensity", (_points_box(test_report), *(intensity or (_or_window(test_report, None),)))
+    maps = figures.demand_maps(f"{test_report.prefix}-map", result.cells)
+    if maps:
+        yield "IOPS and Average Response Time by Threads and Queue Depth", maps
+    if not _without_processor(test_report):
+        yield "System CPU Utilization During Demand Variation Test", _processor(test_report)
+    if result.points:
+        writes = figures.point_writes_figure(f"{test_report.prefix}-point-writes", settings, result)
+        names = ", ".join(run.point.name for run in result.points)
+        yield f"Pre Writes of the {names} IOPS Points", (_or_reason(writes, "no sample ran to its end"),)
+    for run in result.points:
+        yield from _point_parts(test_report, run)
+    if test_report.edition.header == "2.0":
+        for noun, times in (("IOPS", False), ("ART", True)):
+            total = figures.total_figure(f"{test_report.prefix}-total-{noun.lower()}", result.cells, times=times)
+            yield f"{noun} v Total OIO", (_or_window(test_report, total),)
+
+
+def _round_figure(
+    test_report: DemandReport, name: str, draw: Callable[[str, DemandSettings, DemandResult], Figure | None]
+) -> Block:
+    figure = draw(f"{test_report.prefix}-{name}", test_report.settings, test_report.result)
+    return _or_reason(figure, "no round ran to its end")
+
+
+def _window(test_report: DemandReport, name: str, window: MeasurementWindow | None) -> tuple[Block, ...]:
+    """A verdict as plot and box; n/a where there is none or no number may be printed."""
+    reason = _missing(test_report, "five values make a window")
+    if window is None or test_report.result.withheld:
+        label = demand_label(test_report.settings, test_report.settings.tracking)
+        return Text(paragraphs=(reason,)), verdict_box("IOPS", label, None, one_decimal, reason)
+    ((label, verdict),) = window.verdicts.items()
+    before = test_report.settings.preconditioning
+    minutes = verdict_minutes(verdict, before) if label == before.label else ()
+    figure = verdict_figure(f"{test_report.prefix}-window-{name}", label, verdict, "IOPS", minutes)
+    rounds = minutes_window(verdict, minutes) if minutes else f"Rounds {rounds_label(window.rounds)}"
+    return figure, verdict_box("IOPS", label, verdict, one_decimal, rounds)
+
+
+def _prepared(test_report: DemandReport) -> MeasurementWindow | None:
+    return test_report.result.precondition_window
+
+
+def _judged_minutes(test_report: DemandReport) -> tuple[float, float] | None:
+    """From the first to the last sample that the verdict on the preconditioning took; None without a verdict."""
+    window = _prepared(test_report)
+    if window is None or test_report.result.withheld:
+        return None
+    (verdict,) = window.verdicts.values()
+    minutes = verdict_minutes(verdict, test_report.settings.preconditioning)
+    return minutes[0], minutes[-1]
+
+
+def _points_box(test_report: DemandReport) -> Box:
+    return Box(title="Operating points", entries=point_entries(test_report.settings, test_report.result), wide=True)
+
+
+def _without_processor(test_report: DemandReport) -> bool:
+    """Whether nobody can know the processor's time: a page would say nothing else; the settings do."""
+    cells = test_report.result.cells
+    return bool(cells) and all(cell.cpu_share is None for cell in cells)
+
+
+def _processor(test_report: DemandReport) -> tuple[Block, ...]:
+    count = test_report.run.platform.extra.get("logical_cpu_count")
+    known = count if isinstance(count, int) and count > 0 else 1
+    figure = figures.processor_figure(
+        f"{test_report.prefix}-cpu", test_report.settings, test_report.result.cells, known
+    )
+    if not test_report.result.cells:
+        return (Text(paragraphs=(_missing(test_report, "a measurement window needs five complete rounds"),)),)
+    of_what = f"{known} logical CPUs" if known > 1 else "a single CPU"
+    note = f"CPU time of the stimulus threads in percent of {of_what}, average of the measurement window."
+    return (Text(paragraphs=(note,)), _or_reason(figure, "nobody watched"))
+
+
+def _point_parts(test_report: DemandReport, run: PointRun) -> Iterator[PagePart]:
+    name = run.point.name
+    prefix = f"{test_report.prefix}-{name.lower()}"
+    if run.step is None or run.times is None or not run.times.io_count:
+        yield f"{name} IOPS Response Time Histogram", (Text(paragraphs=("n/a: no I/O completed",)),)
+        return
+    latency_ms_max = (max_latency_ns(run.step) or 0) / MILLISECOND_NS
+    where = f"{_cell(run.point.demand)}, {duration_label(run.step.span_ns)}"
+    figure = histogram_figure(f"{prefix}-histogram", run.times, float(response_time(run.step)), _percentiles(run))
+    yield (
+        f"{name} IOPS Response Time Histogram, MRT={milliseconds_text(latency_ms_max)} ms - {where}",
+        (_times_box(run, run.step), _or_reason(figure, "no I/O completed")),
+    )
+
+
+def _times_box(run: PointRun, step: StepRecord) -> Box:
+    """Percentiles from every completion where they were kept and agree with the counts, else from the counts."""
+    found = _percentiles(run)
+    nines = tuple((f"{percent(share)} (ms)", _ms(found.get(share))) for share in POINT_SHARES)
+    origin = "every completion" if _exact(run) else "counts, within 0.1 %"
+    entries = (
+        ("IOPS", one_decimal(float(iops(step)))),
+        ("ART (ms)", _ms(float(response_time(step)))),
+        *nines,
+        ("MRT (ms)", _ms((max_latency_ns(step) or 0) / MILLISECOND_NS)),
+        ("I/Os in the IOPS", f"{rate_count(step):,}"),
+        ("I/Os in the times", f"{latency_count(step):,}"),
+        ("I/Os captured", _captured(run)),
+        ("Percentiles from", origin),
+    )
+    return Box(title=f"{run.point.name}IOPS point", entries=entries, wide=True)
+
+
+def _exact(run: PointRun) -> ExactTimes | None:
+    return run.exact if run.exact and run.exact.agrees else None
+
+
+def _percentiles(run: PointRun) -> dict[float, float | None]:
+    exact = _exact(run)
+    return exact.percentiles_ms if exact else percentiles(run.times, POINT_SHARES) if run.times else {}
+
+
+def _captured(run: PointRun) -> str:
+    if run.exact is None:
+        return "not kept"
+    return f"{run.exact.io_count:,}" + ("" if run.exact.agrees else " - NOT those counted")
+
+
+def _selected(test_report: DemandReport, run: PointRun) -> tuple[Selected, ...]:
+    basis = _basis(test_report)
+
+    def figure(item: str, unit: str, value: str) -> Selected:
+        claim = claim_label(test_report.run, None)
+        return Selected(item=item, unit=unit, value=value, basis=basis, claim=claim)
+
+    label, step = f"{run.point.name} {_cell(run.point.demand)}", run.step
+    return (
+        figure(f"{label} IOPS", "IOPS", one_decimal(float(iops(step))) if step else NOT_AVAILABLE),
+        figure(f"{label} ART", "ms", _ms(float(response_time(step)) if step and latency_count(step) else None)),
+    )
+
+
+def _basis(test_report: DemandReport) -> str:
+    """What an operating point rests on: it is measured when the rule has held for the tracked cell of the grid."""
+    if not is_reached(test_report.result.window):
+        return NOT_REACHED
+    length = duration_label(test_report.settings.capture_ns)
+    return f"measured for {length}; the rule for {_cell(test_report.settings.tracking)} held"
+
+
+def _grid_tables(test_report: DemandReport) -> tuple[Table, ...]:
+    contents: tuple[tuple[str, Callable[[DemandCell], str]], ...] = (
+        ("IOPS", lambda cell: one_decimal(float(cell.iops))),
+        (
+            "average response time (ms)",
+            lambda cell: _ms(float(cell.latency_ms_mean)) if cell.completed else NOT_AVAILABLE,
+        ),
+    )
+    return tuple(
+        _grid_table(test_report, f"{test_report.settings.name}: {title}, average of the window", printed)
+        for title, printed in contents
+        if test_report.result.cells
+    )
+
+
+def _grid_table(test_report: DemandReport, caption: str, printed: Callable[[DemandCell], str]) -> Table:
+    cells = {(cell.demand.thread_count, cell.demand.queue_depth): cell for cell in test_report.result.cells}
+    threads, depths = ({key[place] for key in cells} for place in (0, 1))
+    return Table(
+        caption=caption,
+        columns=("Threads", *(f"QD {depth}" for depth in sorted(depths))),
+        rows=tuple(
+            (f"TC {count}", *(printed(cells[count, depth]) for depth in sorted(depths))) for count in sorted(threads)
+        ),
+        folded=True,
+    )
+
+
+def _tracked(settings: DemandSettings) -> str:
+    return _cell(settings.tracking)
+
+
+def _cell(demand: Demand) -> str:
+    return f"TC{demand.thread_count}-QD{demand.queue_depth}"
+
+
+def _or_window(test_report: DemandReport, figure: Figure | None) -> Block:
+    return figure or Text(paragraphs=(_missing(test_report, "a measurement window needs five complete rounds"),))
+
+
+def _or_reason(figure: Figure | None, reason: str) -> Block:
+    return figure or Text(paragraphs=(f"n/a: {reason}",))
+
+
+def _missing(test_report: DemandReport, reason: str) -> str:
+    return text(coded("withheld", reason=test_report.result.withheld or reason))
+
+
+def _ms(value: float | None) -> str:
+    return milliseconds_or_na(value)

@@ -1,0 +1,174 @@
+"""Tables and results of the tests over a grid of demands, unrounded."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from assay.procedures.families.grid.result import is_complete_round, total_oio
+from assay.procedures.families.grid.settings import DemandSettings
+from assay.results import (
+    POINT_SHARES,
+    completed_count,
+    effective_queue_depth,
+    iops,
+    latency_count,
+    percentiles,
+    rate_count,
+    response_time,
+    round_hosts,
+    throughput,
+)
+from assay.results.step import max_latency_ms, mean_latency_ms
+from assay.summary import columns as of
+from assay.summary.columns import percentile_columns
+from assay.summary.pages.data_tables import histogram_table
+from assay.summary.pages.results import step_results, window_results
+from assay.summary.table import Column, Lines, Pivot, Words, records, table_of
+from assay.words.text import text_or_none
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from assay.engine.records import Demand, StepRecord, StoredTest
+    from assay.procedures.families.grid.operating_points import DemandCell
+    from assay.procedures.families.grid.result import DemandResult, PointRun
+    from assay.summary.table import Declared, Raw, ResultTable
+    from assay.words.coded import Coded
+
+
+class _RoundStep(NamedTuple):
+    round_index: int
+    place: int
+    phase: str
+    demand: Demand
+    step: StepRecord
+    host: tuple[str | None, Coded | None]
+
+
+_GRID: Declared[DemandCell] = (
+    (of.THREADS, lambda cell: cell.demand.thread_count),
+    (of.DEPTH, lambda cell: cell.demand.queue_depth),
+    (of.TOTAL_OIO, lambda cell: total_oio(cell.demand)),
+    (of.IOPS, lambda cell: float(cell.iops)),
+    (of.MEAN, lambda cell: float(cell.latency_ms_mean) if cell.completed else None),
+    (Column("cpu_share_of_one", "CPU, share of a CPU"), lambda cell: cell.cpu_share),
+    (of.IO_COUNT, lambda cell: cell.completed),
+)
+_ROUNDS: Declared[_RoundStep] = (
+    (of.ROUND, lambda one: one.round_index),
+    (Column("place", "Step", role="key"), lambda one: one.place),
+    (Column("phase", "Phase"), lambda one: one.phase),
+    (of.THREADS, lambda one: one.demand.thread_count),
+    (of.DEPTH, lambda one: one.demand.queue_depth),
+    (Column("start_ns", "Start", "ns"), lambda one: one.step.start_ns),
+    (of.IOPS, lambda one: float(iops(one.step))),
+    (of.MB_PER_S, lambda one: float(throughput(one.step))),
+    (of.DEPTH_FOUND, lambda one: effective_queue_depth(one.step)),
+    (of.MEAN, lambda one: mean_latency_ms(one.step)),
+    (of.MAXIMUM, lambda one: max_latency_ms(one.step)),
+    (of.HOST, lambda one: one.host[0]),
+    (of.HOST_REASON, lambda one: text_or_none(one.host[1])),
+)
+
+
+def _of_step(fill: Callable[[StepRecord], Raw]) -> Callable[[PointRun], Raw]:
+    return lambda run: fill(run.step) if run.step else None
+
+
+def _counted(share: float) -> Callable[[PointRun], Raw]:
+    return lambda run: percentiles(run.times, POINT_SHARES).get(share) if run.times else None
+
+
+def _exact(share: float) -> Callable[[PointRun], Raw]:
+    return lambda run: run.exact.percentiles_ms.get(share) if run.exact else None
+
+
+_NINES = percentile_columns(POINT_SHARES)
+_POINTS: Declared[PointRun] = (
+    (Column("point", "Point", role="key"), lambda run: run.point.name),
+    (of.THREADS, lambda run: run.point.demand.thread_count),
+    (of.DEPTH, lambda run: run.point.demand.queue_depth),
+    (of.TOTAL_OIO, lambda run: total_oio(run.point.demand)),
+    (Column("grid_iops", "IOPS in the grid"), lambda run: run.point.iops),
+    (Column("grid_latency_ms_mean", "Mean response time in the grid", "ms"), lambda run: run.point.latency_ms_mean),
+    (Column("below_limit", "Below the limit"), lambda run: run.point.below_limit),
+    (of.IOPS, _of_step(lambda step: float(iops(step)))),
+    (of.MEAN, _of_step(lambda step: float(response_time(step)) if latency_count(step) else None)),
+    *((column, _counted(share)) for column, share in zip(_NINES, POINT_SHARES, strict=True)),
+    *(
+        (replace(column, key=f"exact_{column.key}", title=f"{column.title}, of every I/O"), _exact(share))
+        for column, share in zip(_NINES, POINT_SHARES, strict=True)
+    ),
+    (of.MAXIMUM, _of_step(max_latency_ms)),
+    (of.IO_COUNT, _of_step(completed_count)),
+    (Column("captured_io_count", "I/Os captured"), lambda run: run.exact.io_count if run.exact else None),
+    (Column("capture_agrees", "Capture agrees"), lambda run: run.exact.agrees if run.exact else None),
+    (Column("iops_io_count", "I/Os in the IOPS"), _of_step(rate_count)),
+    (Column("latency_io_count", "I/Os in the times"), _of_step(latency_count)),
+)
+
+
+def demand_tables(test: StoredTest, result: DemandResult, suffix: str) -> Iterator[ResultTable]:
+    """Grid, rounds, operating points and their histograms. ``suffix`` tells tests of the same name apart."""
+    name = test.settings.test.replace("-", "_")
+    yield grid_table(result, f"{name}_grid{suffix}")
+    yield table_of(f"{name}_rounds{suffix}", "Steps of every round", _ROUNDS, _round_steps(test))
+    yield points_table(result, f"{name}_points{suffix}")
+    for run in result.points:
+        if run.times is not None:
+            yield histogram_table(run.times, f"{name}_{run.point.name.lower()}_histogram{suffix}")
+
+
+def grid_table(result: DemandResult, key: str = "grid") -> ResultTable:
+    """Every cell of the grid over the measurement window."""
+    down, across = (of.THREADS.key,), of.DEPTH.key
+    pivots = tuple(Pivot(down, across, value) for value in (of.IOPS.key, of.MEAN.key))
+    lines = (Lines(across, of.IOPS.key, by=down), Lines(of.IOPS.key, of.MEAN.key, by=down))
+    return table_of(key, "Demand variation", _GRID, result.cells, pivots=pivots, lines=lines, section="results")
+
+
+def points_table(result: DemandResult, key: str = "points") -> ResultTable:
+    """The operating points, each measured by itself."""
+    words = Words(yes="True", no="False")
+    return table_of(key, "Operating points", _POINTS, result.points, words=words, section="results")
+
+
+def demand_results(test: StoredTest, result: DemandResult) -> dict[str, Any]:
+    """The numbers of ``results.json``."""
+    settings = test.settings_as(DemandSettings)
+    return {
+        "error_count": result.error_count,
+        "withheld": text_or_none(result.withheld),
+        "precondition_window": window_results(result.precondition_window, result.withheld),
+        "window": window_results(result.window, result.withheld),
+        "grid": records(grid_table(result)),
+        "points": [
+            {
+                **row,
+                "pre_write_iops": list(run.pre_write_iops),
+                "step": step_results(run.step) if run.step else None,
+            }
+            for row, run in zip(records(points_table(result)), result.points, strict=True)
+        ],
+        "precondition": [step_results(step) for step in test.steps("sample")],
+        "rounds": [
+            {
+                "round": round_.index,
+                "complete": is_complete_round(round_.cells, settings),
+                "steps": [{"label": step.label, **step_results(step)} for step in round_.cells],
+            }
+            for round_ in test.rounds
+        ],
+    }
+
+
+def _round_steps(test: StoredTest) -> Iterator[_RoundStep]:
+    """Every step of every round as it ran, with its start on the drive's clock."""
+    settings = test.settings_as(DemandSettings)
+    hosts = round_hosts(test)
+    demands = [settings.demand] * settings.pre_write_samples + list(settings.grid)
+    for round_ in test.rounds:
+        for place, (demand, step) in enumerate(zip(demands, round_.cells, strict=False), 1):
+            phase = "pre-write" if place <= settings.pre_write_samples else "cell"
+            yield _RoundStep(round_.index, place, phase, demand, step, hosts[round_.index])

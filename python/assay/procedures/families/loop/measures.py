@@ -1,0 +1,204 @@
+"""The numbers of a test loop cell by cell, with the same of every round of the window."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assay.engine.records import Cell
+from assay.procedures.families.loop.figures import PREFIX
+from assay.procedures.families.loop.open_loop import window_sequences
+from assay.procedures.families.loop.result import UNITS, window_times
+from assay.procedures.families.loop.settings import LoopSettings
+from assay.procedures.families.loop.values import headline_window
+from assay.procedures.families.loop.variable import shown
+from assay.results import cell_label, iops, mean_and_max_ms, merged, percentiles, step_times
+from assay.spec.units import KIB, kib_value
+from assay.summary.measures import MAXIMUM, MEAN, percentile_key, stat_of
+from assay.summary.pages.distribution import SHARES
+from assay.summary.record import Measure, Slot, Tile
+from assay.words.coded import coded
+from assay.words.printed import outstanding, outstanding_label, size_label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from assay.engine.records import StepRecord, StoredTest
+    from assay.procedures.families.loop.values import LoopResult
+    from assay.results import ResponseTimes
+    from assay.summary.record import Key
+    from assay.words.coded import Coded
+
+_SIDES = {100: "read", 0: "write"}
+_QUOTED_BYTES = 4 * KIB
+_QUOTED_TIMES = {
+    percentile_key(0.999): "99.9 %",
+    percentile_key(0.9999): "99.99 %",
+    MAXIMUM: "maximum",
+}
+
+
+def loop_measures(test: StoredTest, result: LoopResult) -> Iterator[Measure]:
+    """Variable, rate and response times of every cell over the measurement window, those that people quote first.
+
+    Response times are of all I/Os of the five rounds, their ``rounds`` those of each round by itself. Without a result
+    only those that people quote are left, without a value.
+    Worked: five rounds of 100, 110, 90, 100, 100 IOPS -> 100.0 with these five.
+    """
+    found = tuple(_measures(test, result))
+    yield from (one for one in found if one.quoted)
+    yield from (one for one in found if not one.quoted)
+
+
+def _measures(test: StoredTest, result: LoopResult) -> Iterator[Measure]:
+    settings, sequences = test.settings_as(LoopSettings), window_sequences(test, result)
+    rates = window_times(test, result)
+    times = [found for sequence in sequences if (found := step_times(sequence))]
+    quoted = _quoted_cells(settings)
+    for cell in dict.fromkeys([*quoted, *settings.cells]):
+        one = _Cell(cell, test, result)
+        if cell not in result.matrix:
+            yield from one.quoted_without_value() if cell in quoted else ()
+            continue
+        place = settings.cells.index(cell)
+        steps = [sequence.steps[place] for sequence in sequences]
+        yield one.variable()
+        if settings.variable != "iops":
+            yield one.rate(rates[cell].iops, steps)
+        yield from one.response_times(steps, [found[place] for found in times])
+
+
+def _quoted_cells(settings: LoopSettings) -> list[Cell]:
+    """Reads and writes of 4 KiB, or of the single size of a throughput run."""
+    size = settings.sizes_bytes[0] if settings.variable == "throughput" else _QUOTED_BYTES
+    return [Cell(read_pct=read_pct, transfer_bytes=size) for read_pct in _SIDES]
+
+
+class _Cell:
+    """The measures of one cell."""
+
+    def __init__(self, cell: Cell, test: StoredTest, result: LoopResult) -> None:
+        self._cell, self._test, self._result = cell, test, result
+        self._settings = test.settings_as(LoopSettings)
+        self._key = cell_key(cell)
+        self._label = cell_label(cell, self._settings.access)
+        self._is_quoted = cell in _quoted_cells(self._settings)
+
+    def variable(self) -> Measure:
+        """The test's own variable, the average of the rounds."""
+        result, kind = self._result, self._settings.variable
+        steady = result.window is not None and result.window.reached
+        return self._one(
+            shown(self._settings).column,
+            UNITS[kind],
+            result.matrix.get(self._cell),
+            result.window_values(self._cell),
+            tracked=steady and self._cell in self._settings.tracking,
+            **(self._quoted(_PARTS[kind]) if self._is_quoted else {}),
+        )
+
+    def rate(self, value: float, steps: Sequence[StepRecord]) -> Measure:
+        """I/Os per second where the variable is another."""
+        return self._one("iops", "IOPS", value, tuple(float(iops(step)) for step in steps))
+
+    def response_times(self, steps: Sequence[StepRecord], times: Sequence[ResponseTimes]) -> Iterator[Measure]:
+        """Mean, percentiles and maximum."""
+        whole, by_round = _times(steps, times), [_times([step], []) for step in steps]
+        for place, found in enumerate(times):
+            by_round[place] |= _percentiles(found)
+        for key, value in whole.items():
+            yield self._time(key, value, _each(by_round, key))
+
+    def quoted_without_value(self) -> Iterator[Measure]:
+        """Those that people quote, where there is no result."""
+        yield self.variable()
+        if self._settings.variable == "latency":
+            yield from (self._time(key, None, ()) for key in _QUOTED_TIMES)
+
+    def _time(self, key: str, value: float | None, rounds: tuple[float, ...]) -> Measure:
+        if not (self._is_quoted and self._settings.variable == "latency" and key in _QUOTED_TIMES):
+            return self._one(key, "ms", value, rounds)
+        few = coded("few-beyond") if value is None and self._cell in self._result.matrix else None
+        basis = few or self._basis("all-ios-of-rounds")
+        return self._one(key, "ms", value, rounds, quoted=True, name=self._item(_QUOTED_TIMES[key]), basis=basis)
+
+    def _quoted(self, part: str) -> dict[str, Any]:
+        claim = _claim(self._settings, self._cell)
+        alone = part or self._test.settings.demand.arrivals_per_s is not None or self._cell not in self._result.matrix
+        demand = None if alone else outstanding(self._settings.demand)
+        basis = self._basis("average-of-rounds", demand)
+        return {"quoted": True, "name": self._item(part), "claim": claim, "basis": basis}
+
+    def _item(self, part: str) -> str:
+        """Worked: reads of 4 KiB in the latency test, the 99.9 % -> ``RND 4KiB R, 1 outstanding, 99.9 %``."""
+        letter = _SIDES[self._cell.read_pct][0].upper()
+        item = f"{PREFIX[self._settings.access]} {size_label(self._cell.transfer_bytes)} {letter}"
+        return f"{item}, {outstanding_label(self._settings.demand)}, {part}" if part else item
+
+    def _basis(self, code: str, demand: int | None = None) -> Coded:
+        """What a number comes from, or why there is none."""
+        result, window = self._result, headline_window(self._result)
+        if result.withheld:
+            return coded("withheld", reason=result.withheld)
+        if window is None:
+            return coded("few-rounds", count=len(result.rounds))
+        missed = coded("missed" if self._settings.requires_steady_state else "not-steady")
+        return coded(code, rounds=window.rounds, steady=None if window.reached else missed, outstanding=demand)
+
+    def _one(self, key: str, unit: str, value: float | None, rounds: tuple[float, ...], **more: Any) -> Measure:
+        return Measure(
+            cell=self._key, key=key, label=self._label, unit=unit, value=value, stat=stat_of(key), rounds=rounds, **more
+        )
+
+
+_PARTS = {"iops": "", "throughput": "", "latency": "average"}
+
+
+def _claim(settings: LoopSettings, cell: Cell) -> str | None:
+    side = _SIDES[cell.read_pct]
+    if settings.variable == "throughput":
+        return f"seq_{side}_mb_per_s" if cell.transfer_bytes >= KIB * KIB else None
+    return f"{side}_latency_ms" if settings.variable == "latency" else f"rnd_4k_{side}_iops"
+
+
+def _times(steps: Sequence[StepRecord], times: Sequence[ResponseTimes]) -> dict[str, float | None]:
+    mean_ms, max_ms = mean_and_max_ms(steps)
+    return {MEAN: mean_ms, **(_percentiles(merged(times)) if times else {}), MAXIMUM: max_ms}
+
+
+def _percentiles(times: ResponseTimes) -> dict[str, float | None]:
+    return {percentile_key(share): value for share, value in percentiles(times, SHARES).items()}
+
+
+def _each(rounds: Sequence[Mapping[str, float | None]], key: str) -> tuple[float, ...]:
+    """A value of every round; nothing where one has none."""
+    found = [one.get(key) for one in rounds]
+    return tuple(one for one in found if one is not None) if None not in found else ()
+
+
+def loop_tiles(test: StoredTest) -> Iterator[Tile]:
+    """Reads and writes of the size that people quote: the variable, or of response times p50 and p99.9."""
+    settings = test.settings_as(LoopSettings)
+    for cell in _quoted_cells(settings):
+        slot, key = _SLOTS[settings.variable, cell.read_pct], cell_key(cell)
+        facts = {"size": cell.transfer_bytes, "way": _SIDES[cell.read_pct], "order": settings.access}
+        if settings.variable == "latency":
+            p50, p999 = ((key, percentile_key(share)) for share in (0.5, 0.999))
+            yield Tile(slot=slot, title=coded("tile-time", **facts), value=p50, then=p999)
+        else:
+            title = coded("tile-cell", **facts)
+            yield Tile(slot=slot, title=title, value=(key, shown(settings).column))
+
+
+_SLOTS: dict[tuple[str, int], Slot] = {
+    ("iops", 100): "random-read",
+    ("iops", 0): "random-write",
+    ("throughput", 100): "sequential-read",
+    ("throughput", 0): "sequential-write",
+    ("latency", 100): "time-read",
+    ("latency", 0): "time-write",
+}
+
+
+def cell_key(cell: Cell) -> Key:
+    """The key of a cell of size and mix. Worked: reads of 4 KiB -> ``(("block_kib", 4), ("read_pct", 100))``."""
+    return (("block_kib", kib_value(cell.transfer_bytes)), ("read_pct", cell.read_pct))

@@ -1,0 +1,112 @@
+"""The plots of write saturation and of response-time histograms as data: what is drawn, not how."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from assay.procedures.families.saturation.result import verdict_sample
+from assay.results import NINES
+from assay.summary.pages.histogram_figures import TIME_MS
+from assay.summary.pages.model import Figure, Series
+from assay.summary.pages.time_axis import MINUTES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.procedures.families.saturation.result import Mark, SaturationResult
+    from assay.procedures.families.saturation.settings import SaturationSettings
+    from assay.summary.pages.model import Scale
+
+WRITTEN, FILLS = "Total Gigabytes Written (GB)", "Drive Fills (normalised capacity)"
+MANY_FILLS = 6
+"""From so many on an axis of drive fills is logarithmic, as the fall comes in the first ones."""
+MARK_COLOURS = {"Peak": 1, "Peak drop": 3, "Level reached": 2}
+
+
+def iops_figure(
+    name: str, result: SaturationResult, x_title: str, y_scale: Scale, settings: SaturationSettings | None = None
+) -> Figure | None:
+    """Plot IOPS over minutes, gigabytes written or drive fills, with the marks; None without a sample.
+
+    x_title : one of ``MINUTES``, ``WRITTEN`` and ``FILLS``. settings : where the samples that got steady are shaded.
+    """
+    if not result.iops:
+        return None
+    curve = _line("IOPS, one sample each", _places(result, x_title), result.iops, 0, y_scale)
+    found = {"Peak": result.peak, "Peak drop": result.peak_drop, "Level reached": result.steady}
+    marks = [
+        _mark(label, mark, x_title) for label, mark in found.items() if mark and (mark.iops or y_scale == "linear")
+    ]
+    return Figure(
+        name=name,
+        kind="lines",
+        alt=f"IOPS of each sample over {x_title.lower()} with peak, peak drop and where the level is reached",
+        x_title=x_title,
+        y_title="IOPS",
+        y_scale=y_scale,
+        log_named=y_scale == "log",
+        series=(curve, *marks),
+        span=_judged(result, settings, x_title) if settings else None,
+    )
+
+
+def _judged(result: SaturationResult, settings: SaturationSettings, x_title: str) -> tuple[float, float] | None:
+    """From the first to the last sample of a verdict that is steady; None without one."""
+    if result.window is None or result.steady_iops is None:
+        return None
+    numbers = result.window.verdicts[settings.label].rounds
+    places = _places(result, x_title)
+    first, last = (verdict_sample(number, settings) - 1 for number in (numbers[0], numbers[-1]))
+    return (places[first], places[last])
+
+
+def response_figure(name: str, result: SaturationResult, x_title: str) -> Figure | None:
+    """Plot average, 99.999 % and maximum response time of each sample."""
+    five_nines = result.percentiles.get(NINES[-1], ())
+    drawn: tuple[tuple[str, Sequence[float | None]], ...] = (
+        ("ART", result.latency_ms_mean),
+        ("99.999 %", five_nines),
+        ("MRT", result.latency_ms_max),
+    )
+    places = _places(result, x_title)
+    series = tuple(
+        _line(_counted(label, values), places, values, index, "log")
+        for index, (label, values) in enumerate(drawn)
+        if values
+    )
+    if not any(one.x for one in series):
+        return None
+    return Figure(
+        name=name,
+        kind="lines",
+        alt=f"Average, 99.999 % and maximum response time of each sample over {x_title.lower()}",
+        x_title=x_title,
+        y_title=TIME_MS,
+        y_scale="log",
+        # What could not be given for any sample says so in the legend.
+        series=tuple(one if one.x else replace(one, label=f"{one.label} n/a") for one in series),
+    )
+
+
+def _counted(label: str, values: Sequence[float | None]) -> str:
+    """The legend of a line that lacks the points of some samples. Worked: ``"99.999 % (1 of 8 samples)"``."""
+    known = sum(value is not None for value in values)
+    return f"{label} ({known:,} of {len(values):,} samples)" if 0 < known < len(values) else label
+
+
+def _places(result: SaturationResult, x_title: str) -> tuple[float, ...]:
+    return {MINUTES: result.minutes, WRITTEN: result.written_gb, FILLS: result.fills}[x_title]
+
+
+def _line(label: str, places: Sequence[float], values: Sequence[float | None], colour: int, scale: Scale) -> Series:
+    # A log axis has no place for zero.
+    points = [(x, y) for x, y in zip(places, values, strict=True) if y is not None and (y > 0 or scale == "linear")]
+    return Series(
+        label=label, x=tuple(x for x, _ in points), y=tuple(y for _, y in points), colour=colour, mode="lines"
+    )
+
+
+def _mark(label: str, mark: Mark, x_title: str) -> Series:
+    at = {MINUTES: mark.minutes, WRITTEN: mark.written_gb, FILLS: mark.fills}[x_title]
+    return Series(label=label, x=(at,), y=(mark.iops,), colour=MARK_COLOURS[label], mode="markers")

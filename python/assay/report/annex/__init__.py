@@ -1,0 +1,1 @@
+"""The pages after those of the tests: disclosure, distributions, certificates, sequences."""

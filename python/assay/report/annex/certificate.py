@@ -1,0 +1,77 @@
+"""What the certificate of the host says, and what it says about the run."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from assay.results import host_checks
+from assay.results.reference import reference_checks
+from assay.spec.units import KIB, MB
+from assay.words.printed import paragraph, utc
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.engine.records import FillPoint, HostPoint, ReferenceDrive, StoredRun
+    from assay.results.finding import Checked
+    from assay.summary.pages.model import Entry
+
+_DAY_NS = 86_400 * 10**9
+
+
+def certificate_entries(run: StoredRun) -> tuple[Entry, ...]:
+    """Print the certificate, or why there is none, and the checks that rest on it."""
+    certificate = run.certificate
+    if run.identity.kind == "simulated" and certificate is None:
+        return (
+            ("Certificate", "does not apply: a simulated drive's time is virtual, no figure holds the host's speed"),
+        )
+    if certificate is None:
+        return (("Certificate", "not recorded by the version that ran the test"),)
+    made = utc(certificate.made_wall_ns) if certificate.made_wall_ns is not None else ""
+    if certificate.status != "valid":
+        found = (("Certificate", paragraph(f"{certificate.status}: {certificate.reason}")),)
+        known = _reference(certificate.reference) if certificate.reference else ()
+        return (*found, *((("Made", made),) if made else ()), *known)
+    return (
+        ("Certificate", f"valid, made {made}, {(certificate.age_ns or 0) / _DAY_NS:.1f} days before the run"),
+        ("Made with", paragraph(certificate.method)),
+        *_points(certificate.points),
+        ("Random data per core", _fills(certificate.fills)),
+        *((one.check.title, _check(one)) for one in host_checks(run)),
+        *_reference(certificate.reference),
+    )
+
+
+def _points(points: Sequence[HostPoint]) -> Iterator[Entry]:
+    """A line per thread count, so that hosts of many CPUs fit a page."""
+    for count, same in groupby(points, key=lambda point: point.thread_count):
+        found = (f"QD {point.queue_depth} {point.iops:,.0f} IOPS, {point.cpu_ns:,.0f} ns" for point in same)
+        yield f"Ceiling, CPU per I/O, TC {count}", "; ".join(found)
+
+
+def _fills(fills: Sequence[FillPoint]) -> str:
+    """What one core makes for writes of each size."""
+    if not fills:
+        return "unknown: the certificate did not measure it; run assay calibrate"
+    return "; ".join(f"{fill.transfer_bytes // KIB} KiB {fill.bytes_per_s / MB:,.0f} MB/s" for fill in fills)
+
+
+def _reference(reference: ReferenceDrive | None) -> Iterator[Entry]:
+    if reference is None:
+        yield "Reference drive", "no reference drive"
+        return
+    drive = reference.drive
+    name = f"{drive.model_number}, {drive.id}" if drive.model_number else drive.id
+    yield "Reference drive", paragraph(f"{name}, measured {utc(reference.made_wall_ns)}")
+    for one in reference_checks(reference):
+        since = f", since {utc(reference.baseline_wall_ns)}" if one.name == "drift" else ""
+        text = one.finding.words if one.level == "n/a" else _check(one, since)
+        yield one.check.title, text
+
+
+def _check(one: Checked, more: str = "") -> str:
+    """Level, figures, where, and what passes."""
+    found = one.finding
+    return f"{found.level.upper()}: {found.words}, {paragraph(found.where)}{more} (limit: {one.check.passes})"

@@ -1,0 +1,24 @@
+"""The printed pages of response times, behind the disclosure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.summary.pages.distribution import printed_pages
+from assay.summary.pages.model import Page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.summary.pages.distribution import Distribution
+    from assay.summary.pages.test_report import TestReport
+
+
+def pages(tests: Sequence[TestReport], spread: Sequence[Distribution | None]) -> Iterator[Page]:
+    """The pages of each test that has histograms and prints results: one, and one for its printed map."""
+    for one, found in zip(tests, spread, strict=True):
+        if found:
+            for place, blocks in enumerate(printed_pages(found)):
+                which = found.printed_title if place else f"over {found.over}"
+                subtitle = f"{found.title} - Response Times (ms) {which}"
+                yield Page(title="Response Times", subtitle=subtitle, header=None, banner=one.banner, blocks=blocks)

@@ -1,0 +1,1 @@
+"""Comparisons and gates as pages, tables and files."""

@@ -1,0 +1,120 @@
+"""The figure of a comparison's first page: a row per number that people quote, a dot per drive."""
+
+from __future__ import annotations
+
+import math
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from assay.report.comparison.states import SETTLED, test_states
+from assay.report.comparison.words import number_label, order_text
+from assay.summary.pages.dots import Dot, DotRow, Dots
+from assay.summary.pages.model import Figure, Series, Tick
+from assay.summary.verdict import STATE_WORDS
+from assay.words.digits import times
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.compare.comparison import Comparison
+    from assay.compare.standing import Ranked, Standing
+    from assay.report.comparison.states import TestState
+
+ROWS_MAX = 18
+"""Rows of one figure; more follow in another."""
+SUBJECTS_MAX = 9
+"""Drives in one figure: more have no colour of their own."""
+_MARGIN, _LEAST_SPAN = 1.15, 1.25
+"""Of the axis beyond its last dot, and at least, as ratios."""
+_FAR, _HALVED = 0.1, 2.0
+"""A drive with a share below this whose absence makes the axis so many times shorter stands at its border."""
+_MS_UNITS = ((0.1, 1e3, "\N{MICRO SIGN}s"), (1e3, 1.0, "ms"), (math.inf, 1e-3, "s"))
+"""Up to which slowest value a unit is used, how many there are in a millisecond, and its symbol."""
+READING = (
+    "Each dot is a drive's share of the best drive, on a logarithmic axis: for times, the best over its time. "
+    "Bars are 95 % intervals from rounds or repeats. Hollow: the test is not steady or not settled."
+)
+
+
+def dot_figures(found: Comparison, numbers: Sequence[Ranked]) -> Iterator[Figure]:
+    """All numbers of all drives; as many figures as they need."""
+    for begin in range(0, len(found.subjects), SUBJECTS_MAX):
+        for first in range(0, len(numbers), ROWS_MAX):
+            part = numbers[first : first + ROWS_MAX]
+            yield _figure(found, part, begin, f"compare-dots-{begin + 1}-{first + 1}")
+
+
+def _figure(found: Comparison, numbers: Sequence[Ranked], begin: int, name: str) -> Figure:
+    places = range(begin, min(begin + SUBJECTS_MAX, len(found.subjects)))
+    states = test_states(found)
+    rows = tuple(_row(one, [one.standings[place] for place in places], states) for one in numbers)
+    letters = tuple(found.subjects[place].letter for place in places)
+    count = len(rows)
+    return Figure(
+        name=name,
+        kind="dots",
+        alt=f"Every drive's share of the best drive in {count} numbers",
+        x_title="Share of the best drive",
+        y_title="",
+        x_scale="log",
+        beside=True,
+        series=tuple(
+            _series(found.subjects[place].title, [row.dots[at] for row in rows], at) for at, place in enumerate(places)
+        ),
+        y_ticks=tuple(Tick(at=float(count - at), label=row.label) for at, row in enumerate(rows)),
+        dots=Dots(letters=letters, rows=rows, least=_least(rows)),
+        reading=READING,
+    )
+
+
+def _series(title: str, dots: Sequence[Dot], place: int) -> Series:
+    """The dots of a drive as points: across its shares, up the rows from the last."""
+    points = [(dot.at, float(len(dots) - at)) for at, dot in enumerate(dots) if dot.at is not None]
+    return Series.through(points, title, place, "markers")
+
+
+def _row(one: Ranked, standings: Sequence[Standing], states: dict[str, dict[str, TestState]]) -> DotRow:
+    scale, unit = _unit(one)
+    dots = tuple(_dot(each, states[each.subject.letter][one.name.test], scale) for each in standings)
+    groups = [list(group) for _, group in groupby(one.counted, key=lambda each: each.order)]
+    last = one.counted[-1]
+    return DotRow(
+        label=number_label(one.name, unit),
+        dots=dots,
+        order="" if one.name.stat == "maximum" else order_text([[each.subject for each in group] for group in groups]),
+        behind=f"{last.subject.letter} {times(last.times)}" if last.times and last.order != 1 else "",
+    )
+
+
+def _unit(one: Ranked) -> tuple[float, str]:
+    """How a row prints its values: times in the unit that suits the slowest. Worked: 0.08 ms -> 1000 and ``µs``."""
+    if one.name.unit != "ms":
+        return 1.0, one.name.unit
+    slowest = max(each.value or 0.0 for each in one.standings)
+    return next((scale, unit) for most, scale, unit in _MS_UNITS if slowest < most)
+
+
+def _dot(one: Standing, state: TestState, scale: float) -> Dot:
+    return Dot(
+        at=one.share,
+        value=None if one.value is None else one.value * scale,
+        low=one.low,
+        high=one.high,
+        words=STATE_WORDS[state.state] if state.state not in SETTLED else "",
+        hollow=state.state not in SETTLED,
+        best=one.order == 1,
+    )
+
+
+def _least(rows: Sequence[DotRow]) -> float:
+    """Where the axis begins. A drive that would stretch it to more than twice its length stands at its border.
+
+    Worked: shares of 0.5 and 0.003 of two of three drives -> 0.43.
+    """
+    columns = zip(*(row.dots for row in rows), strict=True)
+    farthest = [min((one.at for one in dots if one.at), default=1.0) for dots in columns]
+    kept = sorted(min(one, 1 / _LEAST_SPAN) for one in farthest)
+    # Of two drives either is what the other is compared with.
+    while len(kept) > 2 and kept[0] < _FAR and math.log(kept[0]) < _HALVED * math.log(kept[1]):  # noqa: PLR2004
+        kept.pop(0)
+    return kept[0] / _MARGIN

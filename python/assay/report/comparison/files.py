@@ -1,0 +1,76 @@
+"""A comparison and a gate as files: pages (PDF, HTML), workbook, CSV, JSON."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from assay.compare.subject import LoadedRun
+from assay.procedures.conformity_label import conformity_class
+from assay.report import render_pages, reports_of_tests
+from assay.report.annex.level import level_label
+from assay.report.comparison.data import comparison_data, gate_data
+from assay.report.comparison.facts import comparison_facts, gate_facts
+from assay.report.comparison.gate.output import junit_xml
+from assay.report.comparison.pages import comparison_report, gate_report
+from assay.report.formats.table_csv import table_csv
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from assay.compare.comparison import Comparison
+    from assay.compare.gate import GateResult
+    from assay.compare.price import Price
+    from assay.engine.records import StoredRun
+    from assay.summary.pages.model import Report, Table
+    from assay.summary.table import ResultTable
+
+NAME = "comparison"
+
+
+def loaded_run(run: StoredRun, path: str, price: Price | None = None) -> LoadedRun:
+    """A stored run ready to be compared. path : as the user named it. price : of its drive.
+
+    Raises as ``reports_of_tests``.
+    """
+    tests = tuple(reports_of_tests(run))
+    return LoadedRun(
+        path=path, run=run, tests=tests, label_class=conformity_class(run), level=level_label(run), price=price
+    )
+
+
+def write_comparison(found: Comparison, folder: Path, published: Sequence[Table] = ()) -> list[Path]:
+    """Write a comparison as ``report.pdf``, ``report.html``, ``comparison.xlsx``, ``comparison.json`` and CSV files.
+
+    published : figures of others, for a page behind all others.
+    Returns the paths. The same runs give the same bytes. Raises StoreError where the folder cannot be written.
+    """
+    facts = json.dumps(comparison_facts(found).as_json(), indent=1).encode()
+    return _write(folder, comparison_report(found, published), comparison_data(found), facts)
+
+
+def write_gate(found: GateResult, folder: Path, exit_code: int, *, undecided_fails: bool) -> list[Path]:
+    """Write a gate as one page (``report.pdf``, ``report.html``), workbook, JSON, CSV and ``junit.xml``; the paths."""
+    facts = json.dumps(gate_facts(found, exit_code).as_json(), indent=1).encode()
+    junit = {"junit.xml": junit_xml(found, undecided_fails=undecided_fails)}
+    return _write(folder, gate_report(found), (gate_data(found),), facts, junit)
+
+
+def _write(
+    folder: Path, report: Report, tables: Sequence[ResultTable], facts: bytes, more: dict[str, bytes] | None = None
+) -> list[Path]:
+    from assay.report.formats.workbook.book import Book, workbook  # noqa: PLC0415 - heavy
+    from assay.report.formats.workbook.results import Block  # noqa: PLC0415 - with it
+
+    book = Book(
+        title=report.title,
+        label=report.label,
+        footer=report.colophon,
+        date=datetime(*report.date, tzinfo=UTC),
+        blocks=(Block(report.title, (), tuple(tables)),),
+    )
+    others = {f"{table.key}.csv": table_csv(table) for table in tables}
+    others |= {f"{NAME}.json": facts, f"{NAME}.xlsx": workbook(book), **(more or {})}
+    return render_pages(report, folder, others)

@@ -1,0 +1,1 @@
+"""The figure of a gate, and its output for build servers."""

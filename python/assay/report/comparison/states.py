@@ -1,0 +1,112 @@
+"""How each test of each drive came out: a word or two with the level that its colour follows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from assay.report.comparison.words import remark_sentence, worded
+from assay.summary.pages.leveled import Leveled
+from assay.summary.pages.model import Table
+from assay.summary.ranking import is_raised
+from assay.summary.verdict import STATE_WORDS, beside, gravity, level_of
+from assay.words.coded import coded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from assay.compare.comparison import Comparison
+    from assay.compare.conditions import Unlikeness
+    from assay.compare.remark import Remark
+    from assay.compare.subject import Subject
+    from assay.summary.pages.test_report import TestReport
+    from assay.summary.record import Level, State
+    from assay.words.coded import Coded
+
+SETTLED: frozenset[State] = frozenset({"steady", "no-rule"})
+"""Of other tests the dots are hollow."""
+_NO_RESULT: frozenset[State] = frozenset({"withheld", "cut-short", "not-run"})
+_BESIDE_MAX = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestState:
+    """How one test of one drive came out. beside : what a reader must know besides, gravest first."""
+
+    state: State
+    level: Level
+    beside: tuple[Coded, ...] = ()
+
+    @property
+    def text(self) -> Leveled:
+        """In words. Worked: ``steady, 8 cells unstable``."""
+        return Leveled(", ".join((STATE_WORDS[self.state], *map(worded, self.beside))), self.level)
+
+
+NOT_RUN = TestState(state="not-run", level="unknown")
+
+
+def test_states(found: Comparison) -> dict[str, dict[str, TestState]]:
+    """How every test came out, by the letter of the drive and the name of the test."""
+    return {
+        one.letter: {
+            test: _with_apart(_of_subject(one, test), found.unlike.get(one.letter, ()), shown)
+            for test, shown in found.tests
+        }
+        for one in found.subjects
+    }
+
+
+def _with_apart(state: TestState, unlike: Sequence[Unlikeness], shown: str) -> TestState:
+    """A state with the first condition for which the drive stands apart in this test."""
+    what = next((one.what for one in unlike if one.test in {"", shown}), None)
+    if what is None or state.state in _NO_RESULT:
+        return state
+    return replace(state, level="unknown", beside=(coded("apart", what=what),))
+
+
+def drives_table(found: Comparison, said: Sequence[Remark]) -> Table:
+    """A row per drive: one sentence that compares it, and how each of its tests came out."""
+    states = test_states(found)
+    rows = tuple(
+        (
+            remark.subject.title,
+            remark_sentence(remark, _failed(found, states[remark.subject.letter])),
+            *(states[remark.subject.letter][test].text for test, _ in found.tests),
+        )
+        for remark in said
+    )
+    columns = ("Drive", "Compared", *(shown for _, shown in found.tests))
+    return Table(caption="Drives", columns=columns, rows=rows)
+
+
+def _failed(found: Comparison, states: Mapping[str, TestState]) -> str:
+    """The tests that have no result, for a sentence. Worked: ``IOPS withheld, TP-128 cut short``."""
+    listed = ((shown, states[test].state) for test, shown in found.tests)
+    return (
+        ", ".join(f"{shown} {STATE_WORDS[state]}" for shown, state in listed if state in _NO_RESULT)
+        or "other conditions"
+    )
+
+
+def _of_subject(subject: Subject, test: str) -> TestState:
+    """Of repeats the gravest."""
+    reports = [next((one for one in run.tests if one.prefix == test), None) for run in subject.runs]
+    states = [_of_test(one) if one else NOT_RUN for one in reports]
+    return min(states, key=lambda one: (one.state not in _NO_RESULT, gravity(one.level)))
+
+
+def _of_test(report: TestReport) -> TestState:
+    verdict = report.verdict
+    if verdict.state in _NO_RESULT:
+        return TestState(state=verdict.state, level=level_of(verdict))
+    stalls = tuple(_stalls(report))
+    level: Level = "bad" if stalls else level_of(verdict)
+    return TestState(state=verdict.state, level=level, beside=(*stalls, *beside(verdict))[:_BESIDE_MAX])
+
+
+def _stalls(report: TestReport) -> Iterator[Coded]:
+    """The longest time for which the drive stood still, where that is worth knowing."""
+    found = [one for one in report.insights() if one.kind == "stalls" and is_raised(one)]
+    if found:
+        yield coded("stalls", longest_ms=max(one.values["longest_ms"] for one in found))

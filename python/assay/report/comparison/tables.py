@@ -1,0 +1,264 @@
+"""A comparison and a gate as printed tables, for pages and terminal alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.compare.gate import explained, gated_cells, gated_label, share
+from assay.compare.summary import cohorts, matrix_numbers, published_rows
+from assay.spec.units import GB
+from assay.summary.measures import measure_words
+from assay.summary.pages.headline import number_text
+from assay.summary.pages.leveled import Leveled
+from assay.summary.pages.model import Table
+from assay.words.printed import NOT_AVAILABLE, paragraph
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from assay.compare.comparison import Compared, Comparison, Entry
+    from assay.compare.gate import Gated, GateResult, Verdict
+    from assay.compare.numbers import NumberName
+    from assay.compare.price import Price
+    from assay.compare.subject import Subject
+    from assay.summary.record import Level
+
+VERDICT_LEVELS: dict[Verdict, Level] = {"pass": "good", "fail": "bad", "undecided": "warn"}
+_VERDICT_ORDER: dict[Verdict, int] = {"fail": 0, "undecided": 1, "pass": 2}
+COLUMNS_MAX = 6
+"""Subjects side by side in one table; further ones follow in another."""
+
+RANK_NOTE = (
+    """Ranks: drives share a rank if they do not differ significantly from its first drive. In brackets: the order of
+    the values alone, as run-to-run variation is unknown. Repeats or a reference drive of the host show it.""",
+)
+RATIO_NOTES = (
+    """Ratio to the first column, in brackets its 95 % interval by Student's t on logarithms: from repeated runs where
+    there are some, else from the rounds of both windows, and never narrower than the reference drive of the host.""",
+    """?: from rounds alone, so how far the ratio moves from run to run is not known. No brackets: no uncertainty known,
+    as of maxima and of what was measured once.""",
+)
+MAXIMUM_NOTE = ("A maximum is the largest of single I/Os: no uncertainty is known of it, and it is not ranked.",)
+_BOX = {(0.5, 100), (4, 100), (4, 65), (4, 0)}
+"""Transfer size in KiB and share of reads of the boxes that were published in 2012."""
+_CELLS_MAX = 12
+_MARKS = {
+    "not settled": "not settled",
+    "not steady": "not steady",
+    "withheld": "withheld",
+    "cut short": "cut short",
+    "no value": NOT_AVAILABLE,
+    "not run": "not run",
+}
+
+
+def subject_table(subjects: Sequence[Subject], caption: str = "What is compared") -> Table:
+    """The letters with what they stand for."""
+    prices = [one.first.price for one in subjects]
+    rows = tuple(
+        (
+            one.letter,
+            one.model,
+            one.serial,
+            one.firmware,
+            one.capacity,
+            *_price(one, prices),
+            one.label,
+            one.level,
+            str(len(one.runs)),
+            one.called,
+        )
+        for one in subjects
+    )
+    currency = next((one.currency for one in prices if one), "")
+    price = ("Price", f"GB per {currency}") if currency else ()
+    columns = ("", "Drive", "Serial", "Firmware", "Capacity", *price, "Label", "Level", "Runs", "Run folder")
+    return Table(caption=caption, columns=columns, rows=rows)
+
+
+def _price(one: Subject, prices: Sequence[Price | None]) -> tuple[str, ...]:
+    """Price, and gigabytes for a unit of money, where any drive has one."""
+    price = one.first.price
+    if not any(prices):
+        return ()
+    if not price:
+        return NOT_AVAILABLE, NOT_AVAILABLE
+    return price.text, f"{one.first.run.identity.capacity_bytes / GB / price.amount:,.3g}"
+
+
+def unlike_tables(found: Comparison | GateResult) -> tuple[Table, ...]:
+    """Why subjects are shown apart; none where all are alike."""
+    rows = [(letter, one.text(blind=found.blind)) for letter, listed in found.unlike.items() for one in listed]
+    if not rows:
+        return ()
+    note = "No ratio and no rank: the conditions differ, so the numbers do not compare."
+    return (
+        Table(
+            caption="Shown apart", columns=("", "Made under other conditions than A"), rows=tuple(rows), notes=(note,)
+        ),
+    )
+
+
+def summary_tables(found: Comparison) -> Iterator[Table]:
+    """The table of the comparison of 2012, as far as its tests ran."""
+    rows = published_rows(found)
+    if rows:
+        yield from _split(
+            found,
+            "Summary performance, the rows of the comparison of 2012",
+            [(one, (one.name.shown, title, one.name.unit)) for title, one in rows],
+            value_text,
+            ("Test", "Workload", "Unit"),
+        )
+
+
+def quoted_tables(found: Comparison) -> Iterator[Table]:
+    """Values, ratios and ranks of the numbers that people quote."""
+    rows = [(one, _names(one)) for one in found.quoted]
+    keys = ("Test", "Figure", "Unit")
+    yield from _split(found, "Key results", rows, value_text, keys)
+    if len(found.subjects) == 1:
+        return
+    compared = [row for row in rows if row[0].name.better != "neither"]
+    yield from _split(found, "Ratios to A", compared, ratio_text, keys, RATIO_NOTES)
+    yield from _split(found, "Ranks, 1 is the best", compared, rank_text, keys, RANK_NOTE)
+
+
+def _names(one: Compared) -> tuple[str, ...]:
+    return one.name.shown, one.name.label, one.name.unit
+
+
+def _split(  # noqa: PLR0917 - the parts of a table
+    found: Comparison,
+    caption: str,
+    rows: Sequence[tuple[Compared, tuple[str, ...]]],
+    text: Callable[[Compared, Entry], str],
+    keys: tuple[str, ...],
+    notes: Iterable[str] = (),
+) -> Iterator[Table]:
+    """A table of all subjects, as several where they are many."""
+    for begin in range(0, len(found.subjects), COLUMNS_MAX):
+        places = range(begin, min(begin + COLUMNS_MAX, len(found.subjects)))
+        letters = tuple(found.subjects[place].letter for place in places)
+        if rows:
+            yield Table(
+                caption=caption if len(found.subjects) <= COLUMNS_MAX else f"{caption}, {letters[0]} to {letters[-1]}",
+                columns=(*keys, *letters),
+                rows=tuple((*names, *(text(one, one.entries[place]) for place in places)) for one, names in rows),
+                notes=tuple(paragraph(note) for note in notes),
+                merged=keys[:1],
+            )
+
+
+def value_text(one: Compared, entry: Entry) -> str:
+    """A value as printed, with what a reader must know of it. Worked: ``3,180.1``, ``2,900.0, not steady``."""
+    side = entry.side
+    if side.counts and side.value is not None:
+        marks = ("apart" if entry.apart else "", _MARKS.get(side.state, ""))
+        return ", ".join(filter(None, (number_text(side.value, one.name.unit), *marks)))
+    mark = _MARKS[side.state]
+    return mark if side.value is None else f"{number_text(side.value, one.name.unit)}, {mark}"
+
+
+def ratio_text(_: Compared, entry: Entry) -> str:
+    """A ratio with its interval. Worked: ``0.951 (0.932 - 0.970)``."""
+    if entry.apart or entry.ratio is None:
+        return "apart" if entry.apart else NOT_AVAILABLE
+    if entry.low is None or entry.high is None:
+        return f"{entry.ratio:.3f}"
+    unsure = "" if entry.uncertainty.repeatable else " ?"
+    return f"{entry.ratio:.3f} ({entry.low:.3f} - {entry.high:.3f}){unsure}"
+
+
+def rank_text(one: Compared, entry: Entry) -> str:
+    """A rank; in brackets the place of the value alone; a maximum has neither."""
+    if one.name.stat == "maximum":
+        return "-"
+    if entry.rank is not None:
+        return str(entry.rank)
+    return f"({entry.order})" if entry.order is not None else "not ranked"
+
+
+def cell_tables(found: Comparison) -> Iterator[Table]:
+    """Cells of each test loop with all drives side by side: those of the boxes of 2012, or all where they are few.
+
+    Where the variable is a response time, its maxima follow.
+    """
+    for numbers in matrix_numbers(found).values():
+        few = len(numbers) <= _CELLS_MAX
+        chosen = [one for one in numbers if few or _place(one) in _BOX]
+        name = numbers[0].name
+        which = "all cells" if few else "cells of the boxes of 2012"
+        rows = [(one, (one.name.cell_label, one.name.unit)) for one in chosen]
+        yield from _split(
+            found, f"{name.shown}: {measure_words(name.name)}, {which}", rows, value_text, ("Cell", "Unit")
+        )
+        cells = {one.name.cell for one in chosen}
+        maxima = [
+            (one, (one.name.cell_label, one.name.unit))
+            for one in found.numbers
+            if one.name.test == name.test and one.name.stat == "maximum" and one.name.cell in cells
+        ]
+        if name.unit == "ms":
+            caption = f"{name.shown}: maximum response time, {which}"
+            yield from _split(found, caption, maxima, value_text, ("Cell", "Unit"), MAXIMUM_NOTE)
+
+
+def _place(one: Compared) -> tuple[object, object]:
+    cell = dict(one.name.cell)
+    return cell["block_kib"], cell["read_pct"]
+
+
+def cohort_tables(found: Comparison) -> tuple[Table, ...]:
+    """Samples of a model: median, spread and outliers; none where no model has three samples."""
+    rows = [
+        (
+            one.model,
+            f"{one.name.shown}: {one.name.label}",
+            one.name.unit,
+            ", ".join(one.letters),
+            number_text(one.median, one.name.unit),
+            share(one.spread),
+            "too few to tell"
+            if one.outliers is None
+            else ", ".join(f"{letter} ({score:+.1f})" for letter, score in one.outliers) or "none",
+        )
+        for one in cohorts(found)
+    ]
+    if not rows:
+        return ()
+    note = (
+        "Spread: largest minus smallest over the median. Outlier: modified z-score (0.6745 x distance from the median "
+        "over the median absolute deviation) beyond 3.5, with at least five samples."
+    )
+    columns = ("Model", "Figure", "Unit", "Samples", "Median", "Spread", "Outliers")
+    return (Table(caption="Samples of a model", columns=columns, rows=tuple(rows), notes=(note,)),)
+
+
+def gate_table(found: GateResult) -> Table:
+    """Every gated number with its verdict and the reason for it, those that fail first; then what is not gated."""
+    rows = (
+        *(_gated_row(one) for one in sorted(found.gated, key=lambda one: _VERDICT_ORDER[one.verdict])),
+        *(_left_out_row(one) for one in found.left_out),
+    )
+    columns = ("Verdict", "", "Number", "Baseline", "Now", "Change", "Limit", "Uncertainty", "Why")
+    return Table(caption="Gate", columns=columns, rows=rows, notes=explained(found))
+
+
+def _gated_row(one: Gated) -> tuple[str, ...]:
+    values = (
+        NOT_AVAILABLE if side.value is None else number_text(side.value, one.name.unit)
+        for side in (one.baseline, one.side)
+    )
+    return (
+        Leveled(one.verdict.upper(), VERDICT_LEVELS[one.verdict]),
+        one.side.subject.letter,
+        gated_label(one),
+        *values,
+        *gated_cells(one),
+    )
+
+
+def _left_out_row(name: NumberName) -> tuple[str, ...]:
+    why = "no average of rounds" if name.stat == "mean" else f"a {name.stat}"
+    return (Leveled("not gated", "unknown"), "", name.text, *([""] * 5), f"{why}: gated by a rule only")

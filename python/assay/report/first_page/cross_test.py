@@ -1,0 +1,191 @@
+"""What a run says beside its single tests: what is withheld, disturbed or claimed, and how its tests compare."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import combinations, groupby, product
+from math import inf
+from typing import TYPE_CHECKING
+
+from assay.procedures.depths import depth_insights
+from assay.report.test_page.claims import held_claims, held_to_baseline
+from assay.results import (
+    disturbed_count,
+    host_late_ns_max,
+    missed_steady_state,
+    unwritten_reads,
+    withheld_reason,
+)
+from assay.spec.units import KIB, MILLISECOND_NS
+from assay.summary.insight import Insight, insight
+from assay.summary.record import Missed
+from assay.words.coded import quantity
+from assay.words.subject import Subject
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.engine.records import StoredRun
+    from assay.report.test_page.claims import HeldClaim
+    from assay.summary.pages.rate import Rate
+    from assay.summary.pages.test_report import TestReport
+    from assay.words.subject import Order
+
+    _Tested = tuple[TestReport, Rate]
+
+_SIDES = {"R": 100, "W": 0}
+_ORDERS: dict[str, Order] = {"RND": "RND", "SEQ": "SEQ"}
+
+
+def cross_insights(run: StoredRun, tests: Sequence[TestReport]) -> Iterator[Insight]:
+    """Everything that no test can say alone, each with the labels of its tests."""
+    for one in tests:
+        yield from one.once("beside", partial(_of_test, one))
+    yield from _claims(run, tests)
+    yield from _baseline(run, tests)
+    judged = [one for one in tests if not missed_steady_state(one.test)]
+    rates = [(one, rate) for one in judged for rate in one.rates()]
+    yield from _depths(rates)
+    yield from _orders(rates)
+    yield from _disagreeing(judged)
+
+
+def _of_test(report: TestReport) -> tuple[Insight, ...]:
+    """What stands beside the numbers of any test: results withheld, a busy host, reads of what was never written."""
+    return tuple(_beside(report))
+
+
+def _beside(report: TestReport) -> Iterator[Insight]:
+    label, test = (report.label,), report.test
+    if reason := withheld_reason(test):
+        yield Insight(kind="withheld", values={"test": report.label, "reason": reason, "share": 1.0}, tests=label)
+    if (found := disturbed_count(test)) and found[0]:
+        count, of = found
+        worst = host_late_ns_max(test) / MILLISECOND_NS or None
+        values = {"count": count, "of": of, "share": count / of, "worst_ms": worst}
+        yield Insight(kind="host-interference", values=values, tests=label)
+    if share := max((one.measured or 0.0 for one in unwritten_reads(test)), default=0.0):
+        yield Insight(kind="unwritten-reads", values={"share": share}, tests=label)
+
+
+def _claims(run: StoredRun, tests: Sequence[TestReport]) -> Iterator[Insight]:
+    """How many claims of the data sheet are missed, and the worst of them."""
+    held = held_claims(run, tests)
+    missed = [one for one in held if one.met is False]
+    if missed:
+        worst = max(missed, key=_short)
+        undecided = sum(one.met is None for one in held)
+        beyond = Missed(name=worst.name, value=worst.measured or 0.0, bound=worst.claimed, unit=worst.unit)
+        one = missed_insight("claims", len(missed), len(held), undecided, beyond)
+        yield _at(one, tuple(one.test for one in missed))
+
+
+def missed_insight(held: str, failed: int, of: int, undecided: int, worst: Missed) -> Insight:
+    """How many numbers miss what they are held against, and the worst. held : in words what that is."""
+    return insight(
+        "held-against-missed",
+        failed=failed,
+        of=of,
+        share=failed / of,
+        held=held,
+        undecided=undecided or None,
+        worst=worst.name,
+        measured=quantity(worst.value, worst.unit),
+        bound=quantity(worst.bound, worst.unit),
+    )
+
+
+def _short(one: HeldClaim) -> float:
+    """How far a claim is missed, as a ratio."""
+    ratio = (one.measured or 0.0) / one.claimed if one.claimed else 1.0
+    return ratio if one.unit == "ms" else 1 / ratio if ratio else inf
+
+
+def _baseline(run: StoredRun, tests: Sequence[TestReport]) -> Iterator[Insight]:
+    """How many numbers are worse than in the baseline, and by how much the worst."""
+    found = held_to_baseline(run, tests)
+    worse = [one for one in found if one.worse > 0]
+    if worse:
+        worst = max(worse, key=lambda one: one.worse)
+        values = {
+            "worse": len(worse),
+            "of": len(found),
+            "better": sum(one.worse < 0 for one in found) or None,
+            "worst": worst.worse,
+            "name": worst.name,
+        }
+        yield Insight(kind="baseline-change", values=values, tests=tuple(dict.fromkeys(one.test for one in worse)))
+
+
+def _depths(rates: Sequence[_Tested]) -> Iterator[Insight]:
+    """Accesses that several tests measured at different depths, where the deepest brings no more than the first."""
+    closed = sorted(rates, key=lambda found: (_kind(found[1]), found[1].outstanding))
+    for _, same in groupby(closed, key=lambda found: _kind(found[1])):
+        found = {rate.outstanding: (report, rate) for report, rate in same}
+        if len(found) > 1:
+            depths = [(depth, rate.iops, None) for depth, (_, rate) in found.items()]
+            labels = tuple(dict.fromkeys(report.label for report, _ in found.values()))
+            (_, first), *_ = found.values()
+            yield from (_at(one, labels) for one in depth_insights(_subject(first), depths))
+
+
+def _orders(rates: Sequence[_Tested]) -> Iterator[Insight]:
+    """How much more large transfers move in order than at random places, most of each direction."""
+    random = [one for one in rates if one[1].order == "RND"]
+    ordered = [one for one in rates if one[1].order == "SEQ"]
+    for (near, slow), (far, fast) in product(random, ordered):
+        if _kind(slow)[1:] == _kind(fast)[1:] and slow.iops:
+            times = fast.mb_per_s / slow.mb_per_s
+            depths = (fast.outstanding, slow.outstanding) if fast.outstanding != slow.outstanding else (None, None)
+            found = insight("sequential-gain", _subject(fast), times=times, depth=depths[0], other_depth=depths[1])
+            yield _at(found, (far.label, near.label))
+
+
+def _disagreeing(tests: Sequence[TestReport]) -> Iterator[Insight]:
+    """Numbers of one claim that two tests measured and that lie apart. Worked: 100 and 60 IOPS -> 40 %."""
+    found = [
+        (one.claim, report, float(one.value))
+        for report in tests for one in report.measures if one.quoted and one.claim and one.value
+    ]  # fmt: skip
+    for (claim, one, first), (other, two, second) in combinations(found, 2):
+        if claim == other and one is not two:
+            apart = 1 - min(first, second) / max(first, second)
+            values = {"first": one.label, "second": two.label, "apart": apart, "conditions": _conditions(one, two)}
+            yield Insight(
+                kind="tests-disagree", subject=_CLAIMS.get(claim, Subject()), values=values,
+                tests=(one.label, two.label),
+            )  # fmt: skip
+
+
+_CLAIMS = {
+    "rnd_4k_read_iops": Subject(order="RND", read_pct=100, size_bytes=4 * KIB),
+    "rnd_4k_write_iops": Subject(order="RND", read_pct=0, size_bytes=4 * KIB),
+    "seq_read_mb_per_s": Subject(order="SEQ", read_pct=100),
+    "seq_write_mb_per_s": Subject(order="SEQ", read_pct=0),
+    "read_latency_ms": Subject(read_pct=100, size_bytes=4 * KIB),
+    "write_latency_ms": Subject(read_pct=0, size_bytes=4 * KIB),
+}
+
+
+def _conditions(one: TestReport, two: TestReport) -> str | None:
+    """In which conditions beside the demand two tests differ; None where in none."""
+    pairs = zip(_conditions_of(one), _conditions_of(two), strict=True)
+    apart = [f"{name} {first} and {second}" for (name, first), (_, second) in pairs if first != second]
+    return "; ".join(apart) or None
+
+
+def _conditions_of(report: TestReport) -> tuple[tuple[str, str], ...]:
+    facts = report.facts
+    return ("preconditioning", facts.independent), ("range", facts.test_range)
+
+
+def _kind(rate: Rate) -> tuple[str, str, int]:
+    return rate.order, rate.side, rate.transfer_bytes
+
+
+def _subject(rate: Rate) -> Subject:
+    return Subject(order=_ORDERS[rate.order], read_pct=_SIDES[rate.side], size_bytes=rate.transfer_bytes)
+
+
+def _at(one: Insight, labels: tuple[str, ...]) -> Insight:
+    return Insight(kind=one.kind, values=one.values, subject=one.subject, tests=tuple(dict.fromkeys(labels)))

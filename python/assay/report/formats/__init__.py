@@ -1,0 +1,1 @@
+"""The output formats: PDF, HTML, workbook, CSV, JSON and terminal."""

@@ -1,0 +1,127 @@
+"""What the text of a cell is to the eye: a number, a status, or neither."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from assay.summary.pages.leveled import Leveled
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.summary.pages.model import Table
+    from assay.summary.record import Level
+
+_NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.(\d+))?(?: ?%)?")
+_ABSENT = frozenset({"", "-", "n/a", "N/A", "not stated", "not reached", "unknown"})
+WHOLE = 0.8
+"""Where in the room of a bar the whole is, so that what is above it is seen to be."""
+# Names with one value each are no column, even where all values are numbers.
+_PAIR, _FEW = 2, 2
+_OF_LEVEL: dict[Level, str] = {"good": "good", "warn": "warn", "bad": "bad", "unknown": "faint"}
+_STATUS = (
+    ("warn", re.compile(r"(steady state: )?YES\b.*(; host disturbed | shorter than the queue| other cells? moved)")),
+    ("good", re.compile(r"(steady state: )?(YES|reached)\b|pass\b")),
+    ("bad", re.compile(r"(steady state: )?NO\b|(INVALID|VOID|FAILED|UNFINISHED)\b|(invalid|fail|failed)\b")),
+    (
+        "warn",
+        re.compile(r"(MARK|WARN|WITHHELD)\b|(mark|withheld)$|(steady state: )?not (reached$|judged)|steady state not"),
+    ),
+    # What a number rests on, and what the test system did to it.
+    ("warn", re.compile(r".*(; host disturbed \d|; moved by \d| shorter than the queue)")),
+    ("faint", re.compile(r"(n/a|N/A|not stated|not watched|unknown|steady state: N/A)$")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A text with its looks.
+
+    look : names of CSS classes. pad : widths of a digit that are missing on its right to stand with the decimal points
+    of its column.
+    """
+
+    text: str
+    look: str = ""
+    pad: float = 0.0
+
+
+def look(text: str) -> str:
+    """The CSS class of a status or a number, or nothing. Worked: ``YES`` is ``good``, ``1,024`` is ``number``."""
+    return "number" if _NUMBER.fullmatch(text) else status(text)
+
+
+def status(text: str) -> str:
+    """What a status is to the eye: ``good``, ``bad``, ``warn``, ``faint`` or nothing. Worked: ``WARN`` is ``warn``.
+
+    A text that has a level is ``verdict`` and what that says, whatever its words.
+    """
+    if isinstance(text, Leveled):
+        return f"verdict {_OF_LEVEL[text.level]}"
+    return next((name for name, words in _STATUS if words.match(text)), "")
+
+
+def table_cells(rows: Sequence[Sequence[str]]) -> list[list[Cell]]:
+    """All cells of a table with their looks; those of a column of numbers align at the decimal point."""
+    width = max(map(len, rows), default=0)
+    columns: list[list[Cell]] = []
+    for place in range(width):
+        texts = [row[place] if place < len(row) else "" for row in rows]
+        # A column without any value stands as the numbers before it.
+        behind = place > 0 and columns[-1][0].look.startswith("number")
+        columns.append(_column(texts, aligned=width > _PAIR or len(rows) > _FEW, behind=behind))
+    return [[columns[place][line] for place in range(len(row))] for line, row in enumerate(rows)]
+
+
+def repeats(table: Table) -> list[list[bool]]:
+    """Whether each cell is of a merged column and has the text that stands above it, so that it is not shown again.
+
+    What is the same in two tests is not one: where the first column is merged, its text has to be the same as well.
+    Worked: ``Test`` and ``From`` merged, rows A x, A x, B x -> of the second row both are, of the third none.
+    """
+    merged = [name in table.merged for name in table.columns]
+    found = [[False] * len(row) for row in table.rows]
+    for line, (above, row) in enumerate(pairwise(table.rows if any(merged) else ()), 1):
+        if not merged[0] or above[0] == row[0]:
+            found[line] = [one and old == new for one, old, new in zip(merged, above, row, strict=True)]
+    return found
+
+
+def drawn_bars(table: Table) -> dict[int, list[float | None]]:
+    """How long the bars of a table are, 1.0 to the end of their room, by the place of their column.
+
+    Worked: of shares 0.5, None and 2.0 in the third column -> ``{2: [0.4, None, 1.0]}``, since the whole is at 0.8.
+    """
+    if table.bars is None or table.bars.column not in table.columns:
+        return {}
+    return {table.columns.index(table.bars.column): list(map(bar_length, table.bars.shares))}
+
+
+def bar_length(share: float | None) -> float | None:
+    """How long the bar of a share is, 1.0 to the end of its room; None for no bar. Worked: 0.5 -> 0.4."""
+    return None if share is None else min(share * WHOLE, 1.0)
+
+
+def _column(texts: list[str], *, aligned: bool, behind: bool) -> list[Cell]:
+    """Behind : a column of numbers stands before it."""
+    found = [_NUMBER.fullmatch(text) for text in texts]
+    if (
+        not aligned
+        or not (behind or any(found))
+        or not all(text in _ABSENT or match for text, match in zip(texts, found, strict=True))
+    ):
+        return [Cell(text, look(text).replace("number", "figure-text")) for text in texts]
+    decimals = [len(match[1] or "") if match else 0 for match in found]
+    most = max(decimals)
+    return [
+        Cell(text, "number" if match else f"number {look(text)}".strip(), _pad(most, own) if match else 0.0)
+        for text, match, own in zip(texts, found, decimals, strict=True)
+    ]
+
+
+def _pad(most: int, own: int) -> float:
+    """Missing digits, and half a digit for a missing decimal point."""
+    return most - own + (0.5 if most and not own else 0.0)

@@ -1,0 +1,186 @@
+"""The paper report: Typst sets the pages from one JSON file and the vector figures.
+
+Fonts are shipped and system fonts ignored, so a report looks the same on every machine; texts reach Typst
+as JSON strings only and are never parsed as markup. Nothing is downloaded.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from contextlib import suppress
+from dataclasses import fields, is_dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from assay.errors import StoreError
+from assay.report.first_page.method import Parameter
+from assay.report.formats import typeset
+from assay.report.formats.cells import drawn_bars, repeats, status, table_cells
+from assay.report.formats.glyphs import FONTS, REPLACEMENT, spelled_out
+from assay.report.test_page.page import TestPage
+from assay.summary.pages.model import Box, Figure, Group, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.report.first_page.front import Paper
+    from assay.report.formats.cells import Cell
+
+ASSETS = Path(__file__).parents[1] / "assets"
+
+
+def report_pdf(paper: Paper, pictures: Mapping[str, bytes], begun: Typesetting | None = None) -> bytes:
+    r"""Set a report as landscape A4 PDF/A-2b, the same bytes each time.
+
+    pictures : SVG text by figure name. begun : of the same report, where it was begun before. Returns the PDF.
+    Characters that the fonts lack are spelled out as ``\u{1f680}``, or stand as one mark each where the pages would not
+    hold their numbers; where the typesetter does not take those of the fallback font, they are spelled out, too.
+    Raises StoreError where the sheets of paper are not as many as the report's pages, or the typesetter fails.
+    """
+    try:
+        return _finished(begun or begin(paper), pictures)
+    except StoreError:
+        forms = _plainer_forms(paper)
+        if not forms:
+            raise
+    for form in forms[:-1]:
+        with suppress(StoreError):
+            return _finished(Typesetting(form), pictures)
+    return _finished(Typesetting(forms[-1]), pictures)
+
+
+def begin(paper: Paper) -> Typesetting:
+    """Begin to set a report; to be closed."""
+    return Typesetting(spelled_out(paper, wide=True))
+
+
+def _plainer_forms(paper: Paper) -> list[Paper]:
+    """The report with its texts ever plainer, those that differ: a text may cost its characters, and no report."""
+    found = [spelled_out(paper, wide=True)]
+    for wide, mark in ((True, REPLACEMENT), (False, ""), (False, REPLACEMENT)):
+        form = spelled_out(paper, mark, wide=wide)
+        if form not in found:
+            found.append(form)
+    return found[1:]
+
+
+class Typesetting:
+    """A report on its way to paper: a process lays out its texts while its figures are still being drawn."""
+
+    def __init__(self, paper: Paper) -> None:
+        """Begin with the texts of a report, in which each character can be set. To be closed."""
+        shown = replace(paper.report, appendix=())
+        self._folder = tempfile.TemporaryDirectory(prefix="assay-report-")
+        self._root = Path(self._folder.name)
+        texts = json.dumps({**_printed(shown), "front": _printed(paper.front)})
+        for folder in (self._root, self._root / typeset.DRAFT):
+            folder.mkdir(exist_ok=True)
+            (folder / "report.json").write_text(texts, "ascii")
+            for name in typeset.SOURCES:
+                (folder / name).write_bytes((ASSETS / name).read_bytes())
+        for figure in paper.figures:
+            (self._root / typeset.DRAFT / f"{figure.name}.svg").write_text(typeset.NO_PICTURE, "ascii")
+        self._process = _started(self._root, datetime(*shown.date, tzinfo=UTC))
+
+    def supply(self, pictures: Mapping[str, bytes]) -> None:
+        """Give the process its pictures, so that it sets the report while the caller does something else."""
+        for name, picture in pictures.items():
+            (self._root / f"{name}.svg").write_bytes(picture)
+        # The end of its input is what the process waits for.
+        if self._process.stdin:
+            self._process.stdin.close()
+            self._process.stdin = None
+
+    def finish(self, pictures: Mapping[str, bytes]) -> bytes:
+        """Set the report with its pictures, if they were not supplied; the PDF. Raises StoreError as ``report_pdf``."""
+        if self._process.stdin:
+            self.supply(pictures)
+        output, errors = self._process.communicate()
+        if self._process.returncode != 0:
+            reason = f"the typesetter ended with code {self._process.returncode}"
+            # What it says is for programmers; the command line keeps the cause of an error in a file.
+            cause = RuntimeError(errors)
+            raise StoreError(typeset.PRODUCT, reason, "render the other formats alone with assay report") from cause
+        sheets, asked = output.split()
+        verify_sheet_count(int(sheets), int(asked))
+        return (self._root / typeset.PRODUCT).read_bytes()
+
+    def close(self) -> None:
+        """End the process and remove its folder; a second time does nothing."""
+        self._process.kill()
+        self._process.communicate()
+        self._folder.cleanup()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _finished(setting: Typesetting, pictures: Mapping[str, bytes]) -> bytes:
+    with setting:
+        return setting.finish(pictures)
+
+
+def _printed(value: Any) -> Any:
+    """What stands on paper, as JSON: of a figure what is beside its picture, since the typesetter hashes all of it."""
+    if isinstance(value, Figure):
+        return {name: getattr(value, name) for name in ("block", "name", "alt", "reading", "aspect")}
+    if isinstance(value, tuple):
+        return [_printed(part) for part in value]
+    if is_dataclass(value):
+        shown = {part.name: _printed(getattr(value, part.name)) for part in fields(value)}
+        return {**shown, **_looks(value)}
+    return value
+
+
+def _looks(value: Any) -> dict[str, Any]:
+    """What texts of a block are to the eye, beside these."""
+    if isinstance(value, Group | Box):
+        return {"entries": [(name, text, status(text)) for name, text in value.entries]}
+    if isinstance(value, Parameter):
+        return {"shared": value.shared}
+    if isinstance(value, TestPage):
+        return {"level": value.level}
+    if isinstance(value, Table):
+        looks = table_cells(value.rows)
+        return {
+            "bars": drawn_bars(value),
+            "rows": [[_whole(cell) for cell in row] for row in looks],
+            "looks": [[(cell.look, cell.pad) for cell in row] for row in looks],
+            "again": repeats(value),
+        }
+    return {}
+
+
+def _whole(cell: Cell) -> str:
+    """The text of a cell; a number is not parted from its unit."""
+    return cell.text.replace(" ", "\u00a0") if "number" in cell.look else cell.text
+
+
+def _started(root: Path, date: datetime) -> subprocess.Popen[str]:
+    """Typeset a folder in a process of its own, with this interpreter and its module path."""
+    arguments = [str(root), str(FONTS), json.dumps(sys.path), date.isoformat()]
+    return subprocess.Popen(
+        [sys.executable, "-I", typeset.__file__, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+    )
+
+
+def verify_sheet_count(sheets: int, pages: int) -> None:
+    """Insist that every page of a report fits on one sheet.
+
+    Raises StoreError where they differ. Worked: 7 sheets for 6 pages is refused.
+    """
+    if sheets != pages:
+        reason = f"{pages} pages came out on {sheets} sheets"
+        raise StoreError(typeset.PRODUCT, reason, "shorten the texts of the plan")

@@ -1,0 +1,199 @@
+"""A run in one line of a list, as ``assay runs`` prints it and ``assay runs --json`` has it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from assay.errors import EXIT_OK, AssayError, InterruptedRunError, StoreError
+from assay.procedures.conformity_label import conformity_label, deviations
+from assay.report import reports_of_tests
+from assay.report.annex.level import level_label
+from assay.report.formats.terminal.overview import quoted, shown_drive, unicode_name
+from assay.report.formats.write import foreign
+from assay.results import (
+    measured_extent,
+    missed_steady_state,
+    stored_exit_codes,
+    withheld_reason,
+)
+from assay.summary.forms import ListedDrive, ListedRun, ListedTest, Withheld
+from assay.summary.verdict import NO_RULE, Ruled, framed, ruled_by
+from assay.words.endings import is_cut_short
+from assay.words.printed import utc
+from assay.words.text import text_or_none
+
+if TYPE_CHECKING:
+    from assay.engine.records import StoredRun, StoredTest
+    from assay.summary.forms import LabelClass, Quoted, Verdict
+    from assay.summary.record import Measure, State
+
+_UNKNOWN = "unknown"
+_CAPACITY_BYTES_MAX = 1 << 63
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunNumbers:
+    """How the tests of a run came out, and their numbers: those that people quote, and all.
+
+    fault : why there are none, else None.
+    """
+
+    verdicts: tuple[State, ...]
+    headlines: tuple[tuple[Quoted, ...], ...]
+    measures: tuple[tuple[Measure, ...], ...]
+    fault: str | None = None
+
+
+def run_numbers(run: StoredRun) -> RunNumbers:
+    """The numbers of a run; none where what is stored of it contradicts itself."""
+    none: tuple[tuple[Any, ...], ...] = ((),) * len(run.tests)
+    if not run.tests:
+        return RunNumbers(verdicts=(), headlines=none, measures=none)
+    try:
+        return foreign(lambda: _run_numbers(run), f"run {run.run_id}")
+    except AssayError as error:
+        verdicts = tuple(framed(test, _unread(test), withheld_reason(test)).state for test in run.tests)
+        return RunNumbers(verdicts=verdicts, headlines=none, measures=none, fault=str(error))
+
+
+def _run_numbers(run: StoredRun) -> RunNumbers:
+    reports = reports_of_tests(run)
+    return RunNumbers(
+        verdicts=tuple(one.verdict.state for one in reports),
+        headlines=tuple(tuple(quoted(run, one.headlines())) for one in reports),
+        measures=tuple(one.measures for one in reports),
+    )
+
+
+def listed_run(
+    run: StoredRun, folder: str, *, run_schema: int | None = None, numbers: RunNumbers | None = None
+) -> ListedRun:
+    """A run as a list has it.
+
+    run : with its histograms, which some of the numbers that people quote come from.
+    folder : as the user is to name it. run_schema : of the form of the folder. numbers : of the run, where they are
+    known already.
+    Raises StoreError where its edition is not known, or its drive larger than any.
+    """
+    codes, numbers = stored_exit_codes(run), numbers or run_numbers(run)
+    of_tests = zip(run.tests, numbers.verdicts, numbers.headlines, strict=True)
+    tests = tuple(_test(*one) for one in of_tests)
+    drive, platform = _drive(run, folder), run.platform
+    return ListedRun(
+        run=folder,
+        run_id=run.run_id,
+        name=run.description.get("name", ""),
+        tags=tuple(filter(None, run.description.get("tags", "").split(", "))),
+        started=utc(run.started_wall_ns),
+        started_wall_ns=run.started_wall_ns,
+        drive=drive.path,
+        drive_facts=drive,
+        edition=str(run.edition.get("name", "")),
+        suite=str(run.plan.get("suite") or ""),
+        operator=run.description.get("operator", ""),
+        lab=run.description.get("lab", ""),
+        host=platform.host_id or "",
+        system=platform.system or platform.motherboard or platform.cpu or "",
+        tool_version=platform.tool_version,
+        label=conformity_label(run),
+        label_class=_label_class(run),
+        deviations=deviations(run),
+        level=level_label(run),
+        complete=run.journal is not None and run.journal.complete,
+        interrupted=any(test.ended == InterruptedRunError.slug for test in run.tests),
+        journal_hash=run.journal.hash if run.journal else "",
+        journal_lines=run.journal.line_count if run.journal else 0,
+        run_schema=run_schema,
+        exit_code=next(iter(codes), EXIT_OK),
+        exit_codes=codes,
+        tests=tests,
+        withheld=tuple(Withheld(test=one.test, reason=one.withheld) for one in tests if one.withheld),
+        fault=None,
+        numbers_fault=numbers.fault,
+        missing=False,
+    )
+
+
+def unreadable_run(folder: str, error: AssayError) -> ListedRun:
+    """A folder that cannot be read as a run, with the reason."""
+    return ListedRun(
+        run=folder,
+        run_id="",
+        name="",
+        tags=(),
+        started=_UNKNOWN,
+        started_wall_ns=None,
+        drive=_UNKNOWN,
+        drive_facts=None,
+        edition="",
+        suite="",
+        operator="",
+        lab="",
+        host="",
+        system="",
+        tool_version="",
+        label=_UNKNOWN,
+        label_class="unknown",
+        deviations=(),
+        level=_UNKNOWN,
+        complete=False,
+        interrupted=False,
+        journal_hash="",
+        journal_lines=0,
+        run_schema=None,
+        exit_code=error.exit_code,
+        exit_codes=(error.exit_code,),
+        tests=(),
+        withheld=(),
+        fault=str(error),
+        numbers_fault=None,
+        missing=False,
+    )
+
+
+def _drive(run: StoredRun, folder: str) -> ListedDrive:
+    if run.identity.capacity_bytes >= _CAPACITY_BYTES_MAX:
+        raise StoreError(folder, "is of a drive larger than any", "the run was changed or damaged")
+    serial = run.identity.serial
+    return ListedDrive(**shown_drive(run).model_dump(), serial=unicode_name(serial) if serial else None)
+
+
+def _label_class(run: StoredRun) -> LabelClass:
+    if run.identity.kind == "simulated":
+        return "simulated"
+    return "not-conforming" if deviations(run) else "conforming"
+
+
+def _test(test: StoredTest, state: State, numbers: tuple[Quoted, ...]) -> ListedTest:
+    withheld = withheld_reason(test)
+    return ListedTest(
+        test=test.settings.test,
+        procedure=test.settings.procedure,
+        edition=test.settings.edition,
+        measured=measured_extent(test),
+        ended=test.ended,
+        reached=not missed_steady_state(test),
+        withheld=text_or_none(withheld),
+        verdict=_VERDICTS[state],
+        cut_short=test.ended is not None and is_cut_short(test.ended),
+        started_wall_ns=test.started_wall_ns,
+        ended_wall_ns=test.ended_wall_ns,
+        headlines=numbers,
+    )
+
+
+def _unread(test: StoredTest) -> Ruled:
+    """What is stored of a rule, of a test whose records do not fit together."""
+    return NO_RULE if test.verdict is None else ruled_by(test.verdict)
+
+
+_VERDICTS: dict[State, Verdict] = {
+    "withheld": "withheld",
+    "cut-short": "cut-short",
+    "not-steady": "not-steady",
+    "not-settled": "not-settled",
+    "not-judged": "not-judged",
+    "steady": "steady",
+    "no-rule": "no-rule",
+}

@@ -1,0 +1,1 @@
+"""The workbook: sheets, cells and charts."""

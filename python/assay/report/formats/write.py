@@ -1,0 +1,105 @@
+"""Puts the files of a report in place, so that a format that cannot be made costs no other."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from assay.errors import AssayError, StoreError
+from assay.spec.files import write_inside
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+T = TypeVar("T")
+Name = TypeVar("Name", bound=str)
+Contents = Iterable[tuple[str, bytes]]
+"""Files by name."""
+Maker = Callable[[], Contents]
+
+
+def write_formats(
+    folder: Path,
+    makers: Mapping[Name, Maker],
+    below: str = "",
+    *,
+    shown: Callable[[str, int, int], None] = lambda *_: None,
+) -> dict[Name, list[Path]]:
+    """Make the files of each format in turn and write them; the paths by format.
+
+    folder : made if missing. below : a folder in it that they go into. shown : called as each is begun, with its
+    name, its number from 1, and their count.
+    Raises the first fault as an AssayError that names all formats that failed, once the others are written.
+    """
+    written: dict[Name, list[Path]] = {}
+    faults: dict[Name, AssayError] = {}
+    for number, (name, make) in enumerate(makers.items(), 1):
+        shown(name, number, len(makers))
+        try:
+            written[name] = [_write(folder, f"{below}/{file}" if below else file, content) for file, content in make()]
+        except Exception as error:  # noqa: BLE001 - whatever it is, the other formats are written
+            faults[name] = _fault(str(folder / below), name, error)
+    if faults:
+        raise _all_faults(faults, written)
+    return written
+
+
+def foreign(work: Callable[[], T], thing: str) -> T:
+    """Do what records that anybody may have made can upset.
+
+    Raises StoreError naming ``thing`` where they are each well formed and yet do not fit together.
+    """
+    try:
+        return work()
+    except AssayError:
+        raise
+    except Exception as error:
+        remedy = "the run was changed or damaged; if nobody changed it, report this as a defect"
+        raise StoreError(thing, f"its records do not fit together ({told(error)})", remedy) from error
+
+
+def _write(folder: Path, name: str, content: bytes) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_inside(folder, name, content, durable=False)
+    except OSError as error:
+        raise StoreError(
+            str(folder / name), error.strerror or str(error), "free the folder or choose another"
+        ) from None
+    return folder / name
+
+
+def _fault(folder: str, name: str, error: Exception) -> AssayError:
+    """An error of the making of a format as one that a user can read."""
+    if isinstance(error, AssayError):
+        return error
+    remedy = "render the other formats alone with assay report; if nobody changed the run, report this as a defect"
+    fault = StoreError(folder, f"its {name} report could not be made ({told(error)})", remedy)
+    fault.__cause__ = error
+    return fault
+
+
+def told(error: Exception) -> str:
+    """What went wrong, and where in the program, on one line. Worked: ``KeyError in loop.py, line 7``."""
+    last = traceback.extract_tb(error.__traceback__)[-1:]
+    place = "".join(f" in {Path(frame.filename).name}, line {frame.lineno}" for frame in last)
+    return type(error).__name__ + place
+
+
+def _all_faults(faults: Mapping[Name, AssayError], written: Mapping[Name, list[Path]]) -> AssayError:
+    """The first fault, with those of other formats that differ, and where the others are."""
+    first, *others = dict.fromkeys(str(error) for error in faults.values())
+    error = next(iter(faults.values()))
+    reason = "; ".join([error.reason, *(text for text in others if text != first)])
+    files = [_file_label(name, paths) for name, paths in written.items() if paths]
+    rest = f"; written all the same: {', '.join(files)}" if files else ""
+    whole = type(error)(error.thing, reason + rest, error.remedy)
+    whole.__cause__ = next((one.__cause__ for one in faults.values() if one.__cause__), None)
+    return whole
+
+
+def _file_label(name: str, paths: list[Path]) -> str:
+    """The file of a format, or how many there are in which folder. Worked: ``run/report/report.html``."""
+    return str(paths[0]) if len(paths) == 1 else f"{len(paths)} {name} files in {paths[0].parent}"

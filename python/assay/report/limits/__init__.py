@@ -1,0 +1,1 @@
+"""The verdicts on limits as pages and JSON."""

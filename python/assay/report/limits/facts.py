@@ -1,0 +1,116 @@
+"""Verdicts on limits as the terminal, ``--json`` and the page show them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from assay.report.formats.terminal.overview import Facts
+from assay.summary.measures import measure_words
+from assay.summary.pages.headline import number_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.compare.limits.judge import Judged
+    from assay.engine.records import StoredRun
+
+COLUMNS = ("Requirement", "Test", "Of", "Number", "Bound", "Found", "Verdict")
+_NONE = "n/a"
+
+
+class ShownLimit(Facts):
+    """One number held against one limit."""
+
+    kind: Literal["limit", "claim"] = Field(description="A limit, or what the data sheet claims.")
+    id: str = Field(description="Of the requirement; for a claim its key in the plan.")
+    text: str = Field(description="Of the requirement.")
+    test: str = Field(description="The test; empty for all of the run.")
+    where: str = Field(description="The cell or item that it is of.")
+    name: str = Field(description="The number, as assay.load names it, or the health value, or the kind of finding.")
+    unit: str = Field(description="Its unit; empty for counts and health values.")
+    at_least: float | None = Field(description="The bound from below; those for each TB multiplied by the capacity.")
+    at_most: float | None = Field(description="The bound from above, likewise.")
+    per_tb: float | None = Field(description="The bound for each TB of user capacity; null where it is absolute.")
+    value: float | None = Field(description="What was measured, unrounded; null where there is none.")
+    verdict: Literal["pass", "fail", "not decided"] = Field(description="not decided is never a pass.")
+    reason: str = Field(description="Why it is not decided; empty where it is.")
+
+
+class ShownLimits(Facts):
+    """A run held against limits, as `assay limits RUN --json` prints it."""
+
+    schema_version: Literal[1] = Field(default=1, alias="schema", description="Version of this form.")
+    run: str = Field(description="The run folder.")
+    run_id: str = Field(description="The ID of the run.")
+    title: str = Field(description="Of the limits.")
+    capacity_bytes: int = Field(description="User capacity, by which bounds for each TB are multiplied.")
+    passed: int = Field(description="Count of verdicts.")
+    failed: int = Field(description="Likewise.")
+    undecided: int = Field(description="Likewise.")
+    exit_code: int = Field(description="8 if a limit failed, or is undecided where that does not pass; else 0.")
+    limits: tuple[ShownLimit, ...] = Field(description="Every verdict, in the order of the limits; claims last.")
+
+
+def shown_limits(run: StoredRun, judged: Sequence[Judged], *, folder: str, title: str, code: int) -> ShownLimits:
+    """Gather verdicts. folder : as the user named it. title : of the limits. code : the exit code."""
+    verdicts = [one.verdict for one in judged]
+    fields = tuple(ShownLimit.model_fields)
+    return ShownLimits(
+        run=folder,
+        run_id=run.run_id,
+        title=title,
+        capacity_bytes=run.identity.capacity_bytes,
+        passed=verdicts.count("pass"),
+        failed=verdicts.count("fail"),
+        undecided=verdicts.count("not decided"),
+        exit_code=code,
+        limits=tuple(ShownLimit(**{name: getattr(one, name) for name in fields}) for one in judged),
+    )
+
+
+def limit_rows(found: ShownLimits) -> list[tuple[str, ...]]:
+    """A row per verdict under ``COLUMNS``."""
+    return [_row(one) for one in found.limits]
+
+
+def summary(found: ShownLimits) -> str:
+    """All verdicts in one line. Worked: ``"LIMITS NOT MET: 3 pass, 1 fail, 2 not decided"``."""
+    counts = f"{found.passed} pass, {found.failed} fail, {found.undecided} not decided"
+    if found.failed:
+        return f"LIMITS NOT MET: {counts}"
+    return f"LIMITS NOT DECIDED: {counts}" if found.undecided else f"Limits met: {counts}"
+
+
+def _row(one: ShownLimit) -> tuple[str, ...]:
+    label = ", ".join(filter(None, (one.id, one.text)))
+    verdict = {"pass": "pass", "fail": "FAIL"}.get(one.verdict, f"not decided: {one.reason}")
+    return (label, one.test.upper(), one.where, measure_words(one.name), _bound(one), _found(one), verdict)
+
+
+def _bound(one: ShownLimit) -> str:
+    parts = [
+        f"{words} {_number(bound, one)}"
+        for words, bound in (("at least", one.at_least), ("at most", one.at_most))
+        if bound is not None
+    ]
+    tail = "" if one.per_tb is None else f" ({_number(one.per_tb, one)} per TB)"
+    return " and ".join(parts) + (f" {one.unit}" if one.unit else "") + tail
+
+
+def _found(one: ShownLimit) -> str:
+    return _NONE if one.value is None else _number(one.value, one)
+
+
+def _number(value: float, one: ShownLimit) -> str:
+    """A number as the report prints it, with all its digits where it would read as a bound that it is not."""
+    text = _short(value, one.unit)
+    near = [number for number in (one.value, one.at_least, one.at_most) if number is not None and number != value]
+    return repr(value) if any(_short(number, one.unit) == text for number in near) else text
+
+
+def _short(value: float, unit: str) -> str:
+    if unit:
+        return number_text(value, unit)
+    return f"{value:,.0f}" if value.is_integer() else repr(value)

@@ -1,0 +1,331 @@
+"""The summary pages: all tests, each test, and the selected performance of the drive.
+
+Source: summary report of "Understanding SSD Performance Using the SNIA SSS PTS" (2012).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from assay.procedures.checks import condition_table
+from assay.procedures.registry import find_procedure
+from assay.report.test_page.claims import baseline_table, claims_table
+from assay.report.test_page.unusual import found_table
+from assay.summary.pages.header import (
+    ORGANISATION,
+    TARGETS,
+    interface_label,
+    model_label,
+    nand_label,
+    purge_label,
+    segments_label,
+    serial_label,
+    system_label,
+    target_kind,
+)
+from assay.summary.pages.label import host_text
+from assay.summary.pages.model import Box, Group, Header, Page, Table, with_values
+from assay.words.printed import (
+    NOT_APPLICABLE,
+    NOT_AVAILABLE,
+    cache_label,
+    capacity_label,
+    data_label,
+    demand_label,
+    paragraph,
+    printable,
+    utc,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from assay.engine.records import DriveCondition, SkippedTest, StoredRun
+    from assay.spec.edition import Edition
+    from assay.summary.pages.model import Entry
+    from assay.summary.pages.select import Selected
+    from assay.summary.pages.test_report import TestReport
+
+_SET_UP = (
+    "Purge", "DP", "QD", "TC", "WIPC", "PC AR", "TEST AR", "WDPC", "AR AMT", "SEGMENTS", "SS WORKLOAD",
+    "ROUNDS or TIME/GB", "STEADY",
+)  # fmt: skip
+_FILE_SYSTEM = {
+    "block": "none: the block device is tested",
+    "simulated": "none: the drive is simulated",
+    **{kind: f"unknown: the target is {target}" for kind, target in TARGETS.items()},
+}
+_SELECT = (
+    "Test", "Select Performance Data", "Unit", "First sample", "Measured", "Basis",
+    "Data sheet claims",
+)  # fmt: skip
+_VARIED = "varied"
+_SELECT_KEPT = ("Select Performance Data", "Unit", "Measured", "Basis")
+
+
+def all_tests_page(run: StoredRun, edition: Edition, tests: Sequence[TestReport]) -> Page:
+    """Lay out the summary of all tests: drive, platform, software, a row per test, and the sponsor's notes."""
+    rows = [
+        (
+            _section(test_report.table),
+            _name(test_report.test.settings.procedure, test_report.test.settings.test, test_report.table),
+            *_set_up(test_report),
+        )
+        for test_report in tests
+    ]
+    rows += [_skipped_row(edition, skipped) for skipped in run.skipped]
+    table = Table(caption="Tests", columns=("Sec.", "Test", *_SET_UP), rows=tuple(rows))
+    return Page(
+        title="Summary Report - All Tests",
+        chapter="Summary Report - All Tests",
+        subtitle=f"Summary of Tests - {edition.title}",
+        header=summary_header(run, edition),
+        banner=joined_banner(tests),
+        blocks=(table, *filter(None, (condition_table(run),)), _special_notes(run)),
+    )
+
+
+def test_page(test_report: TestReport) -> Page:
+    """Lay out the summary of one test: its description, settings, selected figures and what was found."""
+    run, edition, test = test_report.run, test_report.edition, test_report.test
+    name = _name(test.settings.procedure, test.settings.test, test_report.table)
+    procedure = find_procedure(test.settings.procedure)
+    description = (
+        ("Purpose", procedure.question),
+        ("Test Outline", paragraph(test_report.outline)),
+        ("Preconditioning", test_report.preparation or procedure.preconditioning),
+    )
+    return Page(
+        title=f"Summary Report - {name}",
+        subtitle=f"{edition.market} {name}",
+        header=summary_header(run, edition),
+        banner=test_report.banner,
+        chapter=name,
+        blocks=(
+            Table(caption="Test Description", columns=("Test Description", ""), rows=description),
+            Table(
+                caption="Set-up",
+                columns=("Sec.", *_SET_UP),
+                rows=((_section(test_report.table), *_set_up(test_report)),),
+            ),
+            _select_table((test_report,)),
+            *found_table(test_report),
+        ),
+    )
+
+
+def selected_page(run: StoredRun, edition: Edition, tests: Sequence[TestReport]) -> Page:
+    """Lay out the drive's selected performance: the settings of each test in a box, then its figures."""
+    boxes = tuple(_settings_box(test_report) for test_report in tests)
+    held = (*claims_table(run, tests), *baseline_table(run, tests))
+    return Page(
+        title="Summary Performance - Selected",
+        chapter="Summary Performance - Selected",
+        subtitle=f"{model_label(run)} - Summary Performance - Selected",
+        header=summary_header(run, edition),
+        banner=joined_banner(tests),
+        blocks=boxes,
+        columns=tuple(filter(None, ((_select_table(tests),), held))),
+    )
+
+
+def summary_header(run: StoredRun, edition: Edition) -> Header:
+    """Lay out the header of summaries: drive, platform, software, condition."""
+    identity, platform, described = run.identity, run.platform, run.description
+    memory = None if platform.memory_bytes is None else capacity_label(platform.memory_bytes)
+    return Header(
+        form="1.0",
+        organisation=ORGANISATION,
+        revision=edition.title,
+        dates=(("Test Run Date", utc(run.started_wall_ns)), ("Report Run Date", utc(run.report_date_ns))),
+        parties=(
+            ("DUT Vendor", paragraph(described.get("vendor"))),
+            ("SSD Model No.", model_label(run)),
+            ("Test Sponsor", paragraph(described.get("sponsor"))),
+            ("Operator", paragraph(described.get("operator"))),
+            *((("Lab", paragraph(described["lab"])),) if described.get("lab") else ()),
+            ("Auditor", paragraph(described.get("auditor"))),
+        ),
+        groups=(
+            _group(
+                "Device Information",
+                ("Serial No.", serial_label(run)),
+                ("Firmware Rev", printable(identity.firmware)),
+                ("User Capacity", capacity_label(identity.capacity_bytes)),
+                ("Interface", interface_label(run)),
+                ("NAND Type", nand_label(run)),
+                ("Form Factor", paragraph(described.get("form_factor"))),
+                ("Features", paragraph(described.get("features"))),
+                ("Write Cache", cache_label(identity.write_cache)),
+            ),
+            _group(
+                "Test Hardware Platform",
+                ("System", system_label(run)),
+                ("Motherboard", paragraph(platform.motherboard)),
+                ("CPU", paragraph(platform.cpu)),
+                ("RAM", paragraph(memory)),
+                ("HBA", paragraph(described.get("hba"))),
+                ("Primary Storage", paragraph(described.get("primary_storage"))),
+                ("Peripherals", paragraph(described.get("peripherals"))),
+            ),
+            _group(
+                "Test Software",
+                ("OS", paragraph(platform.operating_system)),
+                ("Kernel", paragraph(platform.kernel)),
+                ("File System", paragraph(described.get("file_system") or _FILE_SYSTEM[target_kind(run)])),
+                ("Test Software", paragraph(platform.tool)),
+                ("Release", paragraph(platform.tool_version)),
+            ),
+            _group(
+                "Condition",
+                ("Link", _before_after(run, lambda condition: condition.link)),
+                ("Temperature", _before_after(run, lambda condition: _unit(condition.temperature_c, "\u00b0C"))),
+                ("Wear Used", _before_after(run, lambda condition: _unit(condition.wear_used_pct, "%"))),
+                *_drive_state(run),
+                *_faults(run),
+            ),
+        ),
+    )
+
+
+def _group(title: str, *entries: Entry) -> Group:
+    return Group(title=title, entries=entries)
+
+
+def _drive_state(run: StoredRun) -> tuple[Entry, ...]:
+    """The first digits of the state's hash, of a simulated drive that remembers."""
+    if not any(condition.state_hash for condition in run.conditions):
+        return ()
+    return (("Drive State", _before_after(run, lambda condition: (condition.state_hash or "")[:12])),)
+
+
+def _faults(run: StoredRun) -> tuple[Entry, ...]:
+    """What goes wrong with a simulated drive on purpose, and the first digits of the hashes of the files."""
+    if not run.identity.faults:
+        return ()
+    hashes = ", ".join(digest[:12] for digest in run.identity.faults_sha256)
+    return (("Injected Faults", paragraph(f"{run.identity.faults_label} (SHA-256 {hashes})")),)
+
+
+def _before_after(run: StoredRun, fact: Callable[[DriveCondition], str | None]) -> str:
+    """A fact before the first test and after the last, once where it did not change."""
+    found = [printable(fact(condition)) for condition in run.conditions]
+    return " / ".join(dict.fromkeys(found)) or printable(None)
+
+
+def _unit(value: float | None, unit: str) -> str | None:
+    return None if value is None else f"{value:g} {unit}"
+
+
+def _set_up(test_report: TestReport) -> tuple[str, ...]:
+    test = test_report.test
+    settings, facts = test.settings, test_report.facts
+    return (
+        purge_label(test),
+        data_label(settings.data),
+        *(
+            (_VARIED, _VARIED)
+            if facts.demands
+            else map(str, (settings.demand.queue_depth, settings.demand.thread_count))
+        ),
+        facts.independent,
+        facts.preconditioned_label,
+        facts.test_area,
+        facts.dependent,
+        facts.test_range,
+        segments_label(settings),
+        facts.workload,
+        facts.extent,
+        test_report.qualified(facts.steady),
+    )
+
+
+def _skipped_row(edition: Edition, skipped: SkippedTest) -> tuple[str, ...]:
+    fields, table = (NOT_APPLICABLE,) * (len(_SET_UP) - 1), edition.table(skipped.procedure)
+    name = _name(skipped.procedure, skipped.test, table)
+    return (_section(table), name, *fields, f"{NOT_APPLICABLE}: {paragraph(skipped.reason)}")
+
+
+def _select_table(tests: Sequence[TestReport]) -> Table:
+    found = [(test_report, figure) for test_report in tests for figure in test_report.selected()]
+    table = Table(
+        caption="Select Performance Data",
+        columns=_SELECT,
+        rows=tuple(
+            (
+                test_report.label,
+                figure.item,
+                figure.unit,
+                figure.fresh,
+                figure.value,
+                _with_host(test_report, figure),
+                figure.claim,
+            )
+            for test_report, figure in found
+        ),
+        notes=tuple(dict.fromkeys(paragraph(figure.note) for _, figure in found if figure.note)),
+        merged=("Test",),
+    )
+    shown = with_values(table, kept=_SELECT_KEPT)
+    gone = [name for name in table.columns if name not in shown.columns]
+    note = (f"Not stated for any row: {', '.join(gone).lower()}.",) if gone else ()
+    return replace(shown, notes=(*shown.notes, *note))
+
+
+def _with_host(test_report: TestReport, figure: Selected) -> str:
+    """What a figure rests on. Worked: the host disturbed 2 of 5 rounds -> ``"steady state; host disturbed 2 of 5"``."""
+    told = "" if figure.value == NOT_AVAILABLE else host_text(test_report.test)
+    return "; ".join(filter(None, (figure.basis, told)))
+
+
+def _settings_box(test_report: TestReport) -> Box:
+    test, facts = test_report.test, test_report.facts
+    entries = (
+        ("Test", test.settings.test_label),
+        ("Test Run Date", utc(test.started_wall_ns)),
+        ("WIPC", facts.independent),
+        # Its first part, so that the boxes of many tests leave the table its place; pages of the test have all of it.
+        ("WDPC", facts.dependent.partition(";")[0]),
+        ("AR AMT / Segments", f"{facts.test_range} / {segments_label(test.settings)}"),
+        ("OIO - TC/QD", demand_label(test.settings.demand)),
+        ("Rounds or Time/GB", facts.extent),
+        ("Steady", test_report.qualified(facts.steady)),
+    )
+    return Box(title=test.settings.test_label, entries=entries, wide=True)
+
+
+def _special_notes(run: StoredRun) -> Table:
+    notes: list[dict[str, str]] = list(run.plan.get("special_notes") or [])
+    rows = tuple(tuple(paragraph(note.get(key) or "-") for key in ("item", "notation", "comments")) for note in notes)
+    return Table(
+        caption="Test Sponsor - Special Notes",
+        columns=("Test Sponsor - Special Notes: Item", "Notation", "Comments"),
+        rows=rows or (("None stated", "-", "-"),),
+    )
+
+
+def _section(table: Any) -> str:
+    """The section of a test, by its table in the edition; N/A where it has none."""
+    return NOT_APPLICABLE if table is None else str(table.section.value or NOT_APPLICABLE)
+
+
+def _name(procedure: str, test: str, table: Any) -> str:
+    """Title of a test, which run of it, and whether the edition requires it. table : its own in the edition."""
+    found = find_procedure(procedure)
+    if found.kind == "study":
+        return f"Study {found.name} - no test of the specification"
+    if found.kind == "custom":
+        return f"{found.title} - no test of the specification"
+    variant = test.partition("-")[2]
+    status = "no test of this edition" if table is None else table.status.value
+    return f"{found.title}{f' {variant}' if variant else ''} - {status}"
+
+
+def joined_banner(tests: Sequence[TestReport]) -> str | None:
+    """The banners of all tests, each under its test's name."""
+    if not any(one.banner for one in tests):
+        return None
+    # Beside tests that the host disturbed as a whole, one that it disturbed in part is not to look as if it had not.
+    found = ((one.label, one.banner or host_text(one.test)) for one in tests)
+    return " | ".join(f"{name}: {text}" for name, text in found if text)

@@ -1,0 +1,78 @@
+"""What was unusual in a test and in its run, in sentences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.procedures.checks import figure_text
+from assay.procedures.conformity import short_window_text
+from assay.procedures.run_findings import SEE_FINDINGS, checks_beyond
+from assay.report.first_page.insights import insights_of_test, sentences
+from assay.results import void_places, withheld_reason
+from assay.spec.units import count_label
+from assay.summary.pages.label import host_text
+from assay.summary.pages.model import Table
+from assay.words.text import text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.results.finding import Checked
+    from assay.summary.pages.test_report import TestReport
+
+_NAMED = 3
+_FOUND = "What was found"
+
+
+def found_table(test_report: TestReport) -> tuple[Table, ...]:
+    """Both of one test, for its summary."""
+    rows = [("Key findings", line) for line in sentences(insights_of_test(test_report))]
+    rows += [("Unusual", line) for line in of_test(test_report)]
+    return (Table(caption=_FOUND, columns=(_FOUND, ""), rows=tuple(rows), merged=(_FOUND,)),) if rows else ()
+
+
+def of_test(test_report: TestReport) -> Iterator[str]:
+    """What was unusual in one test: that its results are withheld, then all else."""
+    withheld = withheld_reason(test_report.test)
+    if withheld:
+        yield f"results withheld, {text(withheld)}"
+    yield from unusual(test_report)
+
+
+def unusual(test_report: TestReport) -> Iterator[str]:
+    """What a reader must know of a test beside whether its results are withheld: findings, void parts, the host."""
+    yield from beside_verdict(test_report)
+    if told := host_text(test_report.test):
+        yield f"the {told} measured parts; see {SEE_FINDINGS}"
+
+
+def beside_verdict(test_report: TestReport) -> Iterator[str]:
+    """The same where the verdict is read with it, which says whether results are withheld and what the host did."""
+    test = test_report.test
+    voids = void_places(test)
+    yield from (one.words for one in test_report.result.findings)
+    yield from (f"{place} void, {text(reason)}" for place, reason in voids[:_NAMED])
+    if voids[_NAMED:]:
+        yield f"{len(voids) - _NAMED} more void"
+    yield from map(text, test_report.remarks())
+    moved = len(test_report.moved_cells())
+    if moved:
+        cells = "1 cell that is not tracked" if moved == 1 else f"{moved} cells that are not tracked"
+        where = f"; {test_report.moved_where()}" if test_report.moved_where() else ""
+        yield f"{cells} moved by more than 20 % of the average in the window{where}; see {SEE_FINDINGS}"
+    yield from short_window_text(test)
+    beyond = checks_beyond(test_report)
+    if beyond:
+        named = ", ".join(map(_check_text, beyond[:_NAMED])) + (", and others" if beyond[_NAMED:] else "")
+        yield f"{count_label(len(beyond), 'check')} beyond the limit: {named}; see {SEE_FINDINGS}"
+
+
+def _check_text(found: Checked) -> str:
+    """A check by its title, in how many places, and how far.
+
+    Worked: ``"Gaps between sequences (5 of 17, worst 34.000 ms, limit 10.000 ms)"``.
+    """
+    worst, limit = (figure_text(value, found.check.unit) for value in (found.finding.measured, found.finding.limit))
+    places = f"{found.marked:,} of {found.judged:,}" if found.judged > 1 else ""
+    told = ", ".join(filter(None, (places, worst and f"worst {worst}", limit and f"limit {limit}")))
+    return f"{found.check.title} ({told})" if told else found.check.title

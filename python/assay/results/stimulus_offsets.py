@@ -1,0 +1,74 @@
+"""Checks of where I/Os went: their grid, and whether one goes on where the one before it ended.
+
+The engine counts both from the offsets that the drive is handed and from what the step states.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.results.finding import within
+from assay.results.step import submitted_count
+from assay.results.stimulus_checks import SIGMAS, draw_sigmas
+from assay.results.stimulus_steps import goes_on_by_draw
+from assay.words.coded import coded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.engine.records import AccessPattern
+    from assay.results.finding import Finding
+    from assay.results.stimulus_steps import AskedStep
+
+
+def alignment(steps: Sequence[AskedStep]) -> Iterator[Finding]:
+    """I/Os off the grid of their step, of all that were issued."""
+    for one in steps:
+        count = one.record.misaligned_io_count
+        if count is not None:
+            issued = submitted_count(one.record)
+            detail = coded("off-grid", count=count, issued=issued, origin=one.pattern.alignment_origin)
+            yield within(count, 0, detail, where=one.where, weight=issued)
+
+
+def successors(steps: Sequence[AskedStep]) -> Iterator[Finding]:
+    """I/Os that go on where the one before ended, against the share that is not random, in standard deviations."""
+    for one in steps:
+        if not goes_on_by_draw(one.pattern):
+            continue
+        if one.record.successor_io_count is not None:
+            issued = submitted_count(one.record)
+            yield _followed(one, one.record.successor_io_count, issued, 0)
+        elif found := _captured(one):
+            # What has none before it: the first I/O of each slot, and the first of each pass through a segment.
+            segment_bytes = one.spec.active_range.segment_bytes
+            passes = found[1] * max(size for size, _ in one.pattern.sizes) // segment_bytes + 1
+            yield _followed(one, *found, one.demand.thread_count * one.demand.queue_depth + passes)
+
+
+def _captured(one: AskedStep) -> tuple[int, int] | None:
+    trace = one.sequence.trace
+    return trace.successors[one.place] if trace and trace.sizes and trace.successors else None
+
+
+def _followed(one: AskedStep, hits: int, count: int, loose: int) -> Finding:
+    share = successor_share(one.pattern, one.range_bytes)
+    detail = coded("followed", hits=hits, count=count, share=share, cursor=one.pattern.cursor)
+    if share >= 1:
+        return within(hits - count, loose, detail, where=one.where, weight=count)
+    low, high = min(hits + loose, count), hits
+    sigmas = draw_sigmas(low, count, share) if low < count * share else max(draw_sigmas(high, count, share), 0.0)
+    return within(sigmas, SIGMAS, detail, where=one.where, weight=count)
+
+
+def successor_share(pattern: AccessPattern, range_bytes: int) -> float:
+    """Share of the I/Os that go on where another ended: those that are not random, and random ones by chance.
+
+    range_bytes : that random I/Os lie in. Worked: 30 % random 8 KiB on 1 MiB -> 0.7 + 0.3 / 128 = 0.70234.
+    """
+    random = pattern.random_share
+    smallest = min(size for size, _ in pattern.sizes)
+    grids = [line.alignment_bytes or line.transfer_bytes for line in pattern.lines]
+    grid = min(grids, default=pattern.alignment_bytes or smallest)
+    crowding = sum(share * share / part for share, part in pattern.lba_groups) or 1.0
+    return 1 - random + random * min(grid * crowding / range_bytes, 1.0)

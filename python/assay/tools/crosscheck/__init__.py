@@ -1,0 +1,16 @@
+"""The same points by our engine and by fio in turn, and the differences with their uncertainty."""
+
+from assay.host.points import POINTS, CheckPoint
+from assay.tools.crosscheck.compare import AGREEMENT, Crosscheck, Difference, differences, point_verdict
+from assay.tools.crosscheck.run import crosscheck_drive
+
+__all__ = [
+    "AGREEMENT",
+    "POINTS",
+    "CheckPoint",
+    "Crosscheck",
+    "Difference",
+    "crosscheck_drive",
+    "differences",
+    "point_verdict",
+]

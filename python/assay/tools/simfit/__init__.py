@@ -1,0 +1,25 @@
+"""Fits the parameters of a simulated drive to published figures. No curve is stored: only physics is varied.
+
+What physics does not give is left as a residual and listed.
+"""
+
+from __future__ import annotations
+
+from assay.tools.simfit.measure import Rig, measured
+from assay.tools.simfit.refine import refine, scattered
+from assay.tools.simfit.search import EVALUATIONS_MIN, Fit, fit, misfit, residuals
+from assay.tools.simfit.targets import left_alone, read_targets
+
+__all__ = [
+    "EVALUATIONS_MIN",
+    "Fit",
+    "Rig",
+    "fit",
+    "left_alone",
+    "measured",
+    "misfit",
+    "read_targets",
+    "refine",
+    "residuals",
+    "scattered",
+]

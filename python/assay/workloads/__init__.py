@@ -1,0 +1,1 @@
+"""Workloads of other tools: files of Iometer and fio, and traces."""

@@ -1,0 +1,317 @@
+"""From an Iometer file to a workload of one drive: a stage for each run, a stream for each worker with I/Os in it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from assay.errors import PlanError
+from assay.spec.model_faults import first_fault
+from assay.spec.units import TRANSFER_BYTES_MAX
+from assay.spec.workload import STREAMS_MAX, Line, Stage, Stream, Workload
+from assay.workloads.iometer.content import content_of
+from assay.workloads.iometer.cycling import OF_TARGETS, STEPS_MAX, cycling_steps
+from assay.workloads.iometer.model import IDLE, AccessRow, AccessSpec, Assigned, IcfFile, Setup, TargetSettings, Worker
+from assay.workloads.iometer.omissions import left_out_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.workloads.iometer.cycling import CyclingStep
+
+M = TypeVar("M", bound=BaseModel)
+
+SECTOR_BYTES = 512
+STREAMS_TOTAL_MAX = 20_000
+_BURST_MAX = 1 << 30
+_DELAY_MS_MAX = 3_600_000
+_QUEUE_DEPTH_MAX = 4096
+_THREADS_MAX = 1024
+_PLACE_MAX = 2**63 - 1
+_RUN_S_MAX = 10**7
+_RAMP_S_MAX = 10**6
+_NAME_MAX = 127
+_CYCLED = re.compile(r", (queue depth \d+|\d+ workers?)$")
+_ALL_RANDOM = 100
+_SPEC_SECTION, _WORKER_SECTION, _SETUP_SECTION = "ACCESS SPECIFICATIONS", "MANAGER LIST", "TEST SETUP"
+
+
+def to_workload(
+    icf: IcfFile, *, cpu_count: int, sector_bytes: int = SECTOR_BYTES, run_time_s: float | None = None
+) -> Workload:
+    """The I/Os of a file on one drive, whichever targets it names.
+
+    cpu_count : of the host that runs it, for files that say NUMBER_OF_CPUS. sector_bytes : of the drive; sizes and
+    starts of ranges are in sectors, and what is aligned to 0 is aligned to them. run_time_s : of each run where the
+    file says "until stopped"; None refuses such a file.
+    Raises PlanError with line and section for what a block device cannot do or nobody can run; what has no meaning for
+    one drive is named in ``left_out``.
+    """
+    return _Conversion(icf, cpu_count, sector_bytes, run_time_s).workload()
+
+
+@dataclass(frozen=True, slots=True)
+class _Thread:
+    """A worker of disks, with the lines of what it runs in turn; None is idle."""
+
+    worker: Worker
+    name: str
+    lists: tuple[AccessSpec | None, ...]
+
+
+class _Conversion:
+    def __init__(self, icf: IcfFile, cpu_count: int, sector_bytes: int, run_time_s: float | None) -> None:
+        self.icf, self.cpu_count, self.sector_bytes = icf, cpu_count, sector_bytes
+        self.setup = icf.setup or Setup()
+        self.run_time_s = self._run_time(run_time_s)
+        self.specs = {spec.name.casefold(): spec for spec in (_default(sector_bytes), *icf.specs)}
+        self.more_left_out: list[str] = []
+        self.lines: dict[int, tuple[Line, ...]] = {}
+
+    def workload(self) -> Workload:
+        threads = self._threads()
+        stages = list(self._stages(threads))
+        if not any(stage.streams for stage in stages):
+            # The cycling of workers may stop before the first that has I/Os.
+            raise self._nothing_runs(threads)
+        return Workload(
+            title=self.setup.description[:200],
+            source=f"Iometer file {self.icf.source.rpartition('/')[2]}"[:500],
+            left_out=left_out_of(self.icf, self.more_left_out),
+            stages=tuple(stages),
+        )
+
+    def _run_time(self, given: float | None) -> float:
+        line = self.setup.lines.get("run_time", self.setup.line) or 1
+        stated = self.setup.run_time_s
+        if not stated and given is None:
+            expected = "a run time of 1 s or more; or give it with --run-time"
+            raise self._fault(line, _SETUP_SECTION, "each run lasts until somebody stops it", expected)
+        self._within(stated, 0, _RUN_S_MAX, line=line, section=_SETUP_SECTION, what="the run time in seconds")
+        self._within(
+            self.setup.ramp_up_s,
+            0,
+            _RAMP_S_MAX,
+            line=self._setup_line("ramp_up_s"),
+            section=_SETUP_SECTION,
+            what="the ramp up",
+        )
+        return stated or given or 0
+
+    def _setup_line(self, field: str) -> int:
+        return self.setup.lines.get(field, self.setup.line)
+
+    def _threads(self) -> list[_Thread]:
+        """The workers of disks in the order of the file, with names that are unique."""
+        workers = self._spawned() if self.icf.managers is None else self._written()
+        names: set[str] = set()
+        found = [_Thread(one, unique(one.name, names), self._list(one)) for one in workers]
+        if not any(spec for one in found for spec in one.lists):
+            raise self._nothing_runs(found)
+        return found
+
+    def _nothing_runs(self, threads: Sequence[_Thread]) -> PlanError:
+        line = threads[0].worker.line if threads else 1
+        reason = "no worker of disks has an access specification, so that nothing would run"
+        return self._fault(line or 1, _WORKER_SECTION, reason, "names of specifications below 'Assigned access specs")
+
+    def _written(self) -> list[Worker]:
+        return [worker for manager in self.icf.managers or () for worker in manager.workers if worker.is_disk]
+
+    def _spawned(self) -> list[Worker]:
+        """The workers of a file that lists none: each new one is assigned the specifications for all or for disks."""
+        chosen = [spec for spec in self._valid() if spec.assignment in {"ALL", "DISK"}]
+        if not chosen:
+            chosen = [spec for spec in self._valid() if spec.assignment == "NONE"]
+            if chosen:
+                self.more_left_out.append(
+                    "The file assigns its access specifications to no worker: each of them is run in turn."
+                )
+        count = self.cpu_count if self.setup.disk_workers is None else self.setup.disk_workers
+        lists = tuple(Assigned(name=spec.name, line=spec.line) for spec in chosen)
+        return [Worker(name=f"Worker {number}", assigned=lists) for number in range(1, count + 1)]
+
+    def _valid(self) -> list[AccessSpec]:
+        """Of two specifications of one name the later, in the place of the first."""
+        last = {spec.name.casefold(): spec for spec in self.icf.specs}
+        return list(last.values())
+
+    def _list(self, worker: Worker) -> tuple[AccessSpec | None, ...]:
+        """What a worker runs; names that are not known are left out, as Iometer does."""
+        found: list[AccessSpec | None] = []
+        for one in worker.assigned:
+            spec = self.specs.get(one.name.casefold())
+            if spec is None and one.name.casefold() != IDLE:
+                self.more_left_out.append(
+                    f'Line {one.line}: there is no access specification "{one.name}": it is left out, as Iometer does.'
+                )
+                continue
+            found.append(spec)
+        return tuple(found)
+
+    def _stages(self, threads: Sequence[_Thread]) -> Iterator[Stage]:
+        steps = self._steps(len(threads))
+        rounds = max(len(one.lists) for one in threads)
+        if rounds * len(steps) > STEPS_MAX or rounds * len(steps) * len(threads) > STREAMS_TOTAL_MAX:
+            reason = f"makes {rounds * len(steps):,} runs of {len(threads)} workers"
+            expected = f"{STEPS_MAX:,} runs at most, with {STREAMS_TOTAL_MAX:,} streams in all"
+            raise self._fault(self._setup_line("test_type") or 1, _SETUP_SECTION, reason, expected)
+        names: set[str] = set()
+        for number in range(rounds):
+            for step in steps:
+                yield self._stage(threads[: step.worker_count], number, step, len(steps) > 1, names)
+
+    def _steps(self, count: int) -> list[CyclingStep]:
+        if self.setup.test_type in OF_TARGETS:
+            self.more_left_out.append(
+                f"Line {self._setup_line('test_type')}: {self.setup.test_type}: with a single drive the number "
+                "of targets is 1 in every run."
+            )
+        try:
+            steps = cycling_steps(self.setup, count)
+        except ValueError:
+            steps = []
+        if not steps:
+            line = self._setup_line("queue_cycling")
+            reason = "this cycling of outstanding I/Os has no step, or too many"
+            raise self._fault(line, _SETUP_SECTION, reason, f"a start up to the end, and at most {STEPS_MAX:,} steps")
+        return steps
+
+    def _stage(
+        self, threads: Sequence[_Thread], number: int, step: CyclingStep, cycled: bool, names: set[str]
+    ) -> Stage:
+        running = [(one, one.lists[number]) for one in threads if number < len(one.lists)]
+        streams = [self._stream(one, spec, step) for one, spec in running if spec is not None]
+        specs = " + ".join(dict.fromkeys(spec.name for _, spec in running if spec is not None)) or "Idle"
+        stage = {
+            "name": unique(f"{specs}{_cycled(step) if cycled else ''}", names),
+            "ramp_up_s": self.setup.ramp_up_s,
+            "time_s": self.run_time_s,
+            "streams": tuple(self._merged(streams)),
+        }
+        return self._made(Stage, stage, line=running[0][0].worker.line if running else 1)
+
+    def _merged(self, streams: list[Stream]) -> list[Stream]:
+        """As many streams as may run side by side: those that nothing tells apart become threads of one."""
+        if len(streams) <= STREAMS_MAX:
+            return streams
+        found: dict[Stream, list[Stream]] = {}
+        for stream in streams:
+            key = stream.model_copy(update={"name": "worker"}) if _is_memoryless(stream) else stream
+            found.setdefault(key, []).append(stream)
+        if len(found) > STREAMS_MAX or max(map(len, found.values())) > _THREADS_MAX:
+            reason = f"{len(streams)} workers run at once, which cannot be made threads of {STREAMS_MAX} streams"
+            raise self._fault(1, _WORKER_SECTION, reason, f"{STREAMS_MAX} workers at most")
+        return [same[0].model_copy(update={"thread_count": len(same)}) for same in found.values()]
+
+    def _stream(self, thread: _Thread, spec: AccessSpec, step: CyclingStep) -> Stream:
+        settings = thread.worker.settings
+        depth = settings.outstanding if step.queue_depth is None else step.queue_depth
+        line = settings.lines.get("outstanding", thread.worker.line)
+        if step.queue_depth is not None:
+            line = self._setup_line("queue_cycling")
+        self._within(
+            depth, 1, _QUEUE_DEPTH_MAX, line=line, section=_WORKER_SECTION, what="the number of outstanding I/Os"
+        )
+        start = self._bytes(settings, "starting_sector")
+        stream = {
+            "name": thread.name,
+            "lines": self._lines(spec),
+            "start_bytes": start or None,
+            "size_bytes": self._bytes(settings, "maximum_sectors") or None,
+            "queue_depth": depth,
+            "grid_from": "drive",
+            "cursor": "iometer",
+            "data": content_of(self.icf.version, settings.data_pattern, spec),
+        }
+        return self._made(Stream, stream, line=settings.lines.get("maximum_sectors", settings.line))
+
+    def _made(self, model: type[M], fields: dict[str, Any], *, line: int) -> M:
+        """A part of the workload. Raises PlanError with a line for what no drive can run."""
+        try:
+            return model.model_validate(fields)
+        except ValidationError as error:
+            reason, remedy = first_fault(error)
+            raise self._fault(line, _WORKER_SECTION, reason, remedy) from None
+
+    def _bytes(self, settings: TargetSettings, field: str) -> int:
+        sectors: int = getattr(settings, field)
+        limit = _PLACE_MAX // self.sector_bytes
+        line = settings.lines.get(field, settings.line)
+        self._within(sectors, 0, limit, line=line, section=_WORKER_SECTION, what=f"the {field.replace('_', ' ')}")
+        return sectors * self.sector_bytes
+
+    def _lines(self, spec: AccessSpec) -> tuple[Line, ...]:
+        """The lines of a specification, made once however often it runs."""
+        if id(spec) not in self.lines:
+            self.lines[id(spec)] = tuple(self._line(row) for row in spec.rows)
+        return self.lines[id(spec)]
+
+    def _line(self, row: AccessRow) -> Line:
+        self._within(row.size_bytes, 1, TRANSFER_BYTES_MAX, line=row.line, section=_SPEC_SECTION, what="the size")
+        for value, what in ((row.size_bytes, "size"), (row.align_bytes, "align")):
+            if value % self.sector_bytes:
+                expected = f"a multiple of {self.sector_bytes} bytes, the drive's sector"
+                raise self._fault(row.line, _SPEC_SECTION, f"{what} is {value}", expected)
+        self._within(row.burst, 0, _BURST_MAX, line=row.line, section=_SPEC_SECTION, what="burst")
+        self._within(row.delay_ms, 0, _DELAY_MS_MAX, line=row.line, section=_SPEC_SECTION, what="delay")
+        return Line(
+            percent=row.percent,
+            size_bytes=row.size_bytes,
+            read_percent=row.read_percent,
+            random_percent=row.random_percent,
+            align_bytes=row.align_bytes or self.sector_bytes,
+            burst_io_count=row.burst or 1,
+            delay_ms=row.delay_ms,
+        )
+
+    def _within(self, value: int, least: int, most: int, /, *, line: int, section: str, what: str) -> None:
+        if not least <= value <= most:
+            raise self._fault(line or 1, section, f"{what} is {value}", f"{least:,} to {most:,}")
+
+    def _fault(self, line: int, section: str, reason: str, expected: str) -> PlanError:
+        return PlanError(f"{self.icf.source}:{line or 1} {section}", reason, f"expected: {expected}")
+
+
+def unique(name: str, known: set[str], most: int = _NAME_MAX) -> str:
+    """A name that is not among the known ones, which it joins. Worked: a second ``Worker 1`` is ``Worker 1 (2)``."""
+    found, number = name[:most], 1
+    while found in known:
+        number += 1
+        suffix = f" ({number})"
+        found = name[: most - len(suffix)] + suffix
+    known.add(found)
+    return found
+
+
+def without_cycling(name: str) -> str:
+    """The name of a stage without what tells it from the others of its specification.
+
+    Worked: ``corner, queue depth 8`` -> ``corner``.
+    """
+    return _CYCLED.sub("", name)
+
+
+def _cycled(step: CyclingStep) -> str:
+    """What tells a run from the others of its specification."""
+    if step.queue_depth is None:
+        return f", {step.worker_count} worker{'s' * (step.worker_count > 1)}"
+    return f", queue depth {step.queue_depth}"
+
+
+def _is_memoryless(stream: Stream) -> bool:
+    """Whether nothing of an I/O follows from the one before, so that threads of one stream are as streams of one."""
+    return all(
+        line.random_percent == _ALL_RANDOM and not line.delay_ms and line.burst_io_count == 1 for line in stream.lines
+    )
+
+
+def _default(sector_bytes: int) -> AccessSpec:
+    """The specification that is built in: 2 KiB, 67 % reads, all random."""
+    row = AccessRow(size_bytes=2048, percent=100, read_percent=67, random_percent=100)
+    if sector_bytes > row.size_bytes:
+        row = replace(row, size_bytes=sector_bytes)
+    return AccessSpec(name="Default", assignment="NONE", rows=(row,))

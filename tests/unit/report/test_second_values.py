@@ -1,0 +1,45 @@
+"""The numbers that people quote equal those of a second implementation, which reads the files of the run alone."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from assay.procedures.run_findings import run_findings
+from assay.report import reports_of_tests
+from assay.report.formats.results_json import results_json
+from every_kind import EVERY, run_of
+from second_values import differing
+
+SECOND = Path(__file__).parents[1] / "second_values.py"
+DRIVE = "sim:client-2011?capacity=1GB"
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_a_second_implementation_comes_to_the_same_numbers(kind: str, tmp_path: Path) -> None:
+    run = run_of(kind, tmp_path / "run", drive=DRIVE)
+    tests = reports_of_tests(run)
+    content = results_json(run, tests, [one.distribution() for one in tests], run_findings(run, tests))
+    results = json.loads(content)
+    assert all(one["headlines"] for one in results["tests"])
+    assert differing(tmp_path / "run", results) == []
+    # It would see a number that is off by a millionth.
+    quoted = next(one for one in results["tests"][0]["headlines"] if one["value"])
+    quoted["value"] *= 1.000001
+    assert len(differing(tmp_path / "run", results)) == 1
+    (tmp_path / "results.json").write_bytes(content)
+    done = subprocess.run(
+        [sys.executable, "-I", SECOND, tmp_path / "run", tmp_path / "results.json"],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout) == (0, "no difference\n")
+
+
+def test_the_second_implementation_imports_nothing_of_the_product() -> None:
+    assert not re.findall(r"^\s*(?:import|from) assay", SECOND.read_text("utf-8"), re.MULTILINE)

@@ -1,0 +1,70 @@
+"""Checks of where I/Os went, on stored steps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from assay.engine.records import AccessPattern
+from assay.results.stimulus_offsets import alignment, successor_share, successors
+from assay.results.stimulus_steps import asked_steps
+from test_stimulus_audit import DEMAND, READS, SIZE, WRITES, stored, trace
+
+if TYPE_CHECKING:
+    from assay.engine.records import StoredTest
+    from assay.results.finding import Finding
+
+COUNT = READS + WRITES
+
+
+def in_order(random_share: float, *, cursor: Any = "iometer", **first: Any) -> StoredTest:
+    """Two steps of which some I/Os follow each other."""
+    test = stored(first=first, trace=trace(successors=(None, (COUNT - 9, COUNT))))
+    (one, *_) = test.sequences
+    asked = tuple(
+        replace(spec, pattern=replace(spec.pattern, random_share=random_share, cursor=cursor)) for spec in one.asked
+    )
+    return replace(test, sequences=(replace(one, asked=asked),))
+
+
+def found(test: StoredTest) -> list[Finding]:
+    return list(successors(tuple(asked_steps(test))))
+
+
+def test_one_io_off_its_grid_is_a_mark() -> None:
+    first, *rest = alignment(tuple(asked_steps(stored(first={"misaligned_io_count": 1}))))
+    assert (first.level, first.measured, [one.level for one in rest]) == ("warn", 1, ["pass"] * 3)
+    assert "1 of 40,000 I/Os are off their grid" in first.words
+    uncounted = stored({"misaligned_io_count": None}, {"misaligned_io_count": None})
+    assert len(list(alignment(tuple(asked_steps(uncounted))))) == len(rest) - 1
+
+
+def test_sequential_ios_follow_each_other_to_the_last() -> None:
+    assert found(in_order(0.0, successor_io_count=COUNT))[0].level == "pass"
+    short = found(in_order(0.0, successor_io_count=COUNT - 1))[0]
+    assert (short.level, short.measured) == ("warn", -1)
+
+
+@pytest.mark.parametrize(("share", "level"), [(0.7, "pass"), (0.49, "warn"), (0.72, "warn")])
+def test_a_mix_follows_by_the_share_that_is_not_random(share: float, level: str) -> None:
+    # fio's rule has 70 % of the I/Os follow where 30 % are random; a place that random I/Os do not move has 49 %.
+    first = found(in_order(0.3, successor_io_count=round(COUNT * share)))[0]
+    assert (first.level, first.limit) == (level, 5.0)
+
+
+def test_a_cursor_of_several_threads_is_judged_by_captures_alone() -> None:
+    first, *rest = found(in_order(0.0, cursor="shared", successor_io_count=None))
+    # Of eight slots none of the first I/Os has one before it, nor the first of a pass.
+    assert (first.measured, first.level, rest) == (-9, "pass", [])
+    test = in_order(0.0, cursor="shared")
+    untraced = replace(test, sequences=tuple(replace(one, trace=None) for one in test.sequences))
+    assert not found(untraced)
+
+
+def test_chance_has_its_part_in_what_follows() -> None:
+    pattern = AccessPattern(sizes=((8 * 1024, 1.0),), read_share=1.0, random_share=0.3)
+    assert successor_share(pattern, 1 << 20) == pytest.approx(0.7 + 0.3 / 128)
+    grouped = replace(pattern, random_share=1.0, lba_groups=((0.5, 0.05), (0.5, 0.95)))
+    assert successor_share(grouped, 1 << 30) == pytest.approx(8192 * (0.25 / 0.05 + 0.25 / 0.95) / (1 << 30))
+    assert (DEMAND.thread_count * DEMAND.queue_depth, SIZE) == (8, 4096)

@@ -1,0 +1,56 @@
+"""Tables of numbers: columns as data, views, and what CSV files and ``results.json`` have of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from assay.procedures.custom import DataTable
+from assay.report.formats.table_csv import table_csv
+from assay.summary.columns import BLOCK_KIB, IOPS, field_columns, named, percentile_columns
+from assay.summary.record import Measure
+from assay.summary.table import Column, Words, in_tables, records, table_of, table_of_columns
+from assay.words.coded import coded
+
+TWICE = (
+    (Column("x", "Number", role="key"), lambda one: one),
+    (Column("twice", "Twice", "ms"), lambda one: 2 * one if one else None),
+    (Column("text", only="tables"), str),
+    (Column("even", only="results"), lambda one: not one % 2),
+)
+
+
+def test_a_table_has_a_row_for_each_source_and_every_column_stands_where_it_says() -> None:
+    table = table_of("t", "Twice", TWICE, (0, 1))
+    assert table.rows == ((0, None, "0", True), (1, 2, "1", False))
+    assert records(table) == [{"x": 0, "twice": None, "even": True}, {"x": 1, "twice": 2, "even": False}]
+    assert [one.key for one in in_tables(table).columns] == ["x", "twice", "text"]
+    assert table_csv(table) == b"x,twice,text\r\n0,n/a,0\r\n1,2,1\r\n"
+
+
+def test_what_is_no_number_has_the_words_of_its_format() -> None:
+    columns = ((Column("a"), (None, True, False, coded("not-applicable"))),)
+    table = table_of_columns("t", "T", columns)
+    assert table_csv(table).split() == [b"a", b"n/a", b"yes", b"no", b"N/A"]
+    with_words = replace(table, words=Words(none="none", yes="True", no="False"))
+    assert table_csv(with_words).split() == [b"a", b"none", b"True", b"False", b"N/A"]
+
+
+def test_columns_of_unlike_length_are_no_table() -> None:
+    with pytest.raises(ValueError, match="shorter"):
+        table_of_columns("t", "T", ((IOPS, (1, 2)), (BLOCK_KIB, (1,))))
+
+
+def test_shared_columns_have_titles_and_units_and_others_their_key_in_words() -> None:
+    assert [one.heading for one in named(("block_kib", "iops", "art_limit_ms"))] == [
+        "Transfer size (KiB)",
+        "IOPS",
+        "ART limit (ms)",
+    ]
+    assert [one.key for one in percentile_columns((0.999,))] == ["latency_ms_p99.9"]
+    assert [column.key for column, _ in field_columns(Measure)][:2] == ["cell", "key"]
+
+
+def test_a_table_of_another_package_is_made_as_before() -> None:
+    table = DataTable(name="own", columns=("iops", "note"), rows=[(1.5, "n/a"), (None, "")])
+    assert table_csv(table) == b"iops,note\r\n1.5,n/a\r\nn/a,\r\n"
