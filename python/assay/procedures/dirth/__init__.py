@@ -4,9 +4,9 @@ Question:      How do IOPS and response times of a named workload change with de
                where the drive is busy, half busy and idle?
 Clauses:       PTS-E 1.1 and PTS 2.0 clause 14.
 Purge:         yes.
-Precondition:  the accesses of the workload at 0/100, TC 32 x QD 32, in one-minute samples until steady.
-Loop:          rounds of five minutes of pre-writes and one minute of the workload at each of 49 demands, TC and QD of
-               32, 16, 8, 6, 4, 2, 1, in order of decreasing total OIO.
+Precondition:  the accesses of the workload at 0/100, TC 32 x QD 32, in 1 min samples until steady.
+Loop:          rounds of 5 min of pre-writes and 1 min of the workload at each of 49 demands; TC and QD of
+               32, 16, 8, 6, 4, 2, 1; total OIO decreases.
 Tracking:      IOPS at TC 32 x QD 32, reads and writes together.
 Stop:          five steady rounds, or 25 rounds; then three operating points: an hour of pre-writes and ten minutes of
                the workload each, with every completion kept.

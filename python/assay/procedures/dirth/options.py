@@ -13,7 +13,7 @@ from assay.procedures.families.grid.options import GridOptions
 class IntensityOptions(GridOptions):
     """The same for demand intensity.
 
-    patterns : names that the edition or ``assay.engine.pattern`` knows, or custom patterns; each is a test of its own.
+    patterns : names that the edition or ``assay.engine.pattern`` knows, or custom patterns; each is a separate test.
     Empty means the edition's first, and in the suite ``advanced`` all that it names.
     """
 

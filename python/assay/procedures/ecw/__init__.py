@@ -1,12 +1,12 @@
 """ECW, the enterprise composite workload; CBW, composite block workload, in edition 2.0.
 
-Question:      How do IOPS and response times of mixed block sizes with hot and cold places change with demand?
+Question:      How do IOPS and response times of mixed block sizes with hot and cold regions change with demand?
 Clauses:       PTS-E 1.1 and PTS 2.0 clause 13.
 Purge:         yes.
-Precondition:  the composite accesses at 0/100, TC 32 x QD 32, in one-minute samples until steady.
+Precondition:  the composite accesses at 0/100, TC 32 x QD 32, in 1 min samples until steady.
 Loop:          as demand intensity: pre-writes, then 49 demands in order of decreasing total OIO, at 40/60. Twelve block
                sizes from 0.5 to 64 KiB with shares; half of the accesses in the first 5 % of the drive, 30 % in the
-               next 15 %, 20 % in the rest; size and place are drawn independently.
+               next 15 %, 20 % in the rest; size and position are drawn independently.
 Tracking:      IOPS at TC 32 x QD 32, reads and writes together.
 Stop:          five steady rounds, or 25 rounds; then three operating points as in demand intensity.
 Result:        as demand intensity, and the table of block sizes and access probabilities.
@@ -52,7 +52,7 @@ ECW = Procedure(
     header=__doc__,
     title="Composite Workload (ECW)",
     question=(
-        "IOPS and response times of mixed block sizes with hot and cold places, over demand and at operating points."
+        "IOPS and response times of mixed block sizes with hot and cold regions, over demand and at operating points."
     ),
     outline=(
         "Rounds of pre-writes and 1 min cells over threads and queue depths, high to low total OIO, until steady; "

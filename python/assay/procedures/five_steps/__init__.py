@@ -7,12 +7,12 @@ Source:        Spanjer, "What's up with these numbers" (2009): precondition; a 3
                verdicts are not from the source.
 Purge:         before the first and the fourth step.
 Precondition:  step 1: sequential writes over the drive, twice; step 4 begins on a drive that is written so anew, step 5
-               behind an hour of RND 4 KiB writes.
+               after an hour of RND 4 KiB writes.
 Loop:          2: random accesses of 1 MiB to 512 bytes at 100/0 to 0/100, a minute each; 3: RND 4 KiB writes in
-               samples of a minute until steady, then 20 minutes second by second; 4: one pass of SEQ 128 KiB writes, an
+               samples of a minute until steady, then 20 minutes second by second; 4: a pass of SEQ 128 KiB writes, an
                hour of RND 4 KiB writes, three passes of SEQ 128 KiB writes; 5: file server, web server, database and
                workstation at 1, 4, 8, 64 and 256 outstanding I/Os, five minutes each. Sizes that are no multiple of the
-               drive's block, and workloads that hold one, are left out.
+               drive's block, and workloads that contain such sizes, are left out.
 Result:        a page and a verdict per step. 1: the halves of the last pass differ by 10 % at most. 2: no block size
                has less than half of the IOPS of the lower of its neighbours. 3: steady by the five-point rule, and 90 %
                of the seconds within 10 % of their median. 4: sequential writes drop by 10 % at most. 5: no heavier load

@@ -13,7 +13,7 @@ class FiveStepsOptions(DemandOptions):
     settled_limit : step 1, by which the halves of the last pass differ at most. hole_share : step 2, of the lower
     neighbour that each block size reaches. score_limit : step 3, of the seconds within 10 % of their median.
     drop_limit : step 4, by which sequential writes are slower after random writes at most. load_share : step 5, of the
-    highest IOPS at a lighter load that a heavier one keeps.
+    highest IOPS at a lighter load that a heavier load keeps.
     """
 
     settled_limit: float = Field(default=0.10, gt=0, le=1)

@@ -4,8 +4,8 @@ Question:      How much do idle periods of the host speed up small random writes
 Clauses:       PTS-E 1.1 and PTS 2.0 clause 11.
 Purge:         yes.
 Precondition:  RND 4 KiB writes over the whole drive in samples without a gap until steady.
-Loop:          five wait states: 360 bursts of 5 s, each with 5, 10, 15, 25 or 50 s of idle after it, then 1,800 s of
-               bursts without idle time; one sequence of steps per wait state, no purge in between.
+Loop:          five wait states: 360 bursts of 5 s, each followed by 5, 10, 15, 25 or 50 s of idle; then 1,800 s of
+               bursts without idle time. A sequence of steps per wait state, without purge in between.
 Tracking:      IOPS of every 30th preconditioning sample; the bursts need none.
 Stop:          when all wait states have run.
 Result:        IOPS of every burst over time; mean burst IOPS per wait state over the baseline, gain per second of idle.

@@ -4,7 +4,7 @@ Question:      How many random I/Os per second does the drive do at steady state
 Clauses:       PTS-C 1.0 clause 8; PTS-E 1.0, 1.1 and PTS 2.0 clause 7.
 Purge:         yes, before preconditioning.
 Precondition:  2X user capacity, SEQ 128 KiB writes (workload independent); the loop itself (dependent).
-Loop:          for read share in 100, 95, 65, 50, 35, 5, 0: for size in 1024 ... 0.5 KiB: one minute RND.
+Loop:          for read share in 100, 95, 65, 50, 35, 5, 0: for size in 1024 ... 0.5 KiB: 1 min RND.
 Tracking:      IOPS of RND 4KiB 0/100; in 2.0 also RND 64KiB 65/35 and RND 1024KiB 100/0, all at once.
 Steady state:  five rounds, excursion within 20 %, slope within 10 % of the average; at most 25 rounds.
 Result:        average over the five rounds per cell.

@@ -4,10 +4,10 @@ Question:      How long does a single outstanding random I/O take at steady stat
 Clauses:       PTS-C 1.0 clause 10; PTS-E 1.0, 1.1 and PTS 2.0 clause 9.
 Purge:         yes, before preconditioning.
 Precondition:  2X user capacity, SEQ 128 KiB writes at the tester's demand; the loop itself (dependent).
-Loop:          for read share in 100, 65, 0: for size in 8, 4, 0.5 KiB: one minute RND at TC 1 / QD 1.
+Loop:          for read share in 100, 65, 0: for size in 8, 4, 0.5 KiB: 1 min RND at TC 1 / QD 1.
 Tracking:      average response time of RND 4KiB 0/100 in ms.
 Steady state:  five rounds, excursion within 20 %, slope within 10 % of the average; at most 25 rounds.
-Histogram:     in 2.0, 20 minutes of RND 4KiB W with all response times behind the loop.
+Histogram:     in 2.0, 20 minutes of RND 4KiB W with all response times, after the loop.
 Result:        average response time over the five rounds per cell; maximum = largest of the window.
 """
 

@@ -1,9 +1,9 @@
 """REPLAY, the I/Os of a trace, issued again on this drive.
 
-Question:      How does the drive serve the very I/Os that a host once asked for?
-Clauses:       no test of the specification; block traces of Linux, logs of fio, public traces as CSV, our own captures.
+Question:      How does the drive serve the recorded I/Os of a host?
+Clauses:       no test of the specification; block traces of Linux, fio logs, public traces as CSV, captures of Assay.
 Purge:         yes, unless the plan says no.
-Precondition:  as many sequential fills as the plan states, one unless it says otherwise.
+Precondition:  as many sequential fills as the plan states; default: a single fill.
 Loop:          the I/Os of the trace in their order, once: when they are due, at a stated speed, or as fast as possible.
 Tracking:      none.
 Stop:          when the trace has come to its end.

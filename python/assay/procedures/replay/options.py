@@ -24,7 +24,7 @@ class ReplayOptions(Options):
     event : which event of blktrace is an I/O. device : the drive, where a trace has several.
     wait : how waits of an iolog of version 2 count.
     speed : the times between I/Os are divided by it, or ``max``: in order, as fast as possible.
-    map : places as they are, or stretched or shrunk alike, or counted from the start again behind the drive's end.
+    map : addresses as traced, scaled to the drive, or wrapped at its end.
     traced_bytes : size of the drive that was traced; without it the end of the trace's last I/O.
     queue_depth : most I/Os outstanding; one that finds no slot is late.
     purge : the drive is purged first. prepare_fills : it is then filled so many times in order.

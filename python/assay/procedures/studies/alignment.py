@@ -1,10 +1,10 @@
 """Study alignment.
 
-Question:      What does it cost when 4 KiB accesses do not begin at the drive's own units?
+Question:      What do 4 KiB accesses cost that miss the internal alignment of the drive?
 Purge:         before the first variant.
 Precondition:  sequential writes over the drive, then RND 4 KiB writes for 2 hours.
 Loop:          RND 4 KiB accesses for 5 minutes each, begun 0, 512, 1024, 2048 and 4096 bytes off a grid of 4 KiB;
-               variants: writes and reads, one after the other on the same drive.
+               variants: writes, then reads, on the same drive.
 Result:        IOPS and average response time over the offset.
 """
 

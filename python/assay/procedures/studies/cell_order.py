@@ -3,7 +3,7 @@
 Question:      Does the order of block sizes in a test loop change the figures?
 Purge:         before every variant.
 Precondition:  sequential writes over the drive, then four rounds of the loop.
-Loop:          one round of one-minute cells of RND writes; variants: block sizes descending as in the specification,
+Loop:          a round of 1 min cells of RND writes; variants: block sizes descending as in the specification,
                ascending, and in a fixed shuffled order.
 Result:        IOPS per block size and order.
 """

@@ -3,9 +3,9 @@
 Question:      What does it change for the drive when the data written are not random?
 Source:        Calypso Blind Survey 2010, level II: a non-random file as stimulus.
 Purge:         before every variant.
-Precondition:  sequential writes of the variant's own data over the drive.
+Precondition:  sequential writes of the data of the variant over the drive.
 Loop:          SEQ 1024 KiB writes for 10 minutes and RND 4 KiB writes for 2 hours; variants: random, compressible to
-               50, 25 and 10 %, and the bytes of a file where the plan names one.
+               50, 25 and 10 %, and the bytes of a file that the plan names.
 Result:        MB/s and IOPS over time; settled values over those of random data.
 """
 

@@ -3,10 +3,10 @@
 Question:      Which thread count and queue depth does this drive need?
 Purge:         before the first variant.
 Precondition:  sequential writes over the drive, then RND 4 KiB writes for 2 hours.
-Loop:          RND 4 KiB accesses, one-minute cells of TC 1 to 32 by QD 1 to 32 in order of decreasing total OIO, the
-               higher TC first where it is equal; variants: writes and reads, one after the other on the same drive.
-Result:        IOPS and average response time per cell. Proposed: of the cells that reach 95 % of the highest IOPS that
-               of the lowest total OIO, and of these the one with the lowest response time.
+Loop:          RND 4 KiB accesses in 1 min cells, TC 1 to 32 by QD 1 to 32; total OIO decreases, the
+               higher TC first where it is equal; variants: writes, then reads, on the same drive.
+Result:        IOPS and average response time per cell. Proposed: the lowest total OIO that reaches 95 % of the
+               highest IOPS; at equal OIO the lowest response time.
 """
 
 from __future__ import annotations

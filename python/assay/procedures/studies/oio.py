@@ -3,8 +3,8 @@
 Question:      How do IOPS and response time depend on the number of outstanding I/Os (throttling of the OIO)?
 Purge:         before the first variant.
 Precondition:  sequential writes over the drive, then RND 4 KiB writes for 2 hours.
-Loop:          RND 4 KiB accesses at 1, 2, 4 ... 256 outstanding, one minute each: up to 32 by one thread, then by more
-               threads of 32; variants: writes, 65/35, reads, one after the other on the same drive.
+Loop:          RND 4 KiB accesses at 1, 2, 4 ... 256 outstanding, 1 min each: up to 32 by a single thread, then by more
+               threads of 32; variants: writes, 65/35, then reads, on the same drive.
 Result:        IOPS and average response time over total OIO; how far the effective OIO is from TC x QD.
 """
 

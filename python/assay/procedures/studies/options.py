@@ -9,7 +9,7 @@ from assay.plan.options import DemandOptions
 
 
 class StudyOptions(DemandOptions):
-    """Choices for studies. data_file : bytes that the data-pattern study writes as one of its variants."""
+    """Choices for studies. data_file : bytes that the data-pattern study writes as a variant."""
 
     data_file: str = ""
 

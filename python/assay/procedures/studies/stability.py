@@ -3,12 +3,12 @@
 Question:      How steady is the performance of a saturated drive from second to second?
 Source:        Spanjer, "What's up with these numbers" (2009): performance stability, performance over time.
 Purge:         before the first variant.
-Precondition:  sequential writes over the drive, then RND 4 KiB writes for 2 hours; one pass of sequential writes
+Precondition:  sequential writes over the drive, then RND 4 KiB writes for 2 hours; a pass of sequential writes
                before the last variant.
 Loop:          20 minutes without a gap; variants: RND 4 KiB writes, 65/35, SEQ 1024 KiB writes. A scaled run keeps at
                least 20 seconds of each.
 Result:        IOPS and maximum response time of every second. Score: share of the seconds whose IOPS lie within 10 % of
-               their median; beside it the coefficient of variation and the worst second.
+               their median; also the coefficient of variation and the worst second.
 """
 
 from __future__ import annotations

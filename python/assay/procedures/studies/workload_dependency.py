@@ -5,9 +5,9 @@ Source:        Spanjer, "What's up with these numbers" (2009): sequential, rando
                printed as a drop of 90 %.
 Purge:         before every variant.
 Precondition:  sequential writes over the range.
-Loop:          one pass of SEQ 128 KiB writes, one hour of RND 4 KiB writes, three passes of SEQ 128 KiB writes;
+Loop:          a pass of SEQ 128 KiB writes, an hour of RND 4 KiB writes, three passes of SEQ 128 KiB writes;
                variants: the whole drive, and 80 % of it, the rest being spare area.
-Result:        MB/s over time; the first pass afterwards against the one before, in per cent, and the recovery time.
+Result:        MB/s over time; the first pass afterwards in per cent of the pass before, and the recovery time.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 Question:      What does the volatile write cache of the drive do for writes?
 Purge:         before every variant.
 Precondition:  sequential writes over the drive, the write cache already as the variant has it.
-Loop:          SEQ 1024 KiB writes for 5 minutes, RND 4 KiB writes for 30 minutes, the same with one outstanding for 5
-               minutes; variants: write cache on and off, set back afterwards.
+Loop:          SEQ 1024 KiB writes for 5 min, RND 4 KiB writes for 30 min, the same with a single outstanding I/O for
+               5 min; variants: write cache on and off, set back afterwards.
 Result:        IOPS and response time over time; settled values over those with the cache on.
 """
 

@@ -5,8 +5,8 @@ Source:        Calypso Blind Survey 2010, level II: cross stimulus recovery RND-
                durations are open; they are those of XSR in PTS-E 1.1.
 Purge:         before every order.
 Precondition:  none.
-Loop:          SEQ 1024 KiB writes for 8 hours and RND 8 KiB writes for 6 hours in one-minute samples: SEQ-RND-SEQ, then
-               RND-SEQ-RND, each a run of its own as cross stimulus recovery has it.
+Loop:          SEQ 1024 KiB writes for 8 hours and RND 8 KiB writes for 6 hours in 1 min samples: SEQ-RND-SEQ, then
+               RND-SEQ-RND, each a separate run as in cross stimulus recovery.
 Result:        as cross stimulus recovery, for each order.
 """
 

@@ -4,10 +4,10 @@ Question:      How fast does the drive move large sequential transfers at steady
 Clauses:       PTS-C 1.0 clause 9; PTS-E 1.0, 1.1 and PTS 2.0 clause 8.
 Purge:         yes, before preconditioning, for each size.
 Precondition:  2X user capacity, SEQ writes of 128 KiB (1.x) or of the tested size (2.0).
-Loop:          for read share in 100, 0: SEQ transfers of the size for one minute; the position runs on.
+Loop:          for read share in 100, 0: SEQ transfers of the size for 1 min at advancing positions.
 Tracking:      MB/s of the writes of the size.
 Steady state:  five rounds, excursion within 20 %, slope within 10 % of the average; at most 25 rounds.
-Result:        average MB/s (base 10) over the five rounds per cell; each size is a run of its own.
+Result:        average MB/s (base 10) over the five rounds per cell; each size is a separate run.
 """
 
 from __future__ import annotations

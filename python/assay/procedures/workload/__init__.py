@@ -4,7 +4,7 @@ Question:      How does the drive serve a workload that somebody else has writte
 Clauses:       no test of the specification; Iometer access specifications, fio jobs, data-centre workloads.
 Purge:         yes, unless the workload says no.
 Precondition:  as many sequential fills as the workload states, and its stages that prepare.
-Loop:          stages in turn; in each up to 64 streams, each with demand or rate, range and operation of its own.
+Loop:          stages in turn; in each up to 64 streams, each with separate demand or rate, range and operation.
 Tracking:      none.
 Stop:          when all stages have run.
 Result:        I/Os per second, MB/s and response times of every stream and of each stage, offered and achieved rates.

@@ -4,10 +4,10 @@ Question:      How do the random writes of a fresh drive develop over time and d
 Clauses:       PTS-C 1.0 clause 7; PTS-E 1.0, 1.1 and PTS 2.0 clause 10.
 Purge:         yes.
 Precondition:  none: the drive is fresh out of the box.
-Loop:          RND 4 KiB writes over the whole drive in one-minute samples, without a gap.
+Loop:          RND 4 KiB writes over the whole drive in 1 min samples, without a gap.
 Tracking:      IOPS of every 31st sample: minutes 31, 62, 93 and so on; the earliest verdict is at minute 155.
-Stop:          first of time limit, amount written and five-point rule, or one of them alone.
-Result:        IOPS over time and data written; peak, peak drop, steady state; in 2.0 a 20-minute histogram behind.
+Stop:          first of time limit, amount written and five-point rule, or a single criterion.
+Result:        IOPS over time and data written; peak, peak drop, steady state; in 2.0 a final 20-minute histogram.
 """
 
 from __future__ import annotations

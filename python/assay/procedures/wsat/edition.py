@@ -17,7 +17,7 @@ class SaturationTable(Strict):
     section : of the specification.
     workloads : names of patterns, as ``assay.engine.pattern.workload`` has them; the first is required.
     samples_per_verdict : every so many samples, one enters the five-point rule.
-    stop : ``first`` of time, amount and five-point rule, or one of them alone.
+    stop : ``first`` of time, amount and five-point rule, or a single criterion.
     histogram_seconds : length of the response-time histogram behind the test, 0 for none.
     """
 

@@ -12,8 +12,8 @@ from assay.spec.edition import WorkloadName
 class SaturationOptions(DemandOptions):
     """Choices for the write saturation test; None means the edition's.
 
-    stop : ``first`` of time, amount and five-point rule, or one of them alone.
-    workloads : each is a test of its own, with its own purge.
+    stop : ``first`` of time, amount and five-point rule, or a single criterion.
+    workloads : each is a separate test with a separate purge.
     """
 
     stop: SaturationStop | None = None

@@ -5,7 +5,7 @@ Question:      How does a drive take the change between large sequential and sma
 Clauses:       PTS-E 1.1 and PTS 2.0 clause 12.
 Purge:         yes.
 Precondition:  none: the first access group begins on the fresh drive.
-Loop:          SEQ 1024 KiB writes for 8 h, RND 8 KiB writes for 6 h, SEQ 1024 KiB writes for 8 h, in one-minute samples
+Loop:          SEQ 1024 KiB writes for 8 h, RND 8 KiB writes for 6 h, SEQ 1024 KiB writes for 8 h; in 1 min samples
                without a gap; the order and the hours are the edition's.
 Tracking:      none.
 Stop:          when all access groups have run.
