@@ -102,7 +102,7 @@ def test_system_calls_alone_serve_one_io_at_a_time_and_refuse_more(tmp_path: Pat
             served = stimulus.served(deep)
             assert (served.thread_count, served.queue_depth) == (1, 1)
             assert stimulus.run([_reads(served)])[0].ended != "errors"
-            with pytest.raises(ValueRangeError, match=r"I/O path synchronous: is limited to queue depth 1"):
+            with pytest.raises(ValueRangeError, match=r"I/O path synchronous: carries one I/O at a time"):
                 stimulus.run([_reads(deep)])
     finally:
         os.close(descriptor)

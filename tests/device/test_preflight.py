@@ -167,7 +167,7 @@ def test_system_calls_alone_are_refused_for_deeper_steps_by_name(verb: str, targ
     plan, before = plan_of(tmp_path, 'suite = "client"\ntests = ["lat"]'), content(target)
     done = run(plan, target, "--io-path", "synchronous", verb=verb)
     assert (done.returncode, content(target)) == (2, before)
-    assert "step 'preconditioning' of LAT has 8; choose --io-path auto" in done.stderr
+    assert "step 'preconditioning' of LAT has queue depth 8; choose --io-path auto" in done.stderr
 
 
 def test_system_calls_alone_carry_a_whole_run_without_io_uring(target: Path, tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def assay(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProce
         (2, "is not a simulated drive of flash", ["fit", "/dev/loop2", "--against", "{file}"]),
         (2, "exists already", ["fit", DRIVE, "--against", "{file}", "--out", "{file}"]),
         (2, "is a regular file; add --file-target to test it as a drive", ["plan", "{file}"]),
-        (2, "--edition: pts-c-2.0, pts-e-1.1", ["plan", DRIVE, "--test", "hir"]),
+        (2, "--edition pts-c-2.0 or pts-e-1.1", ["plan", DRIVE, "--test", "hir"]),
         (2, "--pin: is a choice for real drives only", ["plan", DRIVE, "--test", "lat", "--pin", "0"]),
         (2, "--all-namespaces: is a choice for NVMe", ["run", DRIVE, "--test", "wsat", "--all-namespaces", "2"]),
         (2, 'did you mean "--suite"?', ["plan", DRIVE, "--suit", "client"]),

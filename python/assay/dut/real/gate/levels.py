@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from assay.engine.records import DriveIdentity
 
 # A reason that begins otherwise says what the level is, such as "mounted on /mnt".
-_VERBS = ("is ", "backs ", "belongs ", "carries ", "lies ", "cannot ", "perhaps ")
+_VERBS = ("is ", "backs ", "belongs ", "carries ", "lies ", "cannot ", "may ", "perhaps ")
 
 
 class View:
