@@ -52,8 +52,8 @@ def run_overview(run: StoredRun, folder: Path, files: Iterable[Path] | None = No
 
     Raises as ``report.overview``.
     """
-    found, older = report_files(run, folder, files)
-    return overview(run, folder=str(folder), files=list(map(str, found)), older=older, held=partial(held_of_plan, run))
+    result, older = report_files(run, folder, files)
+    return overview(run, folder=str(folder), files=list(map(str, result)), older=older, held=partial(held_of_plan, run))
 
 
 def run_summary(run: StoredRun, folder: Path) -> RunSummary:
@@ -71,10 +71,10 @@ def report_files(run: StoredRun, folder: Path, files: Iterable[Path] | None) -> 
 
     files : those that were just written; those that are in the folder of the run where None.
     """
-    order = {f".{name}": place for place, name in enumerate(FORMATS)}
-    found = [path for path in (_report_files(folder) if files is None else files) if path.suffix in order]
-    found.sort(key=lambda path: (order[path.suffix], path.name))
-    return found, _is_older(folder, run) if files is None else False
+    order = {f".{name}": index for index, name in enumerate(FORMATS)}
+    result = [path for path in (_report_files(folder) if files is None else files) if path.suffix in order]
+    result.sort(key=lambda path: (order[path.suffix], path.name))
+    return result, _is_older(folder, run) if files is None else False
 
 
 def _is_older(folder: Path, run: StoredRun) -> bool | None:
@@ -83,17 +83,17 @@ def _is_older(folder: Path, run: StoredRun) -> bool | None:
         return None
     try:
         with os.fdopen(open_inside(folder, f"{REPORT_FOLDER}/{RESULTS}"), "rb") as file:
-            found = _JOURNAL_HASH.search(file.read(_HEAD_BYTES))
+            result = _JOURNAL_HASH.search(file.read(_HEAD_BYTES))
     except OSError:
         return None
-    return None if found is None else found[1].decode() != run.journal.hash
+    return None if result is None else result[1].decode() != run.journal.hash
 
 
 def _report_files(folder: Path) -> list[Path]:
     """The files in a run's report folder; links, and what is behind one, are none."""
     report = folder / REPORT_FOLDER
-    found = [] if report.is_symlink() else report.glob("*")
-    return [path for path in found if path.is_file() and not path.is_symlink()]
+    files = [] if report.is_symlink() else report.glob("*")
+    return [path for path in files if path.is_file() and not path.is_symlink()]
 
 
 def render_stored(

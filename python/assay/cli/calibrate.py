@@ -61,12 +61,12 @@ def calibrate(seconds: float, as_json: bool, **options: Any) -> int:
     kept = kept_certificates().certificates
     certificate = measure_host(seconds, _tell, reference=reference, kept=kept)
     path = keep_certificate(certificate)
-    found = outside(certificate.simulator, certificate.reference)
+    result = outside(certificate.simulator, certificate.reference)
     if as_json:
-        click.echo(json.dumps({**asdict(certificate), "outside": found, "path": str(path)}, indent=2))
+        click.echo(json.dumps({**asdict(certificate), "outside": result, "path": str(path)}, indent=2))
     else:
-        _print(certificate, str(path), found)
-    return EXIT_OUTSIDE if found else 0
+        _print(certificate, str(path), result)
+    return EXIT_OUTSIDE if result else 0
 
 
 def _tell(text: str) -> None:

@@ -23,9 +23,9 @@ _BLOCK = Path("/sys/block")
 def drive_candidates(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
     """Drives, simulated and real, and files: a file may be a target as well."""
     del ctx, param
-    found = _matching(_drives(incomplete), incomplete)
+    candidates = _matching(_drives(incomplete), incomplete)
     # The shell would list every node of /dev again, terminals and all.
-    return found if found and incomplete.startswith(_DEVICES) else [*found, _file(incomplete)]
+    return candidates if candidates and incomplete.startswith(_DEVICES) else [*candidates, _file(incomplete)]
 
 
 def simulated_candidates(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
@@ -39,7 +39,7 @@ def test_candidates(ctx: click.Context, param: click.Parameter, incomplete: str)
     from assay.procedures.registry import tests  # noqa: PLC0415
 
     del ctx, param
-    return _listed([one.name for one in tests()], incomplete)
+    return _listed([test.name for test in tests()], incomplete)
 
 
 def study_candidates(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
@@ -47,7 +47,7 @@ def study_candidates(ctx: click.Context, param: click.Parameter, incomplete: str
     from assay.procedures.registry import studies  # noqa: PLC0415
 
     del ctx, param
-    return _listed([one.name for one in studies()], incomplete)
+    return _listed([study.name for study in studies()], incomplete)
 
 
 def suite_candidates(incomplete: str) -> Items:
@@ -80,7 +80,7 @@ def _simulated(incomplete: str) -> list[str]:
         before = given.rpartition("&")[0]
         head = f"{name}?{before}&" if before else f"{name}?"
         return [head + option for option in _DRIVE_OPTIONS if option not in before]
-    return [PREFIX + one for one in shipped_names()]
+    return [PREFIX + shipped_name for shipped_name in shipped_names()]
 
 
 def _nodes() -> list[str]:

@@ -87,28 +87,28 @@ def check(
     allowed = load_limits(limits)
     identity = _identity(drive, file_target)
     done = _put_back(identity) if put_back else []
-    found = audit_host(identity, allowed, seconds)
+    result = audit_host(identity, allowed, seconds)
     if report:
-        _report(report, identity, found)
-    code = EXIT_INVALID if _named(found, "invalid") else 0
+        _report(report, identity, result)
+    code = EXIT_INVALID if _named(result, "invalid") else 0
     if as_json:
         content = {
             "drive": drive,
             "put_back": done,
             "limits": allowed.model_dump(),
-            "checks": [facts(one) for one in found],
+            "checks": [facts(one) for one in result],
         }
-        click.echo(json.dumps({**content, "fit": code == 0, "verdict": verdict(found)}, indent=2))
+        click.echo(json.dumps({**content, "fit": code == 0, "verdict": verdict(result)}, indent=2))
         return code
     if put_back:
         click.echo(visible(f"Put back: {'; '.join(done) or 'nothing, no run has left anything changed'}"))
     if allowed.reason:
         click.echo(visible(f"Limits of {limits}: {allowed.reason}"))
-    for one in found:
+    for one in result:
         click.echo(visible(f"{one.level:9}{one.check.title}: {one.finding.words} (limit: {one.check.passes})"))
         if one.remedy:
             click.echo(f"         To do: {one.remedy}")
-    click.echo(verdict(found))
+    click.echo(verdict(result))
     if report:
         click.echo(
             f"Compatibility file: {report}, without serial numbers, paths and host name; look at it, then send it"
@@ -116,12 +116,12 @@ def check(
     return code
 
 
-def _report(path: Path, identity: DriveIdentity, found: Sequence[Checked]) -> None:
+def _report(path: Path, identity: DriveIdentity, checks: Sequence[Checked]) -> None:
     from assay.dut.real.gate import examined  # noqa: PLC0415
     from assay.host.compatibility import compatibility, write_compatibility  # noqa: PLC0415
 
     refusals = () if identity.kind == "simulated" else examined(identity).refusals
-    write_compatibility(path, compatibility(identity, found, refusals))
+    write_compatibility(path, compatibility(identity, checks, refusals))
 
 
 def _put_back(identity: DriveIdentity) -> list[str]:
@@ -130,12 +130,12 @@ def _put_back(identity: DriveIdentity) -> list[str]:
     return put_back(identity)
 
 
-def verdict(found: Sequence[Checked]) -> str:
+def verdict(checks: Sequence[Checked]) -> str:
     """Whether the test system is fit, and why.
 
     Worked: ``Not fit to test: invalid: Host stalls; unknown: Temperature``.
     """
-    invalid, warned, unknown = (_named(found, level) for level in ("invalid", "warn", "unknown"))
+    invalid, warned, unknown = (_named(checks, level) for level in ("invalid", "warn", "unknown"))
     rest = [f"beyond its limit: {', '.join(warned)}"] if warned else []
     rest += [f"unknown: {', '.join(unknown)}"] if unknown else []
     if invalid:
@@ -143,8 +143,8 @@ def verdict(found: Sequence[Checked]) -> str:
     return "; ".join([f"Fit to test{', with a warning' if warned else ''}: nothing is invalid", *rest])
 
 
-def _named(found: Sequence[Checked], level: str) -> list[str]:
-    return [one.check.title for one in found if one.level == level]
+def _named(checks: Sequence[Checked], level: str) -> list[str]:
+    return [one.check.title for one in checks if one.level == level]
 
 
 def _identity(target: str, file_target: bool) -> DriveIdentity:

@@ -38,8 +38,8 @@ class CommandFacts:
 def all_commands(group: click.Group) -> tuple[CommandFacts, ...]:
     """The commands of the tool in the order of their use."""
     context = click.Context(group, info_name=NAME, **group.context_settings)
-    found = ((name, group.get_command(context, name)) for name in group.list_commands(context))
-    return tuple(_facts(command, name, context) for name, command in found if command is not None)
+    commands = ((name, group.get_command(context, name)) for name in group.list_commands(context))
+    return tuple(_facts(command, name, context) for name, command in commands if command is not None)
 
 
 def group_facts(group: click.Group) -> CommandFacts:
@@ -50,8 +50,8 @@ def group_facts(group: click.Group) -> CommandFacts:
 def exit_codes() -> tuple[tuple[int, str, tuple[str, ...]], ...]:
     """Every exit code with its meaning and the slugs of the errors that end so, in rising order."""
     slugs: dict[int, list[str]] = {}
-    for one in _error_classes():
-        slugs.setdefault(one.exit_code, []).append(one.slug)
+    for error_class in _error_classes():
+        slugs.setdefault(error_class.exit_code, []).append(error_class.slug)
     return tuple((code, text, tuple(slugs.get(code, ()))) for code, text in _EXITS.items())
 
 
@@ -87,8 +87,8 @@ def _facts(command: click.Command, name: str, parent: click.Context | None) -> C
 
 def _paragraphs(text: str) -> tuple[str, ...]:
     """The paragraphs of a help text. A list, which click marks by a backspace, keeps its lines."""
-    found = []
+    paragraphs = []
     for part in inspect.cleandoc(text).split("\n\n"):
         marked = part.startswith("\b\n")
-        found.append(part.removeprefix("\b\n") if marked else " ".join(part.split()))
-    return tuple(found)
+        paragraphs.append(part.removeprefix("\b\n") if marked else " ".join(part.split()))
+    return tuple(paragraphs)

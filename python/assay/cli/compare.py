@@ -101,8 +101,8 @@ def compare(
         options = _gate_options(gate, despite=despite, key=key)
         return _gate(loaded_runs(baseline), loaded_runs(run_folders), options, out=out, as_json=as_json, asked=gate)
     _refuse_gate_options(gate)
-    folders = [one for one in run_folders if not _is_result_file(one)]
-    results = [_read_results(one) for one in run_folders if _is_result_file(one)]
+    folders = [run_folder for run_folder in run_folders if not _is_result_file(run_folder)]
+    results = [_read_results(run_folder) for run_folder in run_folders if _is_result_file(run_folder)]
     return _compare(loaded_runs(folders, prices), results, out=out, as_json=as_json, options=(despite, repeats, key))
 
 
@@ -160,13 +160,13 @@ def loaded_runs(folders: Sequence[Path], prices: str | None = None) -> list[Load
     from assay.compare.price import read_prices  # noqa: PLC0415
     from assay.report.comparison.files import loaded_run  # noqa: PLC0415
 
-    found = []
+    runs = []
     priced = read_prices(prices, len(folders)) if prices else [None] * len(folders)
     for folder, price in zip(folders, priced, strict=True):
         run = with_level(stored_run(folder), folder)
         say_unfinished(folder, run)
-        found.append(loaded_run(run, str(folder), price))
-    return found
+        runs.append(loaded_run(run, str(folder), price))
+    return runs
 
 
 def _compare(
@@ -182,17 +182,17 @@ def _compare(
     from assay.report.comparison.files import write_comparison  # noqa: PLC0415
 
     despite, repeats, blind = options
-    found = compare_runs(runs, Options(despite=despite, repeats=repeats, blind=blind), results)
-    files = tuple(str(path) for path in (write_comparison(found, out) if out else ()))
+    result = compare_runs(runs, Options(despite=despite, repeats=repeats, blind=blind), results)
+    files = tuple(str(path) for path in (write_comparison(result, out) if out else ()))
     if as_json:
-        click.echo(json.dumps(comparison_facts(found, files).as_json(), indent=2))
+        click.echo(json.dumps(comparison_facts(result, files).as_json(), indent=2))
     else:
-        print_comparison(found)
+        print_comparison(result)
         _print_files(files)
     return EXIT_OK
 
 
-def print_comparison(found: Comparison) -> None:
+def print_comparison(comparison: Comparison) -> None:
     """Print who is compared, the summary, ratios, ranks and cohorts."""
     from assay.report.comparison.tables import (  # noqa: PLC0415
         cohort_tables,
@@ -205,12 +205,12 @@ def print_comparison(found: Comparison) -> None:
 
     _print_tables(
         (
-            subject_table(found.subjects),
-            *unlike_tables(found),
-            *summary_tables(found),
-            *quoted_tables(found),
-            *cohort_tables(found),
-            *unverified_tables(found),
+            subject_table(comparison.subjects),
+            *unlike_tables(comparison),
+            *summary_tables(comparison),
+            *quoted_tables(comparison),
+            *cohort_tables(comparison),
+            *unverified_tables(comparison),
         )
     )
 
@@ -228,26 +228,26 @@ def _gate(
     from assay.report.comparison.facts import gate_facts  # noqa: PLC0415
     from assay.report.comparison.files import write_gate  # noqa: PLC0415
 
-    found = run_gate(baseline, runs, options)
+    result = run_gate(baseline, runs, options)
     strict = asked["undecided"] != "pass"
-    code = EXIT_NOT_MET if found.verdict == "fail" or (found.verdict == "undecided" and strict) else EXIT_OK
-    files = [str(path) for path in (write_gate(found, out, code, undecided_fails=strict) if out else ())]
-    files += _write_for_builds(found, asked, strict=strict)
+    code = EXIT_NOT_MET if result.verdict == "fail" or (result.verdict == "undecided" and strict) else EXIT_OK
+    files = [str(path) for path in (write_gate(result, out, code, undecided_fails=strict) if out else ())]
+    files += _write_for_builds(result, asked, strict=strict)
     if as_json:
-        click.echo(json.dumps(gate_facts(found, code, tuple(files)).as_json(), indent=2))
+        click.echo(json.dumps(gate_facts(result, code, tuple(files)).as_json(), indent=2))
     else:
-        _print_gate(found, annotate=bool(asked["annotate"]), strict=strict)
+        _print_gate(result, annotate=bool(asked["annotate"]), strict=strict)
         _print_files(files)
     return code
 
 
-def _write_for_builds(found: GateResult, asked: dict[str, object], *, strict: bool) -> Iterator[str]:
+def _write_for_builds(gate_result: GateResult, asked: dict[str, object], *, strict: bool) -> Iterator[str]:
     """The files for build servers that were asked for; their paths."""
     from assay.report.comparison.gate.output import junit_xml, summary_md  # noqa: PLC0415
 
     contents: dict[str, Callable[[], bytes]] = {
-        "junit": lambda: junit_xml(found, undecided_fails=strict),
-        "summary_md": lambda: summary_md(found).encode(),
+        "junit": lambda: junit_xml(gate_result, undecided_fails=strict),
+        "summary_md": lambda: summary_md(gate_result).encode(),
     }
     for name, content in contents.items():
         if isinstance(path := asked[name], Path):
@@ -262,15 +262,17 @@ def _write_file(path: Path, content: bytes) -> str:
     return str(path)
 
 
-def _print_gate(found: GateResult, *, annotate: bool, strict: bool) -> None:
+def _print_gate(gate_result: GateResult, *, annotate: bool, strict: bool) -> None:
     from assay.report.comparison.gate.output import VERDICT_WORDS, annotation_lines  # noqa: PLC0415
     from assay.report.comparison.tables import gate_table, subject_table, unlike_tables  # noqa: PLC0415
 
-    subjects = (found.baseline, *found.subjects)
-    _print_tables((subject_table(subjects, "A is the baseline"), *unlike_tables(found), gate_table(found)))
+    subjects = (gate_result.baseline, *gate_result.subjects)
+    _print_tables((subject_table(subjects, "A is the baseline"), *unlike_tables(gate_result), gate_table(gate_result)))
     click.echo()
-    print_heading(f"Gate: {VERDICT_WORDS[found.verdict]}", style="bold" if found.verdict == "pass" else "bold red")
-    for line in annotation_lines(found, undecided_fails=strict) if annotate else ():
+    print_heading(
+        f"Gate: {VERDICT_WORDS[gate_result.verdict]}", style="bold" if gate_result.verdict == "pass" else "bold red"
+    )
+    for line in annotation_lines(gate_result, undecided_fails=strict) if annotate else ():
         click.echo(line)
 
 

@@ -104,9 +104,9 @@ def use_own_shells() -> None:
 
 
 def _source(shell: str) -> str:
-    found = get_completion_class(shell)
-    assert found is not None, "the choice knows these shells only"  # noqa: S101
-    made: ShellComplete = found(click.Command("assay"), {}, "assay", "_ASSAY_COMPLETE")
+    result = get_completion_class(shell)
+    assert result is not None, "the choice knows these shells only"  # noqa: S101
+    made: ShellComplete = result(click.Command("assay"), {}, "assay", "_ASSAY_COMPLETE")
     return made.source()
 
 

@@ -48,20 +48,20 @@ def settings() -> dict[str, Setting]:
 
     Raises PlanError for a file with faults, UsageError where ``ASSAY_CONFIG`` names no file.
     """
-    found = {}
+    result = {}
     for key in KEYS:
         if text := os.environ.get(variable(key), "").strip():
             named = f"environment variable {variable(key)}"
-            found[key] = Setting(text, named, named)
+            result[key] = Setting(text, named, named)
     path = config_path()
     # Who may not read the file of this home is not the one who wrote it.
     if os.access(path, os.R_OK):
-        found = {
+        result = {
             key: Setting(text, str(path), "settings file") for key, text in _file(path).items() if text.strip()
-        } | found
+        } | result
     elif FILE_VARIABLE in os.environ:
         raise UsageError(f"{FILE_VARIABLE}={path}", "is no file to be read", "name a file, or unset the variable")
-    return found
+    return result
 
 
 def variable(key: str) -> str:
@@ -83,8 +83,8 @@ def config_folder() -> Path:
 
 def output_folder() -> Path:
     """The folder that new runs go into where no option names one."""
-    found = settings().get(OUTPUT)
-    return Path(found.value).expanduser() if found else _RUNS
+    result = settings().get(OUTPUT)
+    return Path(result.value).expanduser() if result else _RUNS
 
 
 def with_settings(plan: Plan) -> Plan:
@@ -121,8 +121,8 @@ def config(as_json: bool) -> None:
     Keys of the file, each a text: operator, sponsor, lab, output, index. Each has an environment variable,
     ASSAY_OPERATOR and so on, which wins over the file. A plan file and the options of a command win over both.
     """
-    found = settings()
-    rows = [_row(key, found.get(key)) for key in KEYS]
+    result = settings()
+    rows = [_row(key, result.get(key)) for key in KEYS]
     if as_json:
         click.echo(json.dumps({"file": str(config_path()), "settings": rows}, indent=2))
         return
@@ -136,12 +136,12 @@ def config(as_json: bool) -> None:
     )
 
 
-def _row(key: str, found: Setting | None) -> dict[str, Any]:
+def _row(key: str, setting: Setting | None) -> dict[str, Any]:
     default = _default(key)
     return {
         "key": key,
-        "value": _shown(key, found.value) if found else default,
-        "source": found.source if found else "default" if default else "not set",
+        "value": _shown(key, setting.value) if setting else default,
+        "source": setting.source if setting else "default" if default else "not set",
         "variable": variable(key),
         "about": _ABOUT[key],
     }

@@ -311,15 +311,15 @@ def _convert_results(file: Path, to: str, out: Path | None) -> None:
 
     if to not in _RESULTS:
         raise UsageError(f"--to {to}", "is no form that results are converted to", f"give {', '.join(_RESULTS)}")
-    found = read_results(file)
+    results = read_results(file)
     if to == "table" and out is None:
-        rows = table_rows(found)
+        rows = table_rows(results)
         print_paragraph(UNVERIFIED)
         print_table(COLUMNS, rows, right=numeric(COLUMNS, rows), key=3)
         return
     if to == "table":
         raise UsageError("--out", "takes no table for a terminal", "give --to csv or --to json")
-    _put((as_json(found) if to == "json" else as_csv(found)).encode("utf-8", "backslashreplace"), out, file)
+    _put((as_json(results) if to == "json" else as_csv(results)).encode("utf-8", "backslashreplace"), out, file)
     if to == "csv":
         _say([UNVERIFIED])
 

@@ -60,13 +60,13 @@ def crosscheck(drive: str, out: Path | None, yes_destroy: str | None, as_json: b
             pairs=options["pairs"],
             show=lambda text: click.echo(f"assay: now: {text}", err=True),
         )
-        found = [(point, differences(pairs)) for point, pairs in check.pairs]
-        paths = write_crosscheck(folder, check, found)
+        result = [(point, differences(pairs)) for point, pairs in check.pairs]
+        paths = write_crosscheck(folder, check, result)
     if as_json:
-        facts = {**crosscheck_facts(check, found), "report": [str(path) for path in paths]}
+        facts = {**crosscheck_facts(check, result), "report": [str(path) for path in paths]}
         click.echo(json.dumps(facts, indent=2))
         return
-    _print(found)
+    _print(result)
     for path in paths:
         click.echo(f"Report: {path.resolve()}")
 
@@ -78,16 +78,16 @@ def _print(found: Sequence[tuple[CheckPoint, Sequence[Difference]]]) -> None:
 
     rows = [
         (
-            "" if place else point.label,
-            _METRICS[one.metric][0],
-            _figure(one.ours, one.metric),
-            _figure(one.fio, one.metric),
-            _ratio(one.ratio),
-            f"{_ratio(one.low)} to {_ratio(one.high)}",
-            "" if place else point_verdict(differences),
+            "" if index else point.label,
+            _METRICS[difference.metric][0],
+            _figure(difference.ours, difference.metric),
+            _figure(difference.fio, difference.metric),
+            _ratio(difference.ratio),
+            f"{_ratio(difference.low)} to {_ratio(difference.high)}",
+            "" if index else point_verdict(differences),
         )
         for point, differences in found
-        for place, one in enumerate(differences)
+        for index, difference in enumerate(differences)
     ]
     headers = ("point, TC x QD", "figure", "ours", "fio", "ours / fio", "95 % interval", "verdict")
     print_table(headers, rows, right={"ours", "fio", "ours / fio"})

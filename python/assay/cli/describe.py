@@ -54,11 +54,15 @@ def simulated_facts(target: str) -> dict[str, Any]:
     model, drive_model = simulated.model, simulated.drive_model
     stated: dict[str, Any] = {}
     absent: dict[str, Any] = {}
-    for one in known_parameters(drive_model.kind):
-        value, datum = drive_model[one.name], model.parameters.get(one.name)
-        usual = one.default if datum is None else datum.value
+    for known_parameter in known_parameters(drive_model.kind):
+        value, datum = drive_model[known_parameter.name], model.parameters.get(known_parameter.name)
+        usual = known_parameter.default if datum is None else datum.value
         source = _GIVEN if value != usual else _ABSENT if datum is None else datum.source
-        (absent if source == _ABSENT else stated)[one.name] = {"value": value, "source": source, "about": one.about}
+        (absent if source == _ABSENT else stated)[known_parameter.name] = {
+            "value": value,
+            "source": source,
+            "about": known_parameter.about,
+        }
     ordered = {name: stated.pop(name) for name in model.parameters if name in stated} | stated
     facts = {**asdict(simulated.identity), "summary": model.summary, "parameters": ordered, "others": absent}
     faults = _faults(simulated)

@@ -41,11 +41,11 @@ def drives(as_json: bool, describe: str | None, file_target: bool) -> None:
     if describe is not None:
         _describe(describe, file_target=file_target, as_json=as_json)
         return
-    found = _all_drives()
+    result = _all_drives()
     if as_json:
-        click.echo(json.dumps(found, indent=2))
+        click.echo(json.dumps(result, indent=2))
     else:
-        _print(found)
+        _print(result)
 
 
 def _all_drives() -> list[dict[str, Any]]:

@@ -28,13 +28,13 @@ def editions(edition: str | None, as_json: bool) -> None:
     """
     from assay.procedures.editions import edition_names  # noqa: PLC0415
 
-    found = [_facts(name) for name in ([edition] if edition else edition_names())]
+    result = [_facts(name) for name in ([edition] if edition else edition_names())]
     if as_json:
-        click.echo(json.dumps(found, indent=2))
+        click.echo(json.dumps(result, indent=2))
     elif edition:
-        _print_values(found[0])
+        _print_values(result[0])
     else:
-        _print(found)
+        _print(result)
 
 
 def _facts(name: str) -> dict[str, Any]:
@@ -46,7 +46,7 @@ def _facts(name: str) -> dict[str, Any]:
     return {
         "name": name,
         "title": edition.title,
-        "tests": [one.name for one in tests() if edition.table(one.name) is not None],
+        "tests": [test.name for test in tests() if edition.table(test.name) is not None],
         "suites": [suite for suite, (implied, *_) in SUITES.items() if implied == name],
         "values": [{"key": key, **datum} for key, datum in _values(content)],
     }

@@ -52,7 +52,7 @@ def export(run_folder: Path, *, out: Path | None, redact: bool, log: bool, sign:
     if redact and log:
         raise UsageError("--log", "is a text of free form, which --redact cannot take names out of", "leave it out")
     folder = run_folder.absolute()
-    found = export_run(
+    result = export_run(
         run_folder,
         out or folder.with_name(f"{folder.name}{SUFFIX}"),
         key=_key(sign, redact=redact),
@@ -61,9 +61,9 @@ def export(run_folder: Path, *, out: Path | None, redact: bool, log: bool, sign:
         further=_names_of_this_host() if redact else None,
     )
     if as_json:
-        click.echo(json.dumps(_facts(found), indent=2))
+        click.echo(json.dumps(_facts(result), indent=2))
         return
-    for line in _lines(found):
+    for line in _lines(result):
         click.echo(visible(line))
 
 
@@ -88,32 +88,32 @@ def _names_of_this_host() -> dict[str, str]:
     return {socket.gethostname(): "host-name", **people}
 
 
-def _facts(found: Exported) -> dict[str, Any]:
-    manifest = found.manifest
+def _facts(exported: Exported) -> dict[str, Any]:
+    manifest = exported.manifest
     return {
         "schema": 1,
-        "bundle": str(found.path),
-        "size_bytes": found.size_bytes,
+        "bundle": str(exported.path),
+        "size_bytes": exported.size_bytes,
         "run_id": manifest.run_id,
         "final_hash": manifest.final_hash,
         "complete": manifest.complete,
         "redacted": manifest.redacted,
         "original_hash": manifest.original_hash,
-        "signed_by_key": found.fingerprint,
-        "files": [one.name for one in manifest.files],
+        "signed_by_key": exported.fingerprint,
+        "files": [file.name for file in manifest.files],
     }
 
 
-def _lines(found: Exported) -> list[str]:
-    manifest = found.manifest
+def _lines(exported: Exported) -> list[str]:
+    manifest = exported.manifest
     lines = [
-        f"Bundle: {found.path}",
-        f"Holds: {len(manifest.files)} files, {manifest.total_bytes:,} bytes, in {found.size_bytes:,} bytes",
+        f"Bundle: {exported.path}",
+        f"Holds: {len(manifest.files)} files, {manifest.total_bytes:,} bytes, in {exported.size_bytes:,} bytes",
         f"Final hash: {manifest.final_hash}{'' if manifest.complete else ' (unfinished or cut)'}",
     ]
     if manifest.redacted:
         lines.append(
             "Redacted: labels stand for names, serials, paths and notes; numbers, times and sizes are as they were"
         )
-    signed = f"by key {found.fingerprint}" if found.fingerprint else "no: nothing in it says who made it"
+    signed = f"by key {exported.fingerprint}" if exported.fingerprint else "no: nothing in it says who made it"
     return [*lines, f"Signed: {signed}"]

@@ -112,7 +112,7 @@ def _bad_value(error: click.BadParameter, see: str) -> UsageError:
     # The library gives the value in its own words only.
     given = error.message.partition(" is not ")[0].strip("'\"")
     if isinstance(kind, click.Choice):
-        known = [str(one) for one in kind.choices]
+        known = [str(choice) for choice in kind.choices]
         remedy = did_you_mean(given, known, "choose from these")
         return UsageError(_named(error), f'is "{given}", none of {", ".join(known)}', remedy)
     if " is not a valid " in error.message and isinstance(kind, click.types.IntParamType | click.types.FloatParamType):

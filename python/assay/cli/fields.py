@@ -25,11 +25,11 @@ class Form:
 
     def table(self, key: str) -> dict[str, dict[str, Any]] | None:
         """The keys of a table, None where the key is none."""
-        found = self._resolved(self.properties[key])
-        if found.get("type") != "object" or "properties" not in found:
+        result = self._resolved(self.properties[key])
+        if result.get("type") != "object" or "properties" not in result:
             return None
         # What the tool fills in by itself is no key for people.
-        return {name: one for name, one in found["properties"].items() if not one.get("readOnly")}
+        return {name: one for name, one in result["properties"].items() if not one.get("readOnly")}
 
     def legal(self, schema: dict[str, Any]) -> str:
         """What a value may be, in words. Worked: a number above 0 and up to 1 -> ``number above 0 up to 1``."""
@@ -57,13 +57,13 @@ def about(model: type[BaseModel]) -> dict[str, str]:
 
     Worked: ``scale : multiplies durations, in (0, 1].`` -> ``{"scale": "multiplies durations, in (0, 1]"}``.
     """
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for one in reversed(model.__mro__):
         text = "" if one.__module__.startswith(("pydantic", "builtins")) else " ".join((one.__doc__ or "").split())
         parts = _ABOUT.split(text)
         for names, words in zip(parts[1::2], parts[2::2], strict=True):
-            found |= dict.fromkeys(names.split(", "), words.strip().rstrip(".").replace("``", ""))
-    return found
+            result |= dict.fromkeys(names.split(", "), words.strip().rstrip(".").replace("``", ""))
+    return result
 
 
 def number(value: float) -> str:

@@ -84,20 +84,20 @@ def fit(drive: str, *, as_json: bool, **options: Any) -> None:
             rounds=options["refine"],
             workers=pool.map,
         )
-        found = search.run(drive_model, targets, _best_shown())
-        held_out = search.cross_validated(found.drive_model, targets) if options["cross_validate"] else []
+        result = search.run(drive_model, targets, _best_shown())
+        held_out = search.cross_validated(result.drive_model, targets) if options["cross_validate"] else []
         before = residuals(drive_model, rig, targets)
-    errors = residuals(found.drive_model, rig, targets)
+    errors = residuals(result.drive_model, rig, targets)
     nearer = misfit(errors) < misfit(before)
     if not nearer:
-        found, errors = replace(found, drive_model=drive_model), before
-    report = [*_report(found, errors), *held_out]
+        result, errors = replace(result, drive_model=drive_model), before
+    report = [*_report(result, errors), *held_out]
     if nearer:
-        _write(path, found, model, report)
+        _write(path, result, model, report)
     if as_json:
-        click.echo(json.dumps(_facts(path if nearer else None, found, errors, held_out), indent=2))
+        click.echo(json.dumps(_facts(path if nearer else None, result, errors, held_out), indent=2))
         return
-    for line in (*report, f"Drive model: {path}" if nearer else _not_written(drive, found)):
+    for line in (*report, f"Drive model: {path}" if nearer else _not_written(drive, result)):
         click.echo(line)
 
 
@@ -203,14 +203,14 @@ class _Search:
     ) -> Fit:
         from assay.tools.simfit import EVALUATIONS_MIN, Fit, fit, refine  # noqa: PLC0415
 
-        found = Fit(drive_model=start, error=math.inf, evaluations=0)
+        result = Fit(drive_model=start, error=math.inf, evaluations=0)
         if self.evaluations:
             count = max(self.evaluations // share, EVALUATIONS_MIN)
-            found = fit(start, self.rig, targets, evaluations=count, seed=self.seed, show=show, workers=self.workers)
+            result = fit(start, self.rig, targets, evaluations=count, seed=self.seed, show=show, workers=self.workers)
         if self.rounds:
-            near = refine(found.drive_model, self.rig, targets, rounds=self.rounds, show=show)
-            found = replace(near, evaluations=near.evaluations + found.evaluations)
-        return found
+            near = refine(result.drive_model, self.rig, targets, rounds=self.rounds, show=show)
+            result = replace(near, evaluations=near.evaluations + result.evaluations)
+        return result
 
     def cross_validated(self, start: DriveModel, targets: Mapping[str, float]) -> list[str]:
         """Fit without each row (block size) and each column (mix) in turn; how well what was left out is met."""

@@ -37,10 +37,10 @@ def import_(bundle: Path, into: Path | None, as_json: bool) -> int:
     """
     from assay.archive.bundle import import_bundle  # noqa: PLC0415
 
-    found = import_bundle(bundle, into or output_folder(), check=_keeps_rules)
+    result = import_bundle(bundle, into or output_folder(), check=_keeps_rules)
     # Every byte of it was held against the manifest when it was unpacked.
-    origin = with_level(found.run, found.folder, whole=False).origin
-    facts = _facts(found, origin)
+    origin = with_level(result.run, result.folder, whole=False).origin
+    facts = _facts(result, origin)
     if as_json:
         click.echo(json.dumps(facts, indent=2))
     else:
@@ -50,7 +50,7 @@ def import_(bundle: Path, into: Path | None, as_json: bool) -> int:
             ("Final hash", facts["final_hash"]),
         ):
             click.echo(visible(f"{name}: {text}"))
-        click.echo(visible(f"See it with: assay show {found.folder}"))
+        click.echo(visible(f"See it with: assay show {result.folder}"))
     return EXIT_WITHHELD if origin and origin.checked is False else EXIT_OK
 
 
@@ -61,11 +61,11 @@ def _keeps_rules(folder: Path) -> bool:
     return verify_run(folder).passed
 
 
-def _facts(found: Opened, origin: RunOrigin | None) -> dict[str, Any]:
-    manifest = found.bundle.manifest
+def _facts(opened: Opened, origin: RunOrigin | None) -> dict[str, Any]:
+    manifest = opened.bundle.manifest
     return {
         "schema": 1,
-        "run": str(found.folder),
+        "run": str(opened.folder),
         "run_id": manifest.run_id,
         "final_hash": manifest.final_hash,
         "complete": manifest.complete,

@@ -36,13 +36,13 @@ def index(action: str, folders: tuple[Path, ...], index: str | None, as_json: bo
 
     place = index_place(index)
     count = None if action == "status" else _brought_up(place, folders, anew=action == "rebuild")
-    found = index_status(place, read=count or 0)
+    result = index_status(place, read=count or 0)
     if as_json:
-        click.echo(json.dumps(found.as_json(), indent=2))
+        click.echo(json.dumps(result.as_json(), indent=2))
         return
     if count is not None:
         click.echo(f"Read: {count} new or changed")
-    _print(found)
+    _print(result)
 
 
 def _brought_up(place: Place, folders: tuple[Path, ...], *, anew: bool) -> int:
@@ -85,5 +85,5 @@ def _print(found: IndexStatus) -> None:
     )
     if found.folders:
         click.echo()
-        rows = [(one.host, one.folder, f"{one.runs:,}", f"{one.missing:,}") for one in found.folders]
+        rows = [(folder.host, folder.folder, f"{folder.runs:,}", f"{folder.missing:,}") for folder in found.folders]
         print_table(("Host", "Folder", "Runs", "Missing"), rows, right=("Runs", "Missing"), key=2)

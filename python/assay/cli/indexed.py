@@ -37,8 +37,8 @@ _ALONE = 32
 def index_place(named: str | None) -> Place:
     """The index of an option, else that of the user's settings, else the default."""
     if named is None:
-        found = settings().get(INDEX)
-        named = found.value if found else None
+        result = settings().get(INDEX)
+        named = result.value if result else None
     return default_place() if named is None else named_place(named)
 
 
@@ -74,10 +74,10 @@ def update(place: Place, folders: Iterable[Path]) -> int:
     for folder in folders:
         with reading(place) as reader:
             known = reader.known(site(), parent_of(folder)) if reader else Known(())
-        found = changes(folder, known, _trust()) if folder.is_dir() else _all_gone(folder, known)
-        if found:
-            apply(place, found, _read_runs)
-        count += len(found.to_read)
+        result = changes(folder, known, _trust()) if folder.is_dir() else _all_gone(folder, known)
+        if result:
+            apply(place, result, _read_runs)
+        count += len(result.to_read)
     return count
 
 
@@ -120,10 +120,10 @@ def _runs_in(place: Place, folder: Path, *, numbers: bool) -> list[ListedRun]:
     where = site(), parent_of(folder)
     with reading(place) as reader:
         known = reader.known(*where) if reader else Known(())
-        found = changes(folder, known, _trust())
-        if not found:
+        result = changes(folder, known, _trust())
+        if not result:
             return reader.listed(known, name, numbers=numbers) if reader else []
-    apply(place, found, _read_runs)
+    apply(place, result, _read_runs)
     with reading(place) as reader:
         return reader.listed(reader.known(*where), name, numbers=numbers) if reader else []
 
@@ -163,9 +163,9 @@ def _read_runs(asked: Sequence[tuple[Path, str, str]]) -> Iterator[ReadRun]:
     from assay.report.formats.terminal import listed  # noqa: F401, PLC0415 - loaded once, before there are workers
 
     with quiet_pool() if len(asked) > _ALONE else nullcontext() as pool:
-        found = map(_read, asked) if pool is None else pool.imap(_read, asked, chunksize=8)
+        runs = map(_read, asked) if pool is None else pool.imap(_read, asked, chunksize=8)
         with click.progressbar(
-            found, length=len(asked), label="reading runs", file=sys.stderr, hidden=not sys.stderr.isatty()
+            runs, length=len(asked), label="reading runs", file=sys.stderr, hidden=not sys.stderr.isatty()
         ) as shown:
             yield from shown
 

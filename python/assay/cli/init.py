@@ -153,7 +153,7 @@ def _title(key: str) -> str:
     """What a table is of. Worked: ``iops`` -> ``IOPS: of assay run --test iops``."""
     from assay.procedures.registry import procedures  # noqa: PLC0415
 
-    names = [one for one in procedures() if one.key == key]
+    names = [procedure for procedure in procedures() if procedure.key == key]
     if len(names) == 1:
         return f"{names[0].title}: {names[0].question}"
     return _TITLES.get(key, "Every study" if names else key)

@@ -73,10 +73,10 @@ def _show(*, as_json: bool) -> None:
 def _trust(file: Path, name: str | None) -> None:
     from assay.archive.bundle import read_public_key, trust_key  # noqa: PLC0415
 
-    found = read_public_key(file)
-    found = replace(found, name=name) if name else found
-    trust_key(config_folder(), found)
-    click.echo(f"Trusted: {found.name}, fingerprint {found.fingerprint}")
+    result = read_public_key(file)
+    result = replace(result, name=name) if name else result
+    trust_key(config_folder(), result)
+    click.echo(f"Trusted: {result.name}, fingerprint {result.fingerprint}")
     click.echo("Verify the fingerprint with the owner over another channel than the file used.")
 
 

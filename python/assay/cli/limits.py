@@ -51,17 +51,17 @@ def limits(run_folder: Path, file: Path | None, *, as_json: bool, out: Path | No
     run = stored_run(run_folder)
     say_unfinished(run_folder, run)
     tests = reports_of_tests(run)
-    found = judged_limits(run, tests, run_folder, file, undecided)
-    if not found.limits:
+    result = judged_limits(run, tests, run_folder, file, undecided)
+    if not result.limits:
         raise UsageError(str(run_folder), "states no limits and no claims in its plan", "name a file of limits")
-    paths = [] if out is None else _written(dated(run, run_folder, out), tests, found, out)
+    paths = [] if out is None else _written(dated(run, run_folder, out), tests, result, out)
     if as_json:
-        click.echo(json.dumps(found.as_json(), indent=2))
+        click.echo(json.dumps(result.as_json(), indent=2))
     else:
-        print_limits(found)
+        print_limits(result)
         for path in paths:
             click.echo(str(path))
-    return found.exit_code
+    return result.exit_code
 
 
 def judged_limits(

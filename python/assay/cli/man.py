@@ -60,27 +60,34 @@ def pages() -> dict[str, str]:
     from assay.cli.commands import all_commands, group_facts  # noqa: PLC0415
 
     commands = all_commands(assay)
-    found = {"assay.1": _page("assay", group_facts(assay), _of_tool(commands))}
-    others = {f"assay-{one.name}.1": _page(f"assay-{one.name}", one, _see(commands, one)) for one in commands}
-    return found | others
+    result = {"assay.1": _page("assay", group_facts(assay), _of_tool(commands))}
+    others = {
+        f"assay-{command.name}.1": _page(f"assay-{command.name}", command, _see(commands, command))
+        for command in commands
+    }
+    return result | others
 
 
-def _page(title: str, one: CommandFacts, behind: Iterator[str]) -> str:
+def _page(title: str, command_facts: CommandFacts, behind: Iterator[str]) -> str:
     from importlib.metadata import version  # noqa: PLC0415
 
-    words = "assay" if one.name == "assay" else f"assay {one.name}"
+    words = "assay" if command_facts.name == "assay" else f"assay {command_facts.name}"
     lines = [
         '.\\" Made by assay man.',
         f'.TH {_roff(title.upper())} 1 "" "Assay {version("assay")}" "Assay"',
         ".SH NAME",
-        f"{_roff(title)} \\- {_roff(_lower(one.summary))}",
+        f"{_roff(title)} \\- {_roff(_lower(command_facts.summary))}",
         ".SH SYNOPSIS",
         f".B {_roff(words)}",
-        _roff(one.usage),
+        _roff(command_facts.usage),
         ".SH DESCRIPTION",
-        *_description(one),
+        *_description(command_facts),
         ".SH OPTIONS",
-        *(line for option in one.options for line in (".TP", f".B {_roff(option.names)}", _roff(option.help))),
+        *(
+            line
+            for option in command_facts.options
+            for line in (".TP", f".B {_roff(option.names)}", _roff(option.help))
+        ),
         ".SH EXIT STATUS",
         *_exits(),
         *_list("FILES", _FILES),
@@ -90,9 +97,9 @@ def _page(title: str, one: CommandFacts, behind: Iterator[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _description(one: CommandFacts) -> Iterator[str]:
-    for place, text in enumerate(one.paragraphs):
-        if place:
+def _description(command_facts: CommandFacts) -> Iterator[str]:
+    for index, text in enumerate(command_facts.paragraphs):
+        if index:
             yield ".PP"
         if "\n" in text:
             yield from (".nf", *(_roff(line) for line in text.splitlines()), ".fi")
@@ -102,13 +109,13 @@ def _description(one: CommandFacts) -> Iterator[str]:
 
 def _of_tool(commands: tuple[CommandFacts, ...]) -> Iterator[str]:
     yield ".SH COMMANDS"
-    for one in commands:
-        yield from (".TP", f".BR assay\\-{_roff(one.name)} (1)", _roff(one.summary) + ".")
+    for command in commands:
+        yield from (".TP", f".BR assay\\-{_roff(command.name)} (1)", _roff(command.summary) + ".")
 
 
 def _see(commands: tuple[CommandFacts, ...], this: CommandFacts) -> Iterator[str]:
     yield ".SH SEE ALSO"
-    others = [f"assay-{one.name}" for one in commands if one.name != this.name]
+    others = [f"assay-{command.name}" for command in commands if command.name != this.name]
     yield from (f".BR {_roff(name)} (1){',' if name != others[-1] else ''}" for name in ("assay", *others))
 
 

@@ -18,16 +18,16 @@ def models(as_json: bool) -> None:
     """
     from assay.dut.simulated.shipped import shipped_models  # noqa: PLC0415
 
-    found = shipped_models()
+    result = shipped_models()
     if as_json:
-        click.echo(json.dumps([{"drive": one.drive, **asdict(one)} for one in found], indent=2))
+        click.echo(json.dumps([{"drive": one.drive, **asdict(one)} for one in result], indent=2))
         return
     from assay.cli.table import print_table  # noqa: PLC0415
     from assay.spec.units import gigabytes  # noqa: PLC0415
 
     rows = [
         (one.drive, f"{gigabytes(one.capacity_bytes):,.2f}", one.kind, one.interface, one.summary, _stated(one.sources))
-        for one in found
+        for one in result
     ]
     headers = ("drive", "GB", "kind", "interface", "what it stands for", "parameters")
     print_table(headers, rows, right={"GB"}, prose=True)

@@ -409,7 +409,7 @@ def _names(kind: str, given: tuple[str, ...]) -> tuple[str, ...]:
     """
     from assay.procedures import registry  # noqa: PLC0415
 
-    known = {one.name.lower(): one.name for one in registry.procedures()}
+    known = {procedure.name.lower(): procedure.name for procedure in registry.procedures()}
     words = (word.strip() for text in given for word in text.split(","))
     names = tuple(known.get(word.lower(), word) for word in words)
     others, option, noun, right = (
@@ -417,9 +417,9 @@ def _names(kind: str, given: tuple[str, ...]) -> tuple[str, ...]:
         if kind == "tests"
         else (registry.tests(), "--study", "test", "--test")
     )
-    for one in others:
-        if one.name in names:
-            raise UsageError(option, f"{one.name} is a {noun}", f"name it with {right} {one.name}")
+    for other in others:
+        if other.name in names:
+            raise UsageError(option, f"{other.name} is a {noun}", f"name it with {right} {other.name}")
     return names
 
 

@@ -95,8 +95,8 @@ def _show(
         "memory_bytes": expected.memory_bytes,
         "disk_bytes": expected.disk_bytes,
         "tests": [
-            {**_test_facts(test), "phases": [asdict(phase) for phase in found.phases]}
-            for test, found in zip(planned.tests, expected.tests, strict=True)
+            {**_test_facts(test), "phases": [asdict(phase) for phase in result.phases]}
+            for test, result in zip(planned.tests, expected.tests, strict=True)
         ],
         "warnings": _warnings(planned, expected),
         "skipped": {test.test: test.reason for test in planned.skipped},
@@ -131,9 +131,9 @@ def describe(
         f"Drive     {drive.path}: {drive.model_number or 'unknown model'}, {size}, id {drive.id}",
         f"Edition   {edition}",
     ]
-    for test, found in zip(planned.tests, expected.tests, strict=True):
+    for test, result in zip(planned.tests, expected.tests, strict=True):
         lines += _test_lines(_test_facts(test))
-        lines += [f"          {_phase_line(phase, count)}" for phase, count in _merged(found.phases)]
+        lines += [f"          {_phase_line(phase, count)}" for phase, count in _merged(result.phases)]
     lines += [f"N/A       {test.test}: {test.reason}" for test in planned.skipped]
     lines += [f"Warning   {text}" for text in _warnings(planned, expected)]
     lines += _total_lines(drive, expected)

@@ -134,7 +134,7 @@ def _notices(plan: Plan) -> tuple[str, ...]:
     from assay.procedures.editions import load_edition  # noqa: PLC0415
 
     notices = load_edition(plan.edition_name).notices or ()
-    return tuple(notice.upper() if not place else notice for place, notice in enumerate(notices))
+    return tuple(notice.upper() if not index else notice for index, notice in enumerate(notices))
 
 
 @contextmanager
@@ -181,12 +181,12 @@ def _again(arguments: list[str]) -> str:
     Worked: ``run /dev/x --out a --yes-destroy=b`` -> ``assay run /dev/x``.
     """
     dropped = {
-        place + offset
-        for place, text in enumerate(arguments)
+        index + offset
+        for index, text in enumerate(arguments)
         if text.partition("=")[0] in {"--out", "--yes-destroy"}
         for offset in ((0,) if "=" in text else (0, 1))
     }
-    return shlex.join(["assay", *(text for place, text in enumerate(arguments) if place not in dropped)])
+    return shlex.join(["assay", *(text for index, text in enumerate(arguments) if index not in dropped)])
 
 
 def _stored(folder: Path) -> StoredRun:

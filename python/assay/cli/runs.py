@@ -105,27 +105,30 @@ def runs(
     with _uncollected():
         listed = runs_in(place, folder, numbers=as_json) if folder else runs_everywhere(place, numbers=as_json)
         there = [run for run in listed if missing or not run.missing]
-        found = sorted(filter(wanted, there), key=lambda run: (run.started_wall_ns or 0, run.run))
-        found = found[-last:] if last else found
-        found = _replicated(found, there) if replicated else found
-        for run in found:
+        result = sorted(filter(wanted, there), key=lambda run: (run.started_wall_ns or 0, run.run))
+        result = result[-last:] if last else result
+        result = _replicated(result, there) if replicated else result
+        for run in result:
             say_unfinished_listed(run)
-        _show(found, as_json=as_json, where=_where(folder, len(there)))
+        _show(result, as_json=as_json, where=_where(folder, len(there)))
 
 
-def _replicated(found: list[ListedRun], among: list[ListedRun]) -> list[ListedRun]:
+def _replicated(listed_runs: list[ListedRun], among: list[ListedRun]) -> list[ListedRun]:
     """Runs with their level, which says by how many of a list each is replicated; those that can be are read."""
     from assay.archive.bundle import replicated_by  # noqa: PLC0415
     from assay.archive.rendering import stored_run  # noqa: PLC0415
     from assay.report.annex.level import with_replicas  # noqa: PLC0415
 
     runs: dict[str, StoredRun] = {}
-    for one in _candidates(among):
+    for candidate in _candidates(among):
         # What cannot be read is in the list with its reason.
         with suppress(AssayError):
-            runs[one.run] = stored_run(Path(one.run))
+            runs[candidate.run] = stored_run(Path(candidate.run))
     others = dict(zip(runs, map(len, replicated_by(tuple(runs.values()))), strict=True))
-    return [one.model_copy(update={"level": with_replicas(one.level, others.get(one.run, 0))}) for one in found]
+    return [
+        listed_run.model_copy(update={"level": with_replicas(listed_run.level, others.get(listed_run.run, 0))})
+        for listed_run in listed_runs
+    ]
 
 
 def _candidates(among: list[ListedRun]) -> Iterator[ListedRun]:
@@ -155,11 +158,11 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def _show(found: list[ListedRun], *, as_json: bool, where: str) -> None:
+def _show(listed_runs: list[ListedRun], *, as_json: bool, where: str) -> None:
     if as_json:
-        click.echo(json.dumps([run.as_json() for run in found], indent=2))
-    elif found:
-        _print(found)
+        click.echo(json.dumps([run.as_json() for run in listed_runs], indent=2))
+    elif listed_runs:
+        _print(listed_runs)
     else:
         click.echo(f"no runs in {where}")
 
@@ -183,14 +186,14 @@ def _check(folder: Path) -> None:
         )
 
 
-def _print(found: list[ListedRun]) -> None:
+def _print(listed_runs: list[ListedRun]) -> None:
     """One table where the terminal is wide enough, else one of its tests below each run."""
-    rows = [row for run in found for row in _rows(run)]
+    rows = [row for run in listed_runs for row in _rows(run)]
     if fits(_HEADERS, rows):
         print_table(_HEADERS, rows)
         return
-    for place, run in enumerate(found):
-        if place:
+    for index, run in enumerate(listed_runs):
+        if index:
             click.echo()
         print_heading(_called(run))
         print_paragraph(f"{run.started}, {run.drive}, {run.short_label}, {run.level}")
@@ -208,5 +211,5 @@ def _rows(run: ListedRun) -> Iterator[tuple[str, ...]]:
     first = (_called(run), run.started, run.drive, run.short_label, run.level)
     if not run.tests:
         yield (*first, "none", "", run.fault or "unfinished")
-    for place, test in enumerate(run.tests):
-        yield (*(first if place == 0 else ("",) * len(first)), test.test, test.measured, test.outcome)
+    for index, test in enumerate(run.tests):
+        yield (*(first if index == 0 else ("",) * len(first)), test.test, test.measured, test.outcome)

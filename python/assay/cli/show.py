@@ -64,10 +64,10 @@ def _tell_short(run: StoredRun, folder: Path, files: Iterable[Path] | None) -> i
     from assay.report.formats.terminal.lines import terminal_lines  # noqa: PLC0415
     from assay.words.visible import visible  # noqa: PLC0415
 
-    found = run_summary(run, folder)
-    for line in terminal_lines(found, _ends(run, folder, files)):
+    result = run_summary(run, folder)
+    for line in terminal_lines(result, _ends(run, folder, files)):
         click.echo(click.style(visible(line.text), fg=_COLOURS.get(line.level or "")))
-    return next(iter(found.exit_codes), 0)
+    return next(iter(result.exit_codes), 0)
 
 
 _COLOURS = {"bad": "red", "warn": "yellow", "good": "green"}
@@ -77,9 +77,9 @@ def _ends(run: StoredRun, folder: Path, files: Iterable[Path] | None) -> list[st
     """Where everything else is. The report of an earlier state is said to be one."""
     from assay.archive.rendering import report_files  # noqa: PLC0415
 
-    found, older = report_files(run, folder, files)
-    documents = [path for path in found if path.suffix in {".pdf", ".html"}]
-    shown = next(iter(documents or [path.parent for path in found]), None)
+    ends, older = report_files(run, folder, files)
+    documents = [path for path in ends if path.suffix in {".pdf", ".html"}]
+    shown = next(iter(documents or [path.parent for path in ends]), None)
     state = " (of an earlier state of this run)" if older else ""
     report = f"Report: {shown}{state}" if shown else f"Report: not written; assay report {folder}"
     end = run.journal
@@ -87,61 +87,65 @@ def _ends(run: StoredRun, folder: Path, files: Iterable[Path] | None) -> list[st
     return [f"All numbers: assay show --full {folder}", *sealed, report]
 
 
-def tell(found: Overview, *, as_json: bool) -> int:
+def tell(overview: Overview, *, as_json: bool) -> int:
     """Print a run in full or as JSON; the exit code that it ends with."""
     if as_json:
-        click.echo(json.dumps(found.as_json(), indent=2))
+        click.echo(json.dumps(overview.as_json(), indent=2))
     else:
-        _print(found)
-    return found.exit_code
+        _print(overview)
+    return overview.exit_code
 
 
-def _print(found: Overview) -> None:
+def _print(overview: Overview) -> None:
     from assay.words.printed import NOT_AVAILABLE  # noqa: PLC0415
 
-    _print_head(found)
-    _print_verdicts(found)
+    _print_head(overview)
+    _print_verdicts(overview)
     # What is withheld has nothing but n/a in its tables, and its reason is said twice already.
-    withheld = {test.test.upper() for test in found.tests if test.withheld}
-    for table in found.headlines:
+    withheld = {test.test.upper() for test in overview.tests if test.withheld}
+    for table in overview.headlines:
         rows = [row for row in table.rows if row[0] not in withheld or row[_VALUE] != NOT_AVAILABLE]
         if rows:
             _print_table(table, rows, key=_VALUE)
-    name = found.tests[0].test.upper() if len(found.tests) == 1 else "all"
-    _print_said("Key findings", "What the numbers say", [(name, line) for line in found.in_short])
-    for test in found.tests:
+    name = overview.tests[0].test.upper() if len(overview.tests) == 1 else "all"
+    _print_said("Key findings", "What the numbers say", [(name, line) for line in overview.in_short])
+    for test in overview.tests:
         for table in () if test.withheld else test.tables:
             _print_table(table, table.rows, test.test.upper())
-    breaks = [("all", line) for line in found.breaks]
-    _print_said("What was unusual", "What happened", breaks + _lines(found, lambda test: test.unusual))
-    _print_end(found)
+    breaks = [("all", line) for line in overview.breaks]
+    _print_said("What was unusual", "What happened", breaks + _lines(overview, lambda test: test.unusual))
+    _print_end(overview)
 
 
 _CLASSES: dict[bool, LabelClass] = {True: "not-conforming", False: "conforming"}
 
 
-def _print_head(found: Overview) -> None:
+def _print_head(overview: Overview) -> None:
     from assay.spec.units import SECOND_NS, duration_label  # noqa: PLC0415
     from assay.summary.forms import short_label  # noqa: PLC0415
 
     took = (
         "it did not end"
-        if found.wall_s is None
-        else f"took {duration_label(max(round(found.wall_s), 1) * SECOND_NS)} of wall time"
+        if overview.wall_s is None
+        else f"took {duration_label(max(round(overview.wall_s), 1) * SECOND_NS)} of wall time"
     )
-    listed = len(found.deviations)
+    listed = len(overview.deviations)
     entries = (
-        ("Drive", _drive(found.drive)),
-        ("Edition", f"{found.edition_title} ({found.edition})"),
-        ("Seed", "unknown" if found.seed is None else str(found.seed)),
-        ("Started", f"{found.started}, {took}"),
-        ("Level", found.level),
-        *((("Limits", f"{found.limit_count} of its plan: assay limits {found.run}"),) if found.limit_count else ()),
-        ("Label", short_label("simulated" if found.drive.kind == "simulated" else _CLASSES[bool(listed)], listed)),
+        ("Drive", _drive(overview.drive)),
+        ("Edition", f"{overview.edition_title} ({overview.edition})"),
+        ("Seed", "unknown" if overview.seed is None else str(overview.seed)),
+        ("Started", f"{overview.started}, {took}"),
+        ("Level", overview.level),
+        *(
+            (("Limits", f"{overview.limit_count} of its plan: assay limits {overview.run}"),)
+            if overview.limit_count
+            else ()
+        ),
+        ("Label", short_label("simulated" if overview.drive.kind == "simulated" else _CLASSES[bool(listed)], listed)),
     )
     for name, text in entries:
         print_paragraph(text, mark=f"{name:<8}")
-    for line in found.deviations:
+    for line in overview.deviations:
         print_paragraph(line, mark=f"{'':<8} -")
 
 
@@ -154,16 +158,16 @@ def _drive(drive: ShownDrive) -> str:
     return ", ".join((drive.path, drive.model, *sized, *identity))
 
 
-def _print_verdicts(found: Overview) -> None:
+def _print_verdicts(overview: Overview) -> None:
     from assay.report.test_page.outcome import VERDICT_COLUMNS, time_text, without_host  # noqa: PLC0415
     from assay.summary.pages.model import Table  # noqa: PLC0415
 
-    rows = [(test.test.upper(), test.verdict, test.extent, test.disturbed, test.demand) for test in found.tests]
-    rows += [(name.upper(), f"N/A: {reason}", "", "", "") for name, reason in found.skipped.items()]
+    rows = [(test.test.upper(), test.verdict, test.extent, test.disturbed, test.demand) for test in overview.tests]
+    rows += [(name.upper(), f"N/A: {reason}", "", "", "") for name, reason in overview.skipped.items()]
     _heading("Verdict of each test")
     table = without_host(Table(caption="", columns=(*VERDICT_COLUMNS, "TC/QD"), rows=tuple(rows)))
     print_table(table.columns, table.rows)
-    for note in (*table.notes, time_text(found.driven_s, simulated=found.drive.kind == "simulated")):
+    for note in (*table.notes, time_text(overview.driven_s, simulated=overview.drive.kind == "simulated")):
         print_paragraph(note)
 
 
@@ -188,8 +192,8 @@ def _heading(text: str) -> None:
     print_heading(text)
 
 
-def _lines(found: Overview, said: Callable[[ShownTest], Sequence[str]]) -> list[tuple[str, str]]:
-    return [(test.test.upper(), line) for test in found.tests for line in said(test)]
+def _lines(overview: Overview, said: Callable[[ShownTest], Sequence[str]]) -> list[tuple[str, str]]:
+    return [(test.test.upper(), line) for test in overview.tests for line in said(test)]
 
 
 def _print_said(heading: str, column: str, rows: Sequence[tuple[str, str]]) -> None:
@@ -198,22 +202,22 @@ def _print_said(heading: str, column: str, rows: Sequence[tuple[str, str]]) -> N
         print_table(("Test", column), rows)
 
 
-def _print_end(found: Overview) -> None:
+def _print_end(overview: Overview) -> None:
     """What a reader must not miss stands last, with where the rest is."""
     click.echo()
-    for test in found.tests:
+    for test in overview.tests:
         for line in _alarms(test):
             print_heading(line, style=_ALARM)
-    if any(_alarms(test) for test in found.tests):
+    if any(_alarms(test) for test in overview.tests):
         click.echo("Every page of the report says so.")
-    for line in filter(None, map(not_settled, found.tests)):
+    for line in filter(None, map(not_settled, overview.tests)):
         print_paragraph(line)
-    for name, reason in found.skipped.items():
+    for name, reason in overview.skipped.items():
         print_paragraph(f"N/A: {name}: {reason}")
     # Names of files and the hash are copied from here, so their lines are not broken.
     from assay.words.visible import visible  # noqa: PLC0415
 
-    for line in _places(found):
+    for line in _places(overview):
         click.echo(visible(line))
 
 
@@ -232,18 +236,18 @@ def _alarms(test: ShownTest) -> list[str]:
     return withheld if test.reached else [*withheld, f"STEADY STATE NOT REACHED: {test.test}"]
 
 
-def _places(found: Overview) -> Iterator[str]:
-    cut = "" if found.complete else " (unfinished or cut)"
-    yield f"Run folder: {found.run}"
-    yield f"Final hash: {found.journal_hash}{cut}"
-    tables = sum(name.endswith(".csv") for name in found.report)
-    if not found.report:
-        yield f"Report: not written; write it with: assay report {found.run}"
+def _places(overview: Overview) -> Iterator[str]:
+    cut = "" if overview.complete else " (unfinished or cut)"
+    yield f"Run folder: {overview.run}"
+    yield f"Final hash: {overview.journal_hash}{cut}"
+    tables = sum(name.endswith(".csv") for name in overview.report)
+    if not overview.report:
+        yield f"Report: not written; write it with: assay report {overview.run}"
     if tables:
         yield f"Tables: {tables} CSV files next to the report"
-    for name in reversed(found.report):
+    for name in reversed(overview.report):
         if not name.endswith(".csv"):
             yield f"Report: {Path(name).resolve()}"
-    if found.report_older or (found.report and found.report_older is None and not found.complete):
-        is_older = "is" if found.report_older else "may be"
-        yield f"The report {is_older} of an earlier state of this run; write it anew with: assay report {found.run}"
+    if overview.report_older or (overview.report and overview.report_older is None and not overview.complete):
+        is_older = "is" if overview.report_older else "may be"
+        yield f"The report {is_older} of an earlier state of this run; write it anew with: assay report {overview.run}"

@@ -131,11 +131,11 @@ def _compare(folders: Sequence[Path], out: Path, *, blind: bool) -> None:
     if len(folders) < COMPARED_MIN:
         return
     options = Options(despite=True, repeats=False, blind=BLIND_KEY if blind else None)
-    found = compare_runs(loaded_runs(folders), options)
+    result = compare_runs(loaded_runs(folders), options)
     click.echo()
-    print_comparison(found)
+    print_comparison(result)
     click.echo()
-    for path in write_comparison(found, out, published_tables()):
+    for path in write_comparison(result, out, published_tables()):
         if path.suffix in {".pdf", ".html"}:
             click.echo(visible(f"Comparison: {path.resolve()}"))
 

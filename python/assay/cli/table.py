@@ -52,7 +52,7 @@ def print_table(
     if not sys.stdout.isatty() and _print_whole(texts, [header in right for header in headers], width):
         return
     least = [_least(column) for column in zip(*texts, strict=True)]
-    at_right = {place for place, header in enumerate(headers) if header in right}
+    at_right = {index for index, header in enumerate(headers) if header in right}
     for number, places in enumerate(_parts(least, key, width)):
         if number:
             click.echo()
@@ -158,13 +158,13 @@ def _least(cells: Sequence[str]) -> int:
 
 def _parts(least: Sequence[int], key: int, width: int) -> list[list[int]]:
     """The places of the columns of each part, about as many in each; those of the key are in all of them."""
-    found: list[list[list[int]]] = []
+    result: list[list[list[int]]] = []
     for each in range(max(len(least) - key, 1), 0, -1):
         parts = _groups(len(least), key, each)
         if each == 1 or all(sum(least[one] + _GAP for one in part) - _GAP <= width for part in parts):
-            found.append(parts)
+            result.append(parts)
     # As few parts as there must be; of those the one whose parts are nearest to equal.
-    return min(found, key=lambda parts: (len(parts), len(parts[0])))
+    return min(result, key=lambda parts: (len(parts), len(parts[0])))
 
 
 def _groups(count: int, key: int, each: int) -> list[list[int]]:
@@ -226,7 +226,7 @@ def _widths(columns: Sequence[Sequence[str]], width: int) -> list[int]:
     least = [_least(column) for column in columns]
     excess = sum(widths) + _GAP * (len(widths) - 1) - width
     for limits in (least, [1] * len(widths)):
-        while excess > 0 and (able := [place for place, one in enumerate(widths) if one > limits[place]]):
+        while excess > 0 and (able := [index for index, width in enumerate(widths) if width > limits[index]]):
             widths[max(able, key=widths.__getitem__)] -= 1
             excess -= 1
     return widths

@@ -24,7 +24,8 @@ def tests(as_json: bool) -> None:
 
     headers = ("name", "title", "kind", "what it asks", "editions that have it")
     rows = [
-        (one["name"], one["title"], one["kind"], one["question"], ", ".join(one["editions"]) or "any") for one in facts
+        (fact["name"], fact["title"], fact["kind"], fact["question"], ", ".join(fact["editions"]) or "any")
+        for fact in facts
     ]
     print_table(headers, rows, prose=True)
     click.echo("Run a test: assay run DRIVE --test NAME; a study: --study NAME; a suite: --suite NAME.")
@@ -37,14 +38,18 @@ def _facts() -> list[dict[str, Any]]:
     editions = {name: load_edition(name) for name in edition_names()}
     return [
         {
-            "name": one.name,
-            "title": one.title,
-            "kind": one.kind,
-            "question": one.question,
-            "outline": one.outline,
-            "preconditioning": one.preconditioning,
-            "editions": [name for name, edition in editions.items() if one.table and edition.table(one.name)],
-            "suites": [suite for suite, (_, *chosen) in SUITES.items() if any(one.name in names for names in chosen)],
+            "name": procedure.name,
+            "title": procedure.title,
+            "kind": procedure.kind,
+            "question": procedure.question,
+            "outline": procedure.outline,
+            "preconditioning": procedure.preconditioning,
+            "editions": [
+                name for name, edition in editions.items() if procedure.table and edition.table(procedure.name)
+            ],
+            "suites": [
+                suite for suite, (_, *chosen) in SUITES.items() if any(procedure.name in names for names in chosen)
+            ],
         }
-        for one in procedures()
+        for procedure in procedures()
     ]

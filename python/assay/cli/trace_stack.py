@@ -54,7 +54,7 @@ def trace_stack(
     trace = _traced(path, drive, confirmation=yes_destroy, signatures=frozenset(signatures), acknowledged=acknowledged)
     paths = write_stack_trace(folder, trace)
     if as_json:
-        click.echo(json.dumps({**stack_facts(trace), "report": [str(one) for one in paths]}, indent=2))
+        click.echo(json.dumps({**stack_facts(trace), "report": [str(path) for path in paths]}, indent=2))
         return
     if trace.untraced:
         click.echo(f"Counts only: {trace.untraced}")
@@ -90,7 +90,10 @@ def _print(trace: StackTrace) -> None:
     from assay.tools.iostack.pages import meaning_label, shown_label  # noqa: PLC0415
 
     headers = ("example", "what it stands for", "seen on this device")
-    print_table(headers, [(one.name, meaning_label(one), _seen(one, shown_label(one))) for one in trace.examples])
+    print_table(
+        headers,
+        [(example.name, meaning_label(example), _seen(example, shown_label(example))) for example in trace.examples],
+    )
 
 
 def _seen(example: StackExample, label: str) -> str:

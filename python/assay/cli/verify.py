@@ -33,14 +33,14 @@ def verify(runs: tuple[Path, ...], as_json: bool) -> int:
 
     Exit codes: 0 no rule is broken, 5 a rule is broken or the run withholds results, 6 a folder that cannot be read.
     """
-    found = [_verified(folder) for folder in runs]
+    result = [_verified(folder) for folder in runs]
     if as_json:
-        click.echo(json.dumps([one.as_json() for one in found], indent=2))
+        click.echo(json.dumps([one.as_json() for one in result], indent=2))
     else:
-        for number, one in enumerate(found):
+        for number, one in enumerate(result):
             click.echo("\n" if number else "", nl=False)
             _print(one)
-    return strongest({one.exit_code for one in found})
+    return strongest({one.exit_code for one in result})
 
 
 def _verified(path: Path) -> VerifiedRun:
@@ -52,9 +52,9 @@ def _verified(path: Path) -> VerifiedRun:
     try:
         if not is_bundle(path):
             return verified_run(verify_run(path), str(path))
-        with opened(path) as found:
-            verified = verify_run(found.folder)
-            level = bundle_level(found.bundle, trusted_keys(config_folder()), passed=verified.passed)
+        with opened(path) as result:
+            verified = verify_run(result.folder)
+            level = bundle_level(result.bundle, trusted_keys(config_folder()), passed=verified.passed)
             return verified_run(verified, str(path), level_text(level))
     except (StoreError, VerificationError) as error:
         return unreadable_run(error, str(path), tool_version())

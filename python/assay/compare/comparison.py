@@ -90,12 +90,12 @@ class Comparison:
     @property
     def quoted(self) -> tuple[Compared, ...]:
         """The numbers that people quote."""
-        return tuple(one for one in self.numbers if one.name.quoted)
+        return tuple(number for number in self.numbers if number.name.quoted)
 
     @property
     def tests(self) -> tuple[tuple[str, str], ...]:
         """The tests that any run has, each as its key and as printed."""
-        return tuple(dict.fromkeys((one.name.test, one.name.shown) for one in self.numbers))
+        return tuple(dict.fromkeys((number.name.test, number.name.shown) for number in self.numbers))
 
 
 def compare_runs(
@@ -114,14 +114,14 @@ def compare_runs(
     for group in groups:
         check_independent(group if len(group) > 1 else ())
     subjects = named(groups) if options.blind is None else blinded(groups, options.blind)
-    found = {one.letter: differences(subjects[0], one) for one in subjects}
+    result = {subject.letter: differences(subjects[0], subject) for subject in subjects}
     if not options.despite:
-        refuse_unlike(subjects, found)
-    numbers = tuple(compared(name, subjects, found) for name in number_names(subjects))
+        refuse_unlike(subjects, result)
+    numbers = tuple(compared(name, subjects, result) for name in number_names(subjects))
     return Comparison(
         subjects=subjects,
         numbers=numbers,
-        unlike={name: one for name, one in found.items() if one},
+        unlike={name: one for name, one in result.items() if one},
         blind=options.blind is not None,
         unverified=unverified_of(results, subjects, despite=options.despite, blind=options.blind is not None),
     )
@@ -134,19 +134,19 @@ def differences(first: Subject, other: Subject) -> tuple[Unlikeness, ...]:
 
 def refuse_unlike(subjects: Sequence[Subject], found: Mapping[str, Sequence[Unlikeness]]) -> None:
     """Raise UnlikeRunsError for the first subject that differs from the first of all. found : by letter."""
-    for one in subjects:
-        if found[one.letter]:
-            raise unlike_error(subjects[0].first, one.first, found[one.letter])
+    for subject in subjects:
+        if found[subject.letter]:
+            raise unlike_error(subjects[0].first, subject.first, found[subject.letter])
 
 
 def number_names(subjects: Sequence[Subject]) -> list[NumberName]:
     """Every number that any subject has, in the order of the first that has it."""
-    found: dict[object, NumberName] = {}
+    names: dict[object, NumberName] = {}
     for run in (run for subject in subjects for run in subject.runs):
         for number in run.numbers.values():
-            found.setdefault(number.name.key, number.name)
-    order = list(dict.fromkeys(one.test for one in found.values()))
-    return sorted(found.values(), key=lambda one: (order.index(one.test), not one.quoted))
+            names.setdefault(number.name.key, number.name)
+    order = list(dict.fromkeys(name.test for name in names.values()))
+    return sorted(names.values(), key=lambda one: (order.index(one.test), not one.quoted))
 
 
 def compared(name: NumberName, subjects: Sequence[Subject], unlike_by: Mapping[str, Sequence[Unlikeness]]) -> Compared:
@@ -156,25 +156,26 @@ def compared(name: NumberName, subjects: Sequence[Subject], unlike_by: Mapping[s
     entries = [_entry(sides[0], side, name, apart=gone) for side, gone in zip(sides, apart, strict=True)]
     alike = [side for side, gone in zip(sides, apart, strict=True) if not gone]
     orders, ranks = ordered(name, alike), ranked(name, alike)
-    letters = [one.subject.letter for one in sides]
+    letters = [side.subject.letter for side in sides]
     placed = (
-        replace(one, rank=ranks.get(each), order=orders.get(each)) for one, each in zip(entries, letters, strict=True)
+        replace(entry, rank=ranks.get(each), order=orders.get(each))
+        for entry, each in zip(entries, letters, strict=True)
     )
     return Compared(name=name, entries=tuple(placed))
 
 
-def uncertainty(one: Side, two: Side, name: NumberName) -> Uncertainty:
+def uncertainty(side: Side, two: Side, name: NumberName) -> Uncertainty:
     """What is known of how far the ratio of two sides may be off.
 
     Repeated runs say it instead of rounds. A reference drive of the host widens it where the drives are real; that of
     a simulated one is known from repeats with other seeds alone. A maximum has none.
     """
-    if name.stat == "maximum" or not (one.counts and two.counts):
+    if name.stat == "maximum" or not (side.counts and two.counts):
         return Uncertainty(reason=NO_INTERVAL)
-    repeats = repeats_spread(one.values, two.values)
-    rounds = None if repeats else rounds_spread(one.numbers[0].rounds, two.numbers[0].rounds)
-    reference = None if name.stat == "percentile" else _reference(one, two, name)
-    spreads = tuple(found for found in (repeats, rounds, reference) if found)
+    repeats = repeats_spread(side.values, two.values)
+    rounds = None if repeats else rounds_spread(side.numbers[0].rounds, two.numbers[0].rounds)
+    reference = None if name.stat == "percentile" else _reference(side, two, name)
+    spreads = tuple(result for result in (repeats, rounds, reference) if result)
     repeatable = repeats is not None or (reference is not None and rounds is not None)
     if not (repeats or rounds):
         # What was measured once has no spread of its own, which a reference drive does not tell either.
@@ -185,21 +186,21 @@ def uncertainty(one: Side, two: Side, name: NumberName) -> Uncertainty:
 def _reference(one: Side, two: Side, name: NumberName) -> Spread | None:
     """The widest that the reference drives of the hosts say; None where a run of a real drive has none."""
     counts = len(one.values), len(two.values)
-    found: list[Spread] = []
+    result: list[Spread] = []
     for run in (run for side in (one, two) for run in side.subject.runs):
         points = run.run.certificate.reference.points if run.run.certificate and run.run.certificate.reference else ()
         if run.simulated or not points:
             return None
         repeated = [point.mean_ns if name.unit == "ms" else point.iops for point in points]
-        found += [reference_spread(each.variation, len(each.values), counts) for each in repeated]
-    return max(found, key=lambda each: each.reach(), default=None)
+        result += [reference_spread(each.variation, len(each.values), counts) for each in repeated]
+    return max(result, key=lambda each: each.reach(), default=None)
 
 
-def ratio_of(one: Side, two: Side) -> float | None:
+def ratio_of(side: Side, two: Side) -> float | None:
     """The second over the first; None where either does not count or the first is nothing."""
-    if not (one.counts and two.counts) or not one.value or two.value is None:
+    if not (side.counts and two.counts) or not side.value or two.value is None:
         return None
-    return two.value / one.value
+    return two.value / side.value
 
 
 def _entry(first: Side, side: Side, name: NumberName, *, apart: bool) -> Entry:
@@ -217,14 +218,14 @@ def ordered(name: NumberName, sides: Sequence[Side]) -> dict[str, int]:
 
     Worked: 3, 5, 5 IOPS -> 3, 1, 1.
     """
-    values = [one.value for one in sides if one.counts and one.value is not None]
+    values = [side.value for side in sides if side.counts and side.value is not None]
     if name.better == "neither" or len(values) < RUNS_MIN:
         return {}
     better = operator.gt if name.better == "higher" else operator.lt
     return {
-        one.subject.letter: 1 + sum(better(value, one.value) and not _equal(value, one.value) for value in values)
-        for one in sides
-        if one.counts and one.value is not None
+        side.subject.letter: 1 + sum(better(value, side.value) and not _equal(value, side.value) for value in values)
+        for side in sides
+        if side.counts and side.value is not None
     }
 
 
@@ -236,7 +237,9 @@ def ranked(name: NumberName, sides: Sequence[Side]) -> dict[str, int]:
     Worked: 100, 99 and 90 IOPS, each within 2 % -> ranks 1, 1 and 3.
     """
     places = ordered(name, sides)
-    best = sorted((one for one in sides if one.subject.letter in places), key=lambda one: places[one.subject.letter])
+    best = sorted(
+        (side for side in sides if side.subject.letter in places), key=lambda side: places[side.subject.letter]
+    )
     if not best or not all(uncertainty(best[0], one, name).repeatable for one in best[1:]):
         return {}
     return dict(_ranks(name, best))
@@ -244,18 +247,18 @@ def ranked(name: NumberName, sides: Sequence[Side]) -> dict[str, int]:
 
 def _ranks(name: NumberName, best: Sequence[Side]) -> Iterator[tuple[str, int]]:
     leader, rank = best[0], 1
-    for place, one in enumerate(best, 1):
+    for index, one in enumerate(best, 1):
         if not told_apart(name, leader, one):
             yield one.subject.letter, rank
         else:
-            leader, rank = one, place
-            yield one.subject.letter, place
+            leader, rank = one, index
+            yield one.subject.letter, index
 
 
-def told_apart(name: NumberName, one: Side, two: Side) -> bool:
+def told_apart(name: NumberName, side: Side, two: Side) -> bool:
     """Whether the interval of the ratio of two sides leaves out equality."""
-    ratio, reach = ratio_of(one, two), uncertainty(one, two, name).reach()
-    if one is two or not ratio or reach is None or _equal(ratio, 1.0):
+    ratio, reach = ratio_of(side, two), uncertainty(side, two, name).reach()
+    if side is two or not ratio or reach is None or _equal(ratio, 1.0):
         return False
     return abs(math.log(ratio)) > reach
 

@@ -49,10 +49,15 @@ def unlike(first: LoadedRun, other: LoadedRun) -> tuple[Unlikeness, ...]:
     return tuple(chain(_of_run(first, other), _of_tests(first, other)))
 
 
-def unlike_error(first: LoadedRun, other: LoadedRun, found: Sequence[Unlikeness]) -> UnlikeRunsError:
+def unlike_error(first: LoadedRun, other: LoadedRun, unlikenesses: Sequence[Unlikeness]) -> UnlikeRunsError:
     """All differences as one error, a line each."""
     remedy = "compare runs of the same plan, or list it separately with --despite"
-    return joined([UnlikeRunsError(other.path, f"unlike {first.path}, {one.text()}", remedy) for one in found])
+    return joined(
+        [
+            UnlikeRunsError(other.path, f"unlike {first.path}, {unlikeness.text()}", remedy)
+            for unlikeness in unlikenesses
+        ]
+    )
 
 
 def _of_run(first: LoadedRun, other: LoadedRun) -> Iterator[Unlikeness]:
@@ -80,15 +85,15 @@ def _run_facts(run: LoadedRun) -> tuple[tuple[str, Any], ...]:
 
 
 def _of_tests(first: LoadedRun, other: LoadedRun) -> Iterator[Unlikeness]:
-    others = {one.prefix: one for one in other.tests}
+    others = {test.prefix: test for test in other.tests}
     for one in first.tests:
         if one.prefix in others:
             yield from _of_test(one, others[one.prefix])
 
 
-def _of_test(one: TestReport, two: TestReport) -> Iterator[Unlikeness]:
-    sizes = one.run.identity.capacity_bytes, two.run.identity.capacity_bytes
-    ours, theirs = (dict(_flat(asdict(each.test.settings), "")) for each in (one, two))
+def _of_test(test_report: TestReport, two: TestReport) -> Iterator[Unlikeness]:
+    sizes = test_report.run.identity.capacity_bytes, two.run.identity.capacity_bytes
+    ours, theirs = (dict(_flat(asdict(each.test.settings), "")) for each in (test_report, two))
     segment_bytes = _common_segment(ours, theirs)
     no_condition = _NO_CONDITION | ({_SEGMENTS} if segment_bytes else set())
     for key in dict.fromkeys((*ours, *theirs)):
@@ -96,7 +101,7 @@ def _of_test(one: TestReport, two: TestReport) -> Iterator[Unlikeness]:
         slack_bytes = segment_bytes if key == _AMOUNT else 0
         if key.rpartition(".")[2] not in no_condition and not _alike(key, values, sizes, slack_bytes):
             shown = [_shown(key, value) for value in values]
-            yield Unlikeness(test=one.label, what=_name(key), first=shown[0], other=shown[1])
+            yield Unlikeness(test=test_report.label, what=_name(key), first=shown[0], other=shown[1])
 
 
 def _name(key: str) -> str:

@@ -113,10 +113,10 @@ class GateResult:
     @property
     def verdict(self) -> Verdict:
         """``fail`` where any number fails, else ``undecided`` where one is or nothing was gated, else ``pass``."""
-        found = {one.verdict for one in self.gated}
-        if "fail" in found:
+        result = {one.verdict for one in self.gated}
+        if "fail" in result:
             return "fail"
-        return "undecided" if "undecided" in found or not found else "pass"
+        return "undecided" if "undecided" in result or not result else "pass"
 
     def count(self, verdict: Verdict) -> int:
         """How many numbers came out so."""
@@ -135,23 +135,23 @@ def run_gate(baseline: Sequence[LoadedRun], runs: Sequence[LoadedRun], options: 
     for group in groups:
         check_independent(group)
     first, subjects = _subjects(tuple(baseline), groups, options.blind)
-    found = {one.letter: differences(first, one) for one in (first, *subjects)}
+    result = {subject.letter: differences(first, subject) for subject in (first, *subjects)}
     if not options.despite:
-        refuse_unlike((first, *subjects), found)
+        refuse_unlike((first, *subjects), result)
     names = number_names((first, *subjects))
     limits = gated_numbers(names, (first, *subjects), options)
     confidence = gate_confidence(len(limits) * len(subjects))
     held = {name for name, _ in limits}
     gated = tuple(
-        _gated(side_of(first, name), side_of(one, name), _Asked(name, limit, confidence, found[one.letter]))
-        for one in subjects
+        _gated(side_of(first, name), side_of(subject, name), _Asked(name, limit, confidence, result[subject.letter]))
+        for subject in subjects
         for name, limit in limits
     )
-    apart = {name: one for name, one in found.items() if one}
+    apart = {name: one for name, one in result.items() if one}
     return GateResult(
         baseline=first, subjects=subjects, gated=gated, confidence=confidence, unlike=apart,
         blind=options.blind is not None,
-        left_out=tuple(one for one in names if one.quoted and one.better != "neither" and one not in held),
+        left_out=tuple(name for name in names if name.quoted and name.better != "neither" and name not in held),
     )  # fmt: skip
 
 
@@ -173,33 +173,35 @@ def gated_numbers(
     By default those that people quote and that are averages of rounds; of a test that has none of these, its quoted
     averages; none that no run has. A rule adds the numbers that it holds for.
     """
-    found: dict[NumberName, float] = {}
+    numbers: dict[NumberName, float] = {}
     if options.limit is not None:
-        found = dict.fromkeys(_quoted(names, subjects), options.limit)
+        numbers = dict.fromkeys(_quoted(names, subjects), options.limit)
     for rule in options.rules:
-        held = [one for one in names if rule.holds(one) and one.better != "neither"]
+        held = [name for name in names if rule.holds(name) and name.better != "neither"]
         if not held:
             raise UsageError(rule.text, "is no number of these runs that can be better or worse", _known(names))
-        found |= dict.fromkeys(held, rule.limit)
-    return [(name, found[name]) for name in names if name in found]
+        numbers |= dict.fromkeys(held, rule.limit)
+    return [(name, numbers[name]) for name in names if name in numbers]
 
 
 def _quoted(names: Sequence[NumberName], subjects: Sequence[Subject]) -> Iterator[NumberName]:
-    averages = [one for one in names if one.quoted and one.better != "neither" and one.stat == "mean"]
-    averages = [one for one in averages if any(each.state != "no value" for each in _numbers(subjects, one))]
-    by_rounds = {one for one in averages if any(each.rounds for each in _numbers(subjects[:1], one))}
-    with_rounds = {one.test for one in by_rounds}
-    yield from (one for one in averages if one in by_rounds or one.test not in with_rounds)
+    averages = [name for name in names if name.quoted and name.better != "neither" and name.stat == "mean"]
+    averages = [
+        average for average in averages if any(each.state != "no value" for each in _numbers(subjects, average))
+    ]
+    by_rounds = {average for average in averages if any(each.rounds for each in _numbers(subjects[:1], average))}
+    with_rounds = {by_round.test for by_round in by_rounds}
+    yield from (average for average in averages if average in by_rounds or average.test not in with_rounds)
 
 
 def _numbers(subjects: Sequence[Subject], name: NumberName) -> Iterator[Number]:
     """A number in every run that has it."""
-    found = (run.numbers.get(name.key) for subject in subjects for run in subject.runs)
-    return (one for one in found if one is not None)
+    numbers = (run.numbers.get(name.key) for subject in subjects for run in subject.runs)
+    return (number for number in numbers if number is not None)
 
 
 def _known(names: Sequence[NumberName]) -> str:
-    tests = ", ".join(dict.fromkeys(one.shown.lower() for one in names))
+    tests = ", ".join(dict.fromkeys(name.shown.lower() for name in names))
     return (
         f"take the limit out or run its test; tests are {tests}; assay compare RUN RUN --json has every item and name"
     )
@@ -214,7 +216,7 @@ def _subjects(
     # The baseline is told from the others by its place, which is no identity.
     (first,), others = blinded([baseline], blind), list(blinded(groups, blind))
     letters = named((baseline, *groups))
-    return first, tuple(replace(one, letter=place.letter) for one, place in zip(others, letters[1:], strict=True))
+    return first, tuple(replace(other, letter=letter.letter) for other, letter in zip(others, letters[1:], strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +232,7 @@ class _Asked:
 def _gated(baseline: Side, side: Side, asked: _Asked) -> Gated:
     known, ratio = uncertainty(baseline, side, asked.name), ratio_of(baseline, side)
     worse, reach, widest = worse_by(asked.name, ratio), known.share(asked.confidence), known.widest(asked.confidence)
-    apart = [one.what for one in asked.differs if one.test in {"", asked.name.shown}]
+    apart = [differ.what for differ in asked.differs if differ.test in {"", asked.name.shown}]
     verdict: Verdict
     if apart:
         verdict, reason = "undecided", f"cannot decide: made under other conditions ({apart[0]})"
@@ -309,20 +311,20 @@ def explained(result: GateResult) -> tuple[str, ...]:
     )
 
 
-def change_text(one: Gated) -> str:
+def change_text(gated: Gated) -> str:
     """The change of a number, better with a plus. Worked: worse by 0.0512 -> ``-5.12 %``; no ratio -> ``n/a``."""
-    return NOT_AVAILABLE if one.worse is None else f"{-one.worse:+z.2%}".replace("%", " %")
+    return NOT_AVAILABLE if gated.worse is None else f"{-gated.worse:+z.2%}".replace("%", " %")
 
 
-def gated_cells(one: Gated) -> tuple[str, str, str, str]:
+def gated_cells(gated: Gated) -> tuple[str, str, str, str]:
     """Change, limit, uncertainty and reason of a line, as every table has them.
 
     Worked: worse by 0.0512 of 0.05 allowed, without rounds -> ``-5.12 %``, ``5.00 %``, ``n/a`` and why.
     """
-    reach = NOT_AVAILABLE if one.reach is None else share(one.reach)
-    return change_text(one), share(one.limit), reach, one.reason
+    reach = NOT_AVAILABLE if gated.reach is None else share(gated.reach)
+    return change_text(gated), share(gated.limit), reach, gated.reason
 
 
-def gated_label(one: Gated) -> str:
+def gated_label(gated: Gated) -> str:
     """The number of a line of the gate. Worked: ``IOPS, RND 4KiB R (IOPS)``."""
-    return f"{one.name.shown}, {one.name.label}{one.name.what} ({one.name.unit})"
+    return f"{gated.name.shown}, {gated.name.label}{gated.name.what} ({gated.name.unit})"

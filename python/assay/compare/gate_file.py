@@ -76,10 +76,10 @@ def load_gate(path: Path) -> tuple[float | None, tuple[Rule, ...]]:
     Worked: ``fail_over = "5%"`` -> 0.05 and no rule.
     """
     table, positions = read_toml(path)
-    found = validated(GateFile, path, table, positions)
-    if found.fail_over is None and not found.limit:
+    result = validated(GateFile, path, table, positions)
+    if result.fail_over is None and not result.limit:
         raise UsageError(str(path), "limits nothing", 'write fail_over = "5%", or a table [[limit]]')
     rules = tuple(
-        Rule(test=one.test, item=one.item, name=one.name, limit=share_of(one.fail_over)) for one in found.limit
+        Rule(test=one.test, item=one.item, name=one.name, limit=share_of(one.fail_over)) for one in result.limit
     )
-    return None if found.fail_over is None else share_of(found.fail_over), rules
+    return None if result.fail_over is None else share_of(result.fail_over), rules

@@ -56,7 +56,7 @@ class Uncertainty:
 
     def widest(self, confidence: float = CONFIDENCE) -> Spread | None:
         """The estimate that gives the widest interval; None without any."""
-        return max(self.spreads, key=lambda one: one.reach(confidence), default=None)
+        return max(self.spreads, key=lambda spread: spread.reach(confidence), default=None)
 
     def reach(self, confidence: float = CONFIDENCE) -> float | None:
         """Half the width of the widest interval of the logarithm; None where there is no estimate."""
@@ -74,10 +74,10 @@ def rounds_spread(first: Sequence[float], second: Sequence[float]) -> Spread | N
 
     Worked: rounds of 98, 100, 102 and of 196, 200, 204 have logarithms of the same spread: error 0.0163, 4 degrees.
     """
-    found = _error_part(tuple(first)), _error_part(tuple(second))
-    if found[0] is None or found[1] is None:
+    result = _error_part(tuple(first)), _error_part(tuple(second))
+    if result[0] is None or result[1] is None:
         return None
-    parts = [(one, len(rounds) - 1) for one, rounds in zip(found, (first, second), strict=True) if one is not None]
+    parts = [(one, len(rounds) - 1) for one, rounds in zip(result, (first, second), strict=True) if one is not None]
     whole = sum(part for part, _ in parts)
     # The rule of Welch and Satterthwaite; parts without any spread leave the degrees of both.
     below = sum(part**2 / freedom for part, freedom in parts)
@@ -106,7 +106,7 @@ def reference_spread(variation: float, count: int, runs: tuple[int, int]) -> Spr
     variation : its coefficient of variation over ``count`` measurements. runs : of either side.
     Worked: a variation of 1 % over five measurements, one run on each side -> 0.01 x sqrt(2), 4 degrees.
     """
-    error = variation * math.sqrt(sum(1 / one for one in runs))
+    error = variation * math.sqrt(sum(1 / run for run in runs))
     return Spread(
         error=error,
         freedom=count - 1,

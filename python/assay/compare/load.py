@@ -55,12 +55,12 @@ class Load:
     @property
     def depth(self) -> int:
         """Outstanding I/Os of all workers."""
-        return sum(one.depth for one in self.workers)
+        return sum(worker.depth for worker in self.workers)
 
     @property
     def text(self) -> str:
         """The load in words. Worked: ``4KiB, 100 % read, 100 % random, 32 outstanding``."""
-        rows = tuple(dict.fromkeys(row for one in self.workers for row in one.rows))
+        rows = tuple(dict.fromkeys(row for worker in self.workers for row in worker.rows))
         return f"{_rows_text(rows)}, {self.depth:,} outstanding"
 
 
@@ -78,11 +78,11 @@ def load_of_file(run: ResultRun, row: ResultRow) -> Load:
 
     Where the file has no rows of workers, all of them have the lines and the depth that the row of all states.
     """
-    lines = {one.name.casefold(): tuple(map(_row, one.rows)) for one in run.specs}
-    workers = [_worker(one, lines, 1) for one in run.rows if one.kind == "WORKER"]
+    lines = {spec.name.casefold(): tuple(map(_row, spec.rows)) for spec in run.specs}
+    workers = [_worker(row, lines, 1) for row in run.rows if row.kind == "WORKER"]
     if not workers:
         workers = [_worker(row, lines, int(row.cells.get("# Workers", 1)))]
-    names = dict.fromkeys(one.spec for one in run.rows if one.kind == "WORKER" and one.spec)
+    names = dict.fromkeys(row.spec for row in run.rows if row.kind == "WORKER" and row.spec)
     return Load(
         name=" + ".join(names) or row.spec,
         workers=_merged(workers),
@@ -95,16 +95,16 @@ def load_of_file(run: ResultRun, row: ResultRow) -> Load:
 def loads_of_run(test: StoredTest, drive: DriveIdentity) -> Iterator[StageLoad]:
     """What the measured sequences of a test were asked, as far as Iometer has words for them."""
     for sequence in test.sequences:
-        if sequence.role == "measure" and sequence.asked and (found := _load_of(sequence, drive)):
-            yield found
+        if sequence.role == "measure" and sequence.asked and (result := _load_of(sequence, drive)):
+            yield result
 
 
-def differences_of(one: Load, two: Load) -> tuple[str, ...]:
+def differences_of(load: Load, two: Load) -> tuple[str, ...]:
     """How the load of a file and that of a stage differ; none where they are the same.
 
     Worked: 16 outstanding in the file and 32 in the run -> ``16 outstanding I/Os in the file, 32 in the run``.
     """
-    return tuple(_differences(one, two))
+    return tuple(_differences(load, two))
 
 
 def _differences(one: Load, two: Load) -> Iterator[str]:
@@ -146,8 +146,8 @@ def _load_of(sequence: StoredSequence, drive: DriveIdentity) -> StageLoad | None
     except UsageError:
         return None
     block, whole = drive.logical_block_bytes, drive.capacity_bytes
-    starts = {(one.start_bytes or 0) // block for one in stage.streams}
-    lengths = {_length(one.start_bytes or 0, one.size_bytes, whole) // block for one in stage.streams}
+    starts = {(stream.start_bytes or 0) // block for stream in stage.streams}
+    lengths = {_length(stream.start_bytes or 0, stream.size_bytes, whole) // block for stream in stage.streams}
     return StageLoad(
         name=sequence.name,
         name_in_file=without_cycling(sequence.name),
@@ -157,7 +157,7 @@ def _load_of(sequence: StoredSequence, drive: DriveIdentity) -> StageLoad | None
 
 def _stream_workers(stage: Stage, sector_bytes: int) -> Iterator[Worker]:
     for stream in stage.streams:
-        rows = tuple(_row(one.numbers, sector_bytes) for one in access_spec(stage, stream).rows)
+        rows = tuple(_row(row.numbers, sector_bytes) for row in access_spec(stage, stream).rows)
         yield Worker(rows=rows, depth=stream.thread_count * stream.queue_depth, count=stream.thread_count)
 
 
@@ -175,11 +175,11 @@ def _worker(row: ResultRow, lines: dict[str, tuple[Row, ...]], count: int) -> Wo
 
 def _merged(workers: Iterable[Worker]) -> tuple[Worker, ...]:
     """One worker for all with the same lines, with the outstanding I/Os of all of them."""
-    found: dict[tuple[Row, ...], Worker] = {}
-    for one in workers:
-        held = found.get(one.rows, Worker(rows=one.rows, depth=0, count=0))
-        found[one.rows] = Worker(rows=one.rows, depth=held.depth + one.depth, count=held.count + one.count)
-    return tuple(found[rows] for rows in sorted(found))
+    result: dict[tuple[Row, ...], Worker] = {}
+    for worker in workers:
+        held = result.get(worker.rows, Worker(rows=worker.rows, depth=0, count=0))
+        result[worker.rows] = Worker(rows=worker.rows, depth=held.depth + worker.depth, count=held.count + worker.count)
+    return tuple(result[rows] for rows in sorted(result))
 
 
 def _row(numbers: Sequence[int], sector_bytes: int = 512) -> Row:

@@ -91,10 +91,10 @@ def numbers_of(test_report: TestReport) -> Iterator[Number]:
     """Every number of a test once: those that people quote, then those of its cells and response times."""
     state, reason = test_state(test_report)
     for measure in test_report.measures:
-        found, why = (state, reason) if state != "ok" else _value_state(test_report.test, measure)
+        result, why = (state, reason) if state != "ok" else _value_state(test_report.test, measure)
         value = None if measure.value is None else float(measure.value)
         rounds = tuple(map(float, measure.rounds))
-        yield Number(name=_name(test_report, measure), value=value, rounds=rounds, state=found, reason=why)
+        yield Number(name=_name(test_report, measure), value=value, rounds=rounds, state=result, reason=why)
 
 
 def _name(test_report: TestReport, measure: Measure) -> NumberName:

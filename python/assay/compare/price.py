@@ -45,19 +45,19 @@ def read_prices(text: str, count: int) -> list[Price]:
         raise UsageError(_OPTION, f"has {count_label(len(amounts), 'price')} for {count_label(count, 'run')}", _REMEDY)
     if not all(amounts):
         raise UsageError(_OPTION, "has a price of 0", _REMEDY)
-    return [Price(amount=one, currency=match[2]) for one in amounts]
+    return [Price(amount=amount, currency=match[2]) for amount in amounts]
 
 
 def priced(numbers: Iterable[Number], price: Price) -> Iterator[Number]:
     """The quoted IOPS per unit of money, as numbers of their own. Worked: 33,333 IOPS of 89 EUR -> 374.5."""
-    for one in numbers:
-        if one.name.quoted and one.name.unit == "IOPS" and one.name.better == "higher":
+    for number in numbers:
+        if number.name.quoted and number.name.unit == "IOPS" and number.name.better == "higher":
             name = replace(
-                one.name,
-                name=f"{one.name.name}_per_price",
-                label=f"{one.name.label} per {price.currency}",
+                number.name,
+                name=f"{number.name.name}_per_price",
+                label=f"{number.name.label} per {price.currency}",
                 unit=f"IOPS per {price.currency}",
                 per=price.currency,
             )
-            value = None if one.value is None else one.value / price.amount
-            yield replace(one, name=name, value=value, rounds=tuple(each / price.amount for each in one.rounds))
+            value = None if number.value is None else number.value / price.amount
+            yield replace(number, name=name, value=value, rounds=tuple(each / price.amount for each in number.rounds))

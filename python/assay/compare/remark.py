@@ -46,14 +46,14 @@ class Remark:
 
 def remarks(subjects: Sequence[Subject], numbers: Sequence[Ranked]) -> tuple[Remark, ...]:
     """A remark for each subject, in their order."""
-    return tuple(_remark(one, numbers, place) for place, one in enumerate(subjects))
+    return tuple(_remark(subject, numbers, index) for index, subject in enumerate(subjects))
 
 
-def _remark(subject: Subject, numbers: Sequence[Ranked], place: int) -> Remark:
+def _remark(subject: Subject, numbers: Sequence[Ranked], index: int) -> Remark:
     own = [
-        (one, one.standings[place])
-        for one in numbers
-        if one.standings[place].order is not None and one.name.stat != "maximum"
+        (number, number.standings[index])
+        for number in numbers
+        if number.standings[index].order is not None and number.name.stat != "maximum"
     ]
     if not own:
         return Remark(kind="state", subject=subject)
@@ -64,24 +64,24 @@ def _remark(subject: Subject, numbers: Sequence[Ranked], place: int) -> Remark:
     return Remark(kind=kind, subject=subject, first=len(ahead), count=len(own), ahead=clear, behind=behind)
 
 
-def _unlike(found: Iterable[Cited]) -> Iterator[Cited]:
+def _unlike(citeds: Iterable[Cited]) -> Iterator[Cited]:
     """Of several numbers of the same accesses the one in which it leads most."""
     seen: set[object] = set()
-    for one in found:
-        about = (one.number.name.about or one.number.name.cell, one.number.name.unit)
+    for cited in citeds:
+        about = (cited.number.name.about or cited.number.name.cell, cited.number.name.unit)
         if about not in seen:
             seen.add(about)
-            yield one
+            yield cited
 
 
 def _is_first(standing: Standing) -> bool:
     return standing.order == 1
 
 
-def _lead(one: Ranked) -> Cited:
+def _lead(number: Ranked) -> Cited:
     """How far the best of a number is ahead of the next. Worked: 100 and 25 IOPS -> a share of 0.25."""
-    following = one.counted[1]
-    return Cited(number=one, share=following.share or 1.0, other=following.subject)
+    following = number.counted[1]
+    return Cited(number=number, share=following.share or 1.0, other=following.subject)
 
 
 def _farthest(own: Sequence[tuple[Ranked, Standing]]) -> Cited | None:

@@ -38,17 +38,17 @@ def side_of(subject: Subject, name: NumberName) -> Side:
 
     A single run whose number does not count decides for all its repeats.
     """
-    found = [run.numbers.get(name.key) for run in subject.runs]
-    numbers = tuple(one for one in found if one is not None)
-    if len(numbers) < len(found):
+    result = [run.numbers.get(name.key) for run in subject.runs]
+    numbers = tuple(one for one in result if one is not None)
+    if len(numbers) < len(result):
         return _absent(subject, name)
-    bad = next((one for one in numbers if one.state not in COUNTED), None)
+    bad = next((number for number in numbers if number.state not in COUNTED), None)
     if bad:
         # What is not steady is shown as such; what is withheld is in no output.
         shown = bad.value if bad.state == "not steady" and len(numbers) == 1 else None
         return Side(subject=subject, state=bad.state, reason=bad.reason, value=shown, numbers=numbers)
-    values = tuple(one.value for one in numbers if one.value is not None)
-    state: State = "ok" if all(one.state == "ok" for one in numbers) else "not settled"
+    values = tuple(number.value for number in numbers if number.value is not None)
+    state: State = "ok" if all(number.state == "ok" for number in numbers) else "not settled"
     return Side(
         subject=subject, state=state, reason="", value=_of_repeats(values, name), values=values, numbers=numbers
     )

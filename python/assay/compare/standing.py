@@ -58,12 +58,17 @@ class Ranked:
     @property
     def counted(self) -> tuple[Standing, ...]:
         """Those that are ranked, the best first."""
-        return tuple(sorted((one for one in self.standings if one.order is not None), key=lambda one: one.order or 0))
+        return tuple(
+            sorted(
+                (standing for standing in self.standings if standing.order is not None),
+                key=lambda standing: standing.order or 0,
+            )
+        )
 
 
-def ranked_numbers(found: Comparison) -> Iterator[Ranked]:
+def ranked_numbers(comparison: Comparison) -> Iterator[Ranked]:
     """The quoted numbers that can be better or worse and of which at least two subjects have one that counts."""
-    for one in found.quoted:
+    for one in comparison.quoted:
         counted = [entry for entry in one.entries if entry.order is not None]
         if len(counted) >= _COUNT_MIN:
             yield _ranked(one, counted)
@@ -79,15 +84,15 @@ def share_of_best(name: NumberName, value: float | None, best: float | None) -> 
     return value / best if name.better == "higher" else best / value
 
 
-def _ranked(one: Compared, counted: Sequence[Entry]) -> Ranked:
+def _ranked(number: Compared, counted: Sequence[Entry]) -> Ranked:
     first, second, *_ = sorted(counted, key=lambda entry: entry.order or 0)
-    standings = tuple(_standing(one.name, entry, first.side) for entry in one.entries)
-    known = uncertainty(first.side, second.side, one.name).reach() is not None
+    standings = tuple(_standing(number.name, entry, first.side) for entry in number.entries)
+    known = uncertainty(first.side, second.side, number.name).reach() is not None
     return Ranked(
-        name=one.name,
+        name=number.name,
         standings=standings,
-        best=standings[one.entries.index(first)],
-        ahead=told_apart(one.name, first.side, second.side) if known else None,
+        best=standings[number.entries.index(first)],
+        ahead=told_apart(number.name, first.side, second.side) if known else None,
     )
 
 

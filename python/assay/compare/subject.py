@@ -49,10 +49,10 @@ class LoadedRun:
 
     def __post_init__(self) -> None:
         """Work the numbers out once."""
-        found = {one.name.key: one for test in self.tests for one in numbers_of(test)}
+        result = {one.name.key: one for test in self.tests for one in numbers_of(test)}
         if self.price:
-            found |= {one.name.key: one for one in priced(found.values(), self.price)}
-        object.__setattr__(self, "numbers", found)
+            result |= {one.name.key: one for one in priced(result.values(), self.price)}
+        object.__setattr__(self, "numbers", result)
         object.__setattr__(self, "states", {test.prefix: test_state(test) for test in self.tests})
 
     @property
@@ -102,40 +102,40 @@ class Subject:
 def check_given_once(runs: Sequence[LoadedRun]) -> None:
     """Raise UsageError where a run is named twice, or is a copy of another."""
     seen: dict[str, LoadedRun] = {}
-    for one in runs:
-        if one.content in seen:
-            reason = f"holds the same as {seen[one.content].path}"
-            raise UsageError(one.path, reason, "name each run once: a copy is no repeat")
-        seen[one.content] = one
+    for run in runs:
+        if run.content in seen:
+            reason = f"holds the same as {seen[run.content].path}"
+            raise UsageError(run.path, reason, "name each run once: a copy is no repeat")
+        seen[run.content] = run
 
 
 def check_independent(runs: Sequence[LoadedRun]) -> None:
     """Raise UsageError where repeats of a simulated drive have the same seed: it does the very same again."""
     seen: dict[object, LoadedRun] = {}
-    for one in runs:
-        if not one.simulated:
+    for run in runs:
+        if not run.simulated:
             continue
-        key = (one.run.identity.id, one.run.plan.get("seed"))
+        key = (run.run.identity.id, run.run.plan.get("seed"))
         if key in seen:
             reason = f"is no repeat of {seen[key].path}: the simulated drive and the seed are the same"
-            raise UsageError(one.path, reason, "run each repeat with another --seed")
-        seen[key] = one
+            raise UsageError(run.path, reason, "run each repeat with another --seed")
+        seen[key] = run
 
 
 def subjects_of(runs: Sequence[LoadedRun], *, repeats: bool) -> list[tuple[LoadedRun, ...]]:
     """The runs as subjects: each by itself, or those of one drive and firmware together as repeats."""
     if not repeats:
-        return [(one,) for one in runs]
-    found: dict[object, list[LoadedRun]] = {}
+        return [(run,) for run in runs]
+    result: dict[object, list[LoadedRun]] = {}
     for one in runs:
         identity = one.run.identity
-        found.setdefault((identity.id, identity.serial, identity.firmware), []).append(one)
-    return [tuple(group) for group in found.values()]
+        result.setdefault((identity.id, identity.serial, identity.firmware), []).append(one)
+    return [tuple(group) for group in result.values()]
 
 
 def named(groups: Iterable[tuple[LoadedRun, ...]]) -> tuple[Subject, ...]:
     """Subjects with letters in the order given, under their own names."""
-    return tuple(_named(letter(place), runs) for place, runs in enumerate(groups))
+    return tuple(_named(letter(index), runs) for index, runs in enumerate(groups))
 
 
 def blinded(groups: Iterable[tuple[LoadedRun, ...]], key: str) -> tuple[Subject, ...]:
@@ -145,12 +145,12 @@ def blinded(groups: Iterable[tuple[LoadedRun, ...]], key: str) -> tuple[Subject,
     same letters, and who does not know the key and the runs learns nothing from them.
     """
     ordered = sorted(groups, key=lambda runs: _keyed(runs, key))
-    return tuple(_blinded(letter(place), runs) for place, runs in enumerate(ordered))
+    return tuple(_blinded(letter(index), runs) for index, runs in enumerate(ordered))
 
 
-def letter(place: int) -> str:
+def letter(index: int) -> str:
     """The letter of a place from 0. Worked: 0 -> ``A``, 25 -> ``Z``, 26 -> ``AA``."""
-    return ("" if place < _LETTERS else chr(ord("A") + place // _LETTERS - 1)) + chr(ord("A") + place % _LETTERS)
+    return ("" if index < _LETTERS else chr(ord("A") + index // _LETTERS - 1)) + chr(ord("A") + index % _LETTERS)
 
 
 def _named(name: str, runs: tuple[LoadedRun, ...]) -> Subject:
@@ -212,5 +212,5 @@ def _capacity(runs: Sequence[LoadedRun]) -> str:
 
 
 def _keyed(runs: Sequence[LoadedRun], key: str) -> str:
-    content = "\n".join(sorted(one.content for one in runs)).encode()
+    content = "\n".join(sorted(run.content for run in runs)).encode()
     return hmac.new(key.encode(), content, hashlib.sha256).hexdigest()

@@ -51,17 +51,17 @@ _ROWS = (
 )
 
 
-def published_rows(found: Comparison) -> list[tuple[str, Compared]]:
+def published_rows(comparison: Comparison) -> list[tuple[str, Compared]]:
     """The rows of the table of 2012 that any run has, each under its published title.
 
     Of a cell only the variable of its test counts, and a maximum where that variable is a response time.
     """
-    variables = _variables(found)
+    variables = _variables(comparison)
     return [
-        (row.title, one)
+        (row.title, number)
         for row in _ROWS
-        for one in found.numbers
-        if one.name.cell_label == row.label and one.name.name in row.names and _counts(one.name, variables)
+        for number in comparison.numbers
+        if number.name.cell_label == row.label and number.name.name in row.names and _counts(number.name, variables)
     ]
 
 
@@ -72,22 +72,22 @@ def _counts(name: NumberName, variables: dict[tuple[str, object], NumberName]) -
     return name is variable or (name.stat == "maximum" and variable.unit == "ms")
 
 
-def _variables(found: Comparison) -> dict[tuple[str, object], NumberName]:
+def _variables(comparison: Comparison) -> dict[tuple[str, object], NumberName]:
     """The variable of each cell of a test loop, which is the first number of the cell."""
     cells: dict[tuple[str, object], NumberName] = {}
-    for one in found.numbers:
-        if {key for key, _ in one.name.cell} == {"block_kib", "read_pct"}:
-            cells.setdefault((one.name.test, one.name.cell), one.name)
+    for number in comparison.numbers:
+        if {key for key, _ in number.name.cell} == {"block_kib", "read_pct"}:
+            cells.setdefault((number.name.test, number.name.cell), number.name)
     return cells
 
 
-def matrix_numbers(found: Comparison) -> dict[str, list[Compared]]:
+def matrix_numbers(comparison: Comparison) -> dict[str, list[Compared]]:
     """The variables of all cells of each test loop, by test."""
-    kept = {one.key for one in _variables(found).values()}
+    kept = {variable.key for variable in _variables(comparison).values()}
     tests: dict[str, list[Compared]] = {}
-    for one in found.numbers:
-        if one.name.key in kept:
-            tests.setdefault(one.name.test, []).append(one)
+    for number in comparison.numbers:
+        if number.name.key in kept:
+            tests.setdefault(number.name.test, []).append(number)
     return tests
 
 
@@ -106,14 +106,14 @@ class Cohort:
     outliers: tuple[tuple[str, float], ...] | None
 
 
-def cohorts(found: Comparison) -> Iterator[Cohort]:
+def cohorts(comparison: Comparison) -> Iterator[Cohort]:
     """The quoted numbers of every model of which there are at least three drives that count.
 
     A sample is an outlier where its modified z-score, 0.6745 x (value - median) / median absolute deviation, is beyond
     3.5 either way, which takes at least five samples.
     """
-    for model in dict.fromkeys((one.model, one.capacity) for one in found.subjects):
-        for one in found.quoted:
+    for model in dict.fromkeys((subject.model, subject.capacity) for subject in comparison.subjects):
+        for one in comparison.quoted:
             entries = [each for each in one.entries if _is_of(each, model)]
             drives = {each.side.subject.first.run.identity.id for each in entries}
             if len(drives) == len(entries) >= COHORT_SAMPLES and one.name.stat != "maximum":

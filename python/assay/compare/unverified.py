@@ -80,18 +80,18 @@ class Unverified:
     @property
     def alike(self) -> bool:
         """Whether any of its figures lies beside one of a run."""
-        return any(entry.ratio is not None for one in self.figures for entry in one.entries)
+        return any(entry.ratio is not None for figure in self.figures for entry in figure.entries)
 
     @property
     def reasons(self) -> tuple[str, ...]:
         """Why figures have no ratio, each reason once with the run of the file and the subject."""
-        found = (
-            f"run {one.run} ({one.spec}), {entry.letter}: {entry.reason}"
-            for one in self.figures
-            for entry in one.entries
+        reasons = (
+            f"run {figure.run} ({figure.spec}), {entry.letter}: {entry.reason}"
+            for figure in self.figures
+            for entry in figure.entries
             if entry.reason
         )
-        return tuple(dict.fromkeys(found))
+        return tuple(dict.fromkeys(reasons))
 
 
 def unverified_of(
@@ -105,19 +105,19 @@ def unverified_of(
     """
     if len(results) > FILES_MAX:
         raise UsageError("RESULTS.csv", f"{len(results)} given", f"name at most {FILES_MAX} files of Iometer")
-    stages = [list(_stages(one)) for one in subjects]
-    found = tuple(_file(place, one, subjects, stages) for place, one in enumerate(results, 1))
+    stages = [list(_stages(subject)) for subject in subjects]
+    found = tuple(_file(index, result, subjects, stages) for index, result in enumerate(results, 1))
     for one in () if despite else found:
         _check_alike(one)
     return tuple(replace(one, called="blind") for one in found) if blind else found
 
 
-def _check_alike(one: Unverified) -> None:
-    if not one.alike:
-        why = "; ".join(one.reasons[:3]) or "it has no row of kind ALL"
+def _check_alike(unverified: Unverified) -> None:
+    if not unverified.alike:
+        why = "; ".join(unverified.reasons[:3]) or "it has no row of kind ALL"
         reason = f"has no run with the workload of a compared stage: {why}"
         remedy = "compare it with a run of the same file (assay run DRIVE --icf FILE), or add --despite"
-        raise UsageError(one.called, reason, remedy)
+        raise UsageError(unverified.called, reason, remedy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,15 +134,15 @@ def _stages(subject: Subject) -> Iterator[_Stage]:
     for report in first.tests:
         for asked in loads_of_run(report.test, first.run.identity):
             names: dict[str, NumberName] = {}
-            for one in first.numbers.values():
-                if one.name.test == report.prefix and dict(one.name.cell).get("stage") == asked.name:
+            for number in first.numbers.values():
+                if number.name.test == report.prefix and dict(number.name.cell).get("stage") == asked.name:
                     # All streams of a stage together come first.
-                    names.setdefault(one.name.name, one.name)
+                    names.setdefault(number.name.name, number.name)
             if names:
                 yield _Stage(asked, names)
 
 
-def _file(place: int, results: Results, subjects: Sequence[Subject], stages: Sequence[Sequence[_Stage]]) -> Unverified:
+def _file(index: int, results: Results, subjects: Sequence[Subject], stages: Sequence[Sequence[_Stage]]) -> Unverified:
     versions = dict.fromkeys(one.version for one in results.series if one.version)
     figures = [
         figure
@@ -150,7 +150,7 @@ def _file(place: int, results: Results, subjects: Sequence[Subject], stages: Seq
         for figure in _figures(number, run, list(zip(subjects, stages, strict=True)))
     ]
     return Unverified(
-        letter=f"U{place}",
+        letter=f"U{index}",
         called=results.source,
         version=", ".join(versions) or "not stated",
         run_count=sum(1 for _ in results.runs),
@@ -159,7 +159,7 @@ def _file(place: int, results: Results, subjects: Sequence[Subject], stages: Seq
 
 
 def _figures(number: int, run: ResultRun, beside: Sequence[tuple[Subject, Sequence[_Stage]]]) -> Iterator[OldFigure]:
-    row = next((one for one in run.rows if one.kind == "ALL"), None)
+    row = next((row for row in run.rows if row.kind == "ALL"), None)
     if row is None:
         return
     load = load_of_file(run, row)
@@ -176,8 +176,8 @@ def _pair(load: Load, stages: Sequence[_Stage]) -> tuple[_Stage | None, str]:
     """The stage that was asked the same, of several that of the same name; else the reason why there is none."""
     if load.errors:
         return None, f"{load.errors:,} I/Os failed"
-    named = [one for one in stages if one.asked.name_in_file.casefold() == load.name.casefold()]
-    alike = [one for one in stages if not differences_of(load, one.asked.load)]
+    named = [stage for stage in stages if stage.asked.name_in_file.casefold() == load.name.casefold()]
+    alike = [stage for stage in stages if not differences_of(load, stage.asked.load)]
     chosen = [one for one in alike if one in named] or alike
     if len(chosen) == 1:
         return chosen[0], ""

@@ -45,11 +45,11 @@ def refuse_run(
         return
     refuse_host(drive, tests, plan.io_path)
     settings = [test.settings for test in tests]
-    place_threads(drive, max(demand.thread_count for one in settings for demand in one.demands), plan.pin)
+    place_threads(drive, max(demand.thread_count for setting in settings for demand in setting.demands), plan.pin)
     request = Request(
         identity=drive,
         signatures=answers.signatures,
-        needed_bytes=max(one.range_amount_bytes for one in settings),
+        needed_bytes=max(setting.range_amount_bytes for setting in settings),
         written_bytes=sum(test.written_bytes for test in tests),
         written_bytes_max=written_bytes_max,
         drive_writes_max=answers.drive_writes_max,
@@ -60,7 +60,7 @@ def refuse_run(
     refuse_foreseen(request)
     if plan.io_path == "passthrough":
         passthrough_node(drive)
-        check_passthrough_transfer(drive, max(one.transfer_bytes_max for one in settings))
+        check_passthrough_transfer(drive, max(setting.transfer_bytes_max for setting in settings))
 
 
 def refuse_host(drive: DriveIdentity, tests: Sequence[PlannedTest], io_path: str) -> None:

@@ -64,12 +64,12 @@ class Group:
 
         Worked: TC 1 x QD 4 beside TC 2 x QD 8 on two threads -> ``[12, 8]``.
         """
-        found, place = [0] * thread_count, 0
+        depths, place = [0] * thread_count, 0
         for demand in self.demands:
             for thread in range(place, place + demand.thread_count):
-                found[thread % thread_count] += demand.queue_depth
+                depths[thread % thread_count] += demand.queue_depth
             place += demand.thread_count
-        return found
+        return depths
 
 
 def memory_bytes(plan: PlanRecord, drive: DriveIdentity, tests: Sequence[PlannedTest]) -> int:
@@ -115,8 +115,8 @@ def thread_needs(tests: Sequence[PlannedTest], io_path: str = "auto") -> list[Th
     threads = zip(*(_sizes(group, thread_count, transfer_bytes) for group in groups), strict=True)
     return [
         ThreadNeeds(depth=depth, buffer_bytes=size, file_count=files)
-        for found in threads
-        for depth, size, files in [map(max, zip(*found, strict=True))]
+        for thread in threads
+        for depth, size, files in [map(max, zip(*thread, strict=True))]
     ]
 
 
@@ -137,8 +137,8 @@ def deepest_beyond_one(tests: Sequence[PlannedTest]) -> tuple[str, str, int] | N
 
 def refuse_depth(tests: Sequence[PlannedTest]) -> None:
     """Raise UsageError where a step has several I/Os outstanding, which one system call each cannot carry."""
-    if found := deepest_beyond_one(tests):
-        test, step, depth = found
+    if result := deepest_beyond_one(tests):
+        test, step, depth = result
         reason = f"is limited to queue depth 1, and step {step!r} of {test} has queue depth {depth}"
         raise UsageError("--io-path synchronous", reason, "choose --io-path auto, or steps of queue depth 1")
 
@@ -170,7 +170,7 @@ def _groups(part: DataclassInstance, name: str) -> Iterator[Group]:
 
 
 def _groups_of_many(values: tuple[object, ...], name: str) -> Iterator[Group]:
-    steps = [one for one in values if isinstance(one, _Step)]
+    steps = [value for value in values if isinstance(value, _Step)]
     data_count = len({repr(step.pattern.data) for step in steps})
     if steps and all(isinstance(step, StepSpec) for step in steps):
         trims = any(step.pattern.operation == "trim" for step in steps)

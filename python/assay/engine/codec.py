@@ -91,12 +91,12 @@ def _decoder(record: Any) -> TypeAdapter[Any]:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    result = dict(pairs)
+    if len(result) != len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
         raise ValueError(f"holds the key {twice[:40]!r} twice")
-    return found
+    return result
 
 
 def _integer(text: str) -> int:

@@ -125,8 +125,8 @@ def _write_cache(facts: Facts) -> Finding:
 
 
 def _scheduler(facts: Facts) -> Finding:
-    found = facts.before.queue.get("scheduler")
-    return _unknown() if found is None else _warned(found == "none", coded("kept", value=found))
+    result = facts.before.queue.get("scheduler")
+    return _unknown() if result is None else _warned(result == "none", coded("kept", value=result))
 
 
 def _queue_limits(facts: Facts) -> Finding:
@@ -154,11 +154,11 @@ def _alignment(facts: Facts) -> Finding:
 
 
 def _governor(facts: Facts) -> Finding:
-    found = facts.before.governors
+    result = facts.before.governors
     idle = facts.before.idle_driver or "none"
-    if not found:
+    if not result:
         return Finding(level="unknown", reason=coded("no-governor", idle=idle))
-    return _warned(found == ("performance",), coded("governors", names=found, idle=idle))
+    return _warned(result == ("performance",), coded("governors", names=result, idle=idle))
 
 
 def _link(facts: Facts) -> Finding:
@@ -169,9 +169,9 @@ def _link(facts: Facts) -> Finding:
 
 
 def _temperature(facts: Facts) -> Finding:
-    found, limits = facts.condition.temperature_c, facts.limits
+    result, limits = facts.condition.temperature_c, facts.limits
     return banded(
-        found, limits.temperature_c_pass, limits.temperature_c_invalid, coded("temperature", celsius=found or 0)
+        result, limits.temperature_c_pass, limits.temperature_c_invalid, coded("temperature", celsius=result or 0)
     )
 
 

@@ -37,8 +37,8 @@ _PLATFORM = ("system", "cpu", "operating_system", "kernel", "tool_version", "bui
 _REASON = ("name", "level", "measured", "limit")
 
 
-def compatibility(identity: DriveIdentity, found: Sequence[Checked], refusals: Sequence[str]) -> dict[str, Any]:
-    """The facts of a drive on this host. found : the checks of ``audit_host``. refusals : of the gate, as ``examined``.
+def compatibility(identity: DriveIdentity, checks: Sequence[Checked], refusals: Sequence[str]) -> dict[str, Any]:
+    """The facts of a drive on this host. checks : of ``audit_host``. refusals : of the gate, as ``examined``.
 
     Worked: a drive with the serial ``S123`` -> ``{"known": {"serial": True, ...}}``, and no ``S123`` anywhere.
     """
@@ -53,7 +53,7 @@ def compatibility(identity: DriveIdentity, found: Sequence[Checked], refusals: S
         "commands": command_set(identity),
         "purge": purge_time(identity, "auto").method if block else None,
         "refusals": list(refusals),
-        "checks": [{name: value for name, value in facts(one).items() if name in _REASON} for one in found],
+        "checks": [{name: value for name, value in facts(check).items() if name in _REASON} for check in checks],
     }
     redacted: dict[str, Any] = json.loads(_redacted(json.dumps(content), identity))
     return redacted

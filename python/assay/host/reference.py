@@ -107,10 +107,10 @@ def _in_turn(measure: Callable[[CheckPoint], _Figures], show: Callable[[str], No
     return tuple(
         ReferencePoint(
             label=point.label,
-            iops=repeated([rate for rate, _ in found]),
-            mean_ns=repeated([mean_ns for _, mean_ns in found]),
+            iops=repeated([rate for rate, _ in result]),
+            mean_ns=repeated([mean_ns for _, mean_ns in result]),
         )
-        for point, found in zip(POINTS, zip(*rounds, strict=True), strict=True)
+        for point, result in zip(POINTS, zip(*rounds, strict=True), strict=True)
     )
 
 

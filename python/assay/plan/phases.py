@@ -96,13 +96,13 @@ def timed_phase(
     repeats: bool = False,
 ) -> PlannedPhase:
     """A part that time ends. steps : all of those that it has at most. most_ns : their sum unless said otherwise."""
-    found = [one for one in steps if one.count]
-    writing = [one for one in found if one.write_share]
+    result = [step for step in steps if step.count]
+    writing = [one for one in result if one.write_share]
     return PlannedPhase(
         name=name,
         stages=stages,
         least_ns=least_ns,
-        most_ns=sum(one.count * one.span_ns for one in found) if most_ns is None else most_ns,
+        most_ns=sum(one.count * one.span_ns for one in result) if most_ns is None else most_ns,
         writing_ns=ceil(sum(one.count * one.span_ns * one.write_share for one in writing)),
         # As many as are outstanding before a window opens, and as many behind its end.
         carried_bytes=sum(2 * one.count * _outstanding(one.demand) * one.transfer_bytes for one in writing),

@@ -54,19 +54,21 @@ def checks_of(run: StoredRun, test: StoredTest) -> tuple[Checked, ...]:
     simulated = run.identity.kind == "simulated" and not run.identity.faults
     return (
         *(
-            replace(one, finding=_SIMULATED) if simulated and one.check.number and one.level == "unknown" else one
-            for one in run_checks(test)
+            replace(run_check, finding=_SIMULATED)
+            if simulated and run_check.check.number and run_check.level == "unknown"
+            else run_check
+            for run_check in run_checks(test)
         ),
         *stimulus_audit(run, test),
     )
 
 
-def checks_table(caption: str, found: Sequence[Checked], notes: Sequence[str] = ()) -> Table:
+def checks_table(caption: str, checks: Sequence[Checked], notes: Sequence[str] = ()) -> Table:
     """Lay out checks, a row each. Worked: 30 merges in one sequence print ``WARN``, ``1 of 10``, ``30``, ``0``."""
     return Table(
         caption=caption,
         columns=("No.", "Check", "Passes", "Level", "Beyond", "Worst", "Limit", "Where", "Finding"),
-        rows=tuple(_row(one) for one in found),
+        rows=tuple(_row(check) for check in checks),
         notes=tuple(paragraph(note) for note in notes),
     )
 
@@ -92,9 +94,9 @@ def printed_checks(tests: Sequence[TestReport]) -> Table:
 
     Where there is none, every check by test instead.
     """
-    larger = ((one, larger_lead_ins(tuple(asked_steps(one.test)))) for one in tests)
+    larger = ((test, larger_lead_ins(tuple(asked_steps(test.test)))) for test in tests)
     own = [f"{one.label}: {text(note)}" for one, note in larger if note]
-    rows = tuple((one.label, *_row(check)[1:]) for one in tests for check in _open(kept_checks(one)))
+    rows = tuple((test.label, *_row(check)[1:]) for test in tests for check in _open(kept_checks(test)))
     notes = (f"{'; '.join(map(_counted, tests))}.", *_NOTES, *own)
     if not rows:
         every = checks_by_test(tests)
@@ -105,13 +107,13 @@ def printed_checks(tests: Sequence[TestReport]) -> Table:
 
 def checks_by_test(tests: Sequence[TestReport]) -> Table:
     """Lay out what is checked, a row each, with how each test came out; empty where a test has no such check."""
-    found = [{one.check.title: one for one in kept_checks(test)} for test in tests]
-    titles = {title: one for checks in found for title, one in checks.items()}
+    result = [{kept_check.check.title: kept_check for kept_check in kept_checks(test)} for test in tests]
+    titles = {title: one for checks in result for title, one in checks.items()}
     rows = tuple(
-        (title, one.check.passes, *(level_text(checks[title].level) if title in checks else "" for checks in found))
+        (title, one.check.passes, *(level_text(checks[title].level) if title in checks else "" for checks in result))
         for title, one in titles.items()
     )
-    columns = ("Check", "Passes", *(one.label for one in tests))
+    columns = ("Check", "Passes", *(test.label for test in tests))
     note = "Every limit and value: see the HTML report and results.json."
     return Table(caption="What is checked", columns=columns, rows=rows, notes=(note,))
 
@@ -125,14 +127,14 @@ def _counted(test_report: TestReport) -> str:
 _SAID: dict[Level, str] = {"pass": "passed", "n/a": "do not apply"}
 
 
-def _settled(found: Sequence[Checked]) -> dict[Level, list[Checked]]:
+def _settled(checks: Sequence[Checked]) -> dict[Level, list[Checked]]:
     """The checks that passed, and those that do not apply."""
-    groups = {level: [one for one in found if one.level == level] for level in _SAID}
+    groups = {level: [check for check in checks if check.level == level] for level in _SAID}
     return {level: same for level, same in groups.items() if same}
 
 
-def _open(found: Sequence[Checked]) -> list[Checked]:
-    return [one for one in found if one.level not in _SAID]
+def _open(checks: Sequence[Checked]) -> list[Checked]:
+    return [check for check in checks if check.level not in _SAID]
 
 
 def level_text(level: Level) -> str:

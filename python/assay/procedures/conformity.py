@@ -30,8 +30,8 @@ def derived_deviations(run: StoredRun) -> tuple[str, ...]:
     Raises StoreError where the run's edition is not one of this version.
     """
     edition = stored_edition(run.edition)
-    found = [line for test in run.tests for line in _of_test(test, edition, run.identity)]
-    return tuple(dict.fromkeys([*(edition_departures(edition) if run.tests else ()), *found]))
+    deviations = [line for test in run.tests for line in _of_test(test, edition, run.identity)]
+    return tuple(dict.fromkeys([*(edition_departures(edition) if run.tests else ()), *deviations]))
 
 
 def _of_test(test: StoredTest, edition: Edition, drive: DriveIdentity) -> Iterator[str]:
@@ -59,9 +59,9 @@ def short_window_text(test: StoredTest) -> Iterator[str]:
 
     Worked: 772 completions with 1,024 outstanding -> ``"1 window of tp-1024 with fewer completions than I/Os ..."``.
     """
-    found = short_windows(tuple(asked_steps(test)))
-    if found:
-        fewest, where = min((count, str(place)) for place, count in found.items())
-        number = "1 window" if len(found) == 1 else f"{len(found)} windows"
+    result = short_windows(tuple(asked_steps(test)))
+    if result:
+        fewest, where = min((count, str(place)) for place, count in result.items())
+        number = "1 window" if len(result) == 1 else f"{len(result)} windows"
         least = f"the least {fewest} in {where}"
         yield f"{number} of {test.settings.test} with fewer completions than I/Os outstanding, {least}"

@@ -21,8 +21,8 @@ def conformity_label(run: StoredRun) -> str:
     the last with its deviations where there are any.
     Worked: a simulated drive without deviations -> ``"simulated drive"``.
     """
-    found = "; ".join(deviations(run))
-    return f"{conformity_head(run)}: {found}" if found else conformity_head(run)
+    result = "; ".join(deviations(run))
+    return f"{conformity_head(run)}: {result}" if result else conformity_head(run)
 
 
 def conformity_head(run: StoredRun) -> str:

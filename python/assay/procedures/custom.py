@@ -145,7 +145,7 @@ class CustomReport(TestReport):
         """The test in the words of headers and summaries."""
         settings = self.test.settings
         share = share_label(self.run, settings.range_amount_bytes)
-        names = [one.name for one in self.test.sequences if one.role == "measure"]
+        names = [sequence.name for sequence in self.test.sequences if sequence.role == "measure"]
         return TestFacts(
             dependent="see the page of the test",
             test_area=share,
@@ -160,12 +160,12 @@ class CustomReport(TestReport):
     @property
     def outline(self) -> str:
         """What the test measured; its lengths are its own settings."""
-        names = [one.name for one in self.test.sequences if one.role == "measure"]
+        names = [sequence.name for sequence in self.test.sequences if sequence.role == "measure"]
         return f"{self.title}, {count_label(len(names), 'measured sequence')}."
 
     def report_pages(self) -> tuple[Page, ...]:
         """A page of values, and one per figure."""
-        rows = tuple((one.item, _text(one.value), one.unit) for one in self.result.values)
+        rows = tuple((value.item, _text(value.value), value.unit) for value in self.result.values)
         values = Table(caption=self.title, columns=("Value", "", "Unit"), rows=rows)
         figures = tuple((figure.alt, (figure,)) for figure in self.figures)
         return self.pages(
@@ -177,20 +177,20 @@ class CustomReport(TestReport):
         """Every value."""
         return tuple(
             Selected(
-                item=one.item,
-                unit=one.unit,
-                value=_text(one.value),
+                item=value.item,
+                unit=value.unit,
+                value=_text(value.value),
                 basis=NO_RULE,
                 claim=claim_label(self.run, None),
             )
-            for one in self.result.values
+            for value in self.result.values
         )
 
     def numbers(self) -> Iterator[Measure]:
         """Every value, each an item of its own."""
-        for one in self.result.values:
+        for value in self.result.values:
             basis = coded("withheld", reason=self.result.withheld) if self.result.withheld else coded("own-value")
-            yield quoted((("item", one.item),), one.unit, one.item, one.value, basis)
+            yield quoted((("item", value.item),), value.unit, value.item, value.value, basis)
         yield from TestReport.numbers(self)
 
     def own_settings(self) -> tuple[Entry, ...]:
@@ -211,10 +211,10 @@ class CustomReport(TestReport):
     def _values(self, key: str = "values") -> ResultTable:
         value = Column("value", "Value")
         columns: Declared[Value] = [
-            (Column("item", "Number", role="key"), lambda one: one.item),
-            (replace(value, only="tables"), lambda one: one.value),
-            (UNIT, lambda one: one.unit),
-            (replace(value, only="results"), lambda one: one.value),
+            (Column("item", "Number", role="key"), lambda value: value.item),
+            (replace(value, only="tables"), lambda value: value.value),
+            (UNIT, lambda value: value.unit),
+            (replace(value, only="results"), lambda value: value.value),
         ]
         return table_of(key, self.title, columns, self.result.values, section="results")
 

@@ -57,7 +57,9 @@ def short_histogram(settings: TestSettings, asked_seconds: float, test: StoredTe
     asked_ns = round(asked_seconds * SECOND_NS)
     if not asked_ns or (test is not None and not ran_to_its_end(test)):
         return
-    steps = None if test is None else [step for one in kept_histograms(test) for step in one.steps]
+    steps = (
+        None if test is None else [step for kept_histogram in kept_histograms(test) for step in kept_histogram.steps]
+    )
     if not steps and (steps is not None or not settings.histogram_ns):
         yield f"no response-time histogram; the edition requires {duration_label(asked_ns)}"
     elif steps is not None or settings.histogram_ns < asked_ns:

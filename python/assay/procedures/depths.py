@@ -27,7 +27,7 @@ def depth_insights(about: Subject, depths: Sequence[Depth]) -> Iterator[Insight]
     depths : ascending. Nothing where the deepest is the first that is enough, as the drive may take more.
     Worked: 8,333 IOPS at QD 1, 33,332 at QD 8, 33,330 at QD 256 -> saturates at QD 8, 4 times QD 1.
     """
-    known = [one for one in depths if one[1]]
+    known = [depth for depth in depths if depth[1]]
     if len(known) < 2:  # noqa: PLR2004 - two to compare
         return
     (first, least, _), (deepest, _, wait) = known[0], known[-1]

@@ -22,7 +22,9 @@ _SUFFIX, _BASE = ".toml", "base"
 @cache
 def edition_model() -> type[Edition]:
     """The form of an edition: what all tests share, and a table for each test, None where it has no such test."""
-    tables: dict[str, Any] = {one.name: (one.table | None, None) for one in procedures() if one.table is not None}
+    tables: dict[str, Any] = {
+        procedure.name: (procedure.table | None, None) for procedure in procedures() if procedure.table is not None
+    }
     return create_model("Edition", __base__=Edition, **tables)
 
 

@@ -21,23 +21,23 @@ def outside_procedures(taken: set[str]) -> Iterator[Procedure[Any, Any]]:
     Raises UsageError naming the package whose procedure cannot be loaded, is none, or has a name that is taken.
     """
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
-        found = _loaded(entry)
-        if found.name in taken or found.key in taken:
-            raise _refused(entry, f"is named {found.name}, as another is")
-        if found.kind != "custom":
-            raise _refused(entry, f"says that it is a {found.kind} of the specification")
-        taken |= {found.name, found.key}
-        yield found
+        procedures = _loaded(entry)
+        if procedures.name in taken or procedures.key in taken:
+            raise _refused(entry, f"is named {procedures.name}, as another is")
+        if procedures.kind != "custom":
+            raise _refused(entry, f"says that it is a {procedures.kind} of the specification")
+        taken |= {procedures.name, procedures.key}
+        yield procedures
 
 
 def _loaded(entry: EntryPoint) -> Procedure[Any, Any]:
     try:
-        found = entry.load()
+        result = entry.load()
     except Exception as error:
         raise _refused(entry, f"cannot be loaded ({type(error).__name__}: {error})") from error
-    if not isinstance(found, Procedure):
-        raise _refused(entry, f"is a {type(found).__name__}, not a Procedure")
-    return found
+    if not isinstance(result, Procedure):
+        raise _refused(entry, f"is a {type(result).__name__}, not a Procedure")
+    return result
 
 
 def _refused(entry: EntryPoint, reason: str) -> UsageError:

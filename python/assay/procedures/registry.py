@@ -74,17 +74,17 @@ def procedures() -> tuple[Procedure[Any, Any], ...]:
 
 def tests() -> tuple[Procedure[Any, Any], ...]:
     """What ``--test`` takes: the tests of the specification and those of other packages."""
-    return tuple(one for one in procedures() if one.kind != "study")
+    return tuple(procedure for procedure in procedures() if procedure.kind != "study")
 
 
 def studies() -> tuple[Procedure[Any, Any], ...]:
     """What ``--study`` takes."""
-    return tuple(one for one in procedures() if one.kind == "study")
+    return tuple(procedure for procedure in procedures() if procedure.kind == "study")
 
 
 def option_tables() -> dict[str, type[Options]]:
     """The tables of a plan file by name; all studies share one."""
-    return {one.key: one.options for one in procedures()}
+    return {procedure.key: procedure.options for procedure in procedures()}
 
 
 def find_procedure(name: str) -> Procedure[Any, Any]:
@@ -92,8 +92,8 @@ def find_procedure(name: str) -> Procedure[Any, Any]:
 
     Raises UsageError where there is none: the run was made with a package that is not installed.
     """
-    found = next((one for one in procedures() if one.name == name), None)
-    if found is None:
-        known = ", ".join(one.name for one in procedures())
+    result = next((procedure for procedure in procedures() if procedure.name == name), None)
+    if result is None:
+        known = ", ".join(procedure.name for procedure in procedures())
         raise UsageError(f"test {name!r}", "is not known", f"install the package that it comes from; known are {known}")
-    return found
+    return result

@@ -42,13 +42,13 @@ _LISTED = {"host", "drive-events", ENDED}
 _TEST, _KIND, _WHERE = (Column(key, key.capitalize(), role="key") for key in ("test", "kind", "where"))
 _WHAT = Column("what", "What was found")
 _COLUMNS: Declared[Found] = (
-    (_TEST, lambda one: one.test),
-    (_KIND, lambda one: one.kind),
-    (_WHERE, lambda one: str(one.where)),
-    (_WHAT, lambda one: text(one.what)),
-    (Column("measured", "Measured"), lambda one: one.measured),
-    (Column("limit", "Limit"), lambda one: one.limit),
-    (UNIT, lambda one: one.unit),
+    (_TEST, lambda finding: finding.test),
+    (_KIND, lambda finding: finding.kind),
+    (_WHERE, lambda finding: str(finding.where)),
+    (_WHAT, lambda finding: text(finding.what)),
+    (Column("measured", "Measured"), lambda finding: finding.measured),
+    (Column("limit", "Limit"), lambda finding: finding.limit),
+    (UNIT, lambda finding: finding.unit),
 )
 _GATHERED: Declared[Gathered] = (
     (_TEST, lambda one: one.test),
@@ -72,26 +72,26 @@ _NOTE = (
 
 def run_findings(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Found, ...]:
     """Everything found in a run, test by test, then what is of all tests; each once."""
-    found = [replace(said, test=one.name.upper()) for one in tests for said in _of(one)]
-    found += [Found(test=one.test.upper(), kind="not run", what=_stated(one.reason)) for one in run.skipped]
-    found += [Found(test=ALL_TESTS, kind="resumed", what=_stated(line)) for line in break_texts(run)]
-    found += [Found(test=ALL_TESTS, kind="deviation", what=_stated(line)) for line in deviations(run)]
-    return tuple(dict.fromkeys(found))
+    findings = [replace(said, test=test.name.upper()) for test in tests for said in _of(test)]
+    findings += [Found(test=one.test.upper(), kind="not run", what=_stated(one.reason)) for one in run.skipped]
+    findings += [Found(test=ALL_TESTS, kind="resumed", what=_stated(line)) for line in break_texts(run)]
+    findings += [Found(test=ALL_TESTS, kind="deviation", what=_stated(line)) for line in deviations(run)]
+    return tuple(dict.fromkeys(findings))
 
 
-def finding_data(found: Sequence[Found]) -> ResultTable:
+def finding_data(findings: Sequence[Found]) -> ResultTable:
     """The list as a table of CSV files, workbook and ``results.json``."""
-    return table_of("findings", FINDINGS, _COLUMNS, found, words=Words(none=""))
+    return table_of("findings", FINDINGS, _COLUMNS, findings, words=Words(none=""))
 
 
-def gathered_data(found: Sequence[Found]) -> ResultTable:
+def gathered_data(findings: Sequence[Found]) -> ResultTable:
     """The list as people read it: a row for each finding with its places."""
-    return table_of("gathered", FINDINGS, _GATHERED, gathered(found), section="results")
+    return table_of("gathered", FINDINGS, _GATHERED, gathered(findings), section="results")
 
 
-def finding_tables(found: Sequence[Found]) -> list[Table]:
+def finding_tables(findings: Sequence[Found]) -> list[Table]:
     """The list as people read it, a row for each finding with its places, a table for each page of it."""
-    listed = [(one.test, one.kind, one.where, f"{one.count:,}", one.what) for one in gathered(found)]
+    listed = [(one.test, one.kind, one.where, f"{one.count:,}", one.what) for one in gathered(findings)]
     rows = tuple(listed) or ((ALL_TESTS, "none", "", "", "no findings"),)
     starts = range(0, len(rows), ROWS_MAX)
     return [
@@ -100,34 +100,34 @@ def finding_tables(found: Sequence[Found]) -> list[Table]:
             columns=tuple(column.title for column, _ in _GATHERED),
             rows=rows[start : start + ROWS_MAX],
             merged=(_TEST.title, _KIND.title),
-            notes=(f"{_PLACES.format(count=len(found))} {_NOTE}",) if start == starts[-1] else (),
+            notes=(f"{_PLACES.format(count=len(findings))} {_NOTE}",) if start == starts[-1] else (),
         )
         for start in starts
     ]
 
 
-def _of(one: TestReport) -> Iterator[Found]:
+def _of(test_report: TestReport) -> Iterator[Found]:
     """Everything found in one test, without its name."""
-    yield from _without_figure(one)
-    for cell in one.moved_cells():
+    yield from _without_figure(test_report)
+    for cell in test_report.moved_cells():
         said = Found(test="", kind="moved", where=Place(cell.label), what=_stated(cell.text))
         yield replace(said, measured=cell.apart, limit=cell.limit, unit="share")
-    yield from map(beyond, checks_beyond(one))
+    yield from map(beyond, checks_beyond(test_report))
 
 
 def beyond(check: Checked) -> Found:
     """What a check found in its worst place, and how many places are beyond the limit."""
-    found, unit = check.finding, check.check.unit
-    what = coded("titled", title=check.check.title, reason=found.reason)
+    result, unit = check.finding, check.check.unit
+    what = coded("titled", title=check.check.title, reason=result.reason)
     if check.marked > 1:
         what = coded("several", what=what, marked=check.marked, judged=check.judged)
     return Found(
         test="",
         kind="check",
-        where=found.where,
+        where=result.where,
         what=what,
-        measured=_natural(found.measured, unit),
-        limit=_natural(found.limit, unit),
+        measured=_natural(result.measured, unit),
+        limit=_natural(result.limit, unit),
         unit=unit,
     )
 
@@ -159,22 +159,24 @@ def _stated(words: str) -> Coded:
     return coded("reason", reason=words)
 
 
-def checks_beyond(one: TestReport) -> list[Checked]:
+def checks_beyond(test_report: TestReport) -> list[Checked]:
     """The checks of a test that found something beyond their limit, without those of which more is listed."""
-    return [check for check in kept_checks(one) if check.level in {"warn", "invalid"} and check.name not in _LISTED]
+    return [
+        check for check in kept_checks(test_report) if check.level in {"warn", "invalid"} and check.name not in _LISTED
+    ]
 
 
-def _events(one: TestReport) -> Iterator[Found]:
-    for sequence in one.test.sequences:
+def _events(test_report: TestReport) -> Iterator[Found]:
+    for sequence in test_report.test.sequences:
         for step in sequence.steps:
             for event in disturbing(step):
                 place = Place(paragraph(f"{sequence.name}, {step.label}"))
                 yield Found(test="", kind="drive event", where=place, what=_stated(event.text))
 
 
-def _host(one: TestReport) -> Iterator[Found]:
-    counted = {id(sequence) for sequence in counted_sequences(one.test)}
-    for sequence in one.test.sequences:
+def _host(test_report: TestReport) -> Iterator[Found]:
+    counted = {id(sequence) for sequence in counted_sequences(test_report.test)}
+    for sequence in test_report.test.sequences:
         found = sequence_host(sequence)
         if found[0].marked:
             no_result = None if id(sequence) in counted else coded("in-no-result")

@@ -46,14 +46,14 @@ def tails(subject: Subject, times: ResponseTimes | None) -> Iterator[Insight]:
     """
     middle = times.percentile(_MEDIAN) if times else None
     known = [(share, slow) for share in _TAILS if times and middle and (slow := times.percentile(share))]
-    found = (
+    result = (
         insight(
             "tail", subject, median_ms=middle, share=share, slow_ms=slow, ratio=slow / middle,
             slowest_ms=_beyond(times, slow),
         )
         for share, slow in known if middle
     )  # fmt: skip
-    yield from list(filter(is_raised, found))[:1]
+    yield from list(filter(is_raised, result))[:1]
 
 
 def stalls(subject: Subject, measured: Iterable[Waited]) -> Iterator[Insight]:
@@ -62,16 +62,16 @@ def stalls(subject: Subject, measured: Iterable[Waited]) -> Iterator[Insight]:
     Worked: eight in flight, 80 I/Os of 400 ms among millions of 0.1 ms in five minutes -> 10 times, 1.3 % of the time.
     """
     all_of_them = tuple(measured)
-    found = [one for waits in all_of_them for one in _stalled(waits)]
-    if found:
-        longest = max(found, key=lambda one: one.longest_ms)
+    result = [one for waits in all_of_them for one in _stalled(waits)]
+    if result:
+        longest = max(result, key=lambda one: one.longest_ms)
         span = sum(one.span_ms for one in all_of_them)
         yield insight(
             "stalls",
             subject,
-            count=sum(one.count for one in found),
+            count=sum(one.count for one in result),
             longest_ms=longest.longest_ms,
-            share=sum(one.lost_ms for one in found) / span if span else None,
+            share=sum(one.lost_ms for one in result) / span if span else None,
             ratio=longest.ratio,
         )
 

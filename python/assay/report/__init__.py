@@ -88,21 +88,21 @@ def render(
     written before.
     """
     tests = reports_of_tests(run)
-    spread = cache(lambda: [one.distribution() for one in tests])
-    found = cache(lambda: run_findings(run, tests))
-    laid_out = cache(lambda: _laid_out(run, tests, spread(), found()))
+    spread = cache(lambda: [test.distribution() for test in tests])
+    result = cache(lambda: run_findings(run, tests))
+    laid_out = cache(lambda: _laid_out(run, tests, spread(), result()))
     front = cache(lambda: report_front(run, tests, held(tests)))
     picture = cache(_picture)
     grouped = cache(lambda: _tables_of_tests(tests, spread()))
-    of_run = cache(lambda: list(_run_tables(run, tests, found())))
+    of_run = cache(lambda: list(_run_tables(run, tests, result())))
     begun = _begun(lambda: Paper(report=laid_out(), front=front()), picture) if "pdf" in formats else None
     makers: dict[Format, Maker] = {
-        "json": lambda: [(RESULTS, results_json(run, tests, spread(), found()))],
+        "json": lambda: [(RESULTS, results_json(run, tests, spread(), result()))],
         "csv": lambda: [
             *((f"{table.key}.csv", table_csv(table)) for table in (*chain.from_iterable(grouped()), *of_run())),
-            *(file for one in tests for file in one.other_files(_suffix(one))),
+            *(file for test in tests for file in test.other_files(_suffix(test))),
         ],
-        "xlsx": lambda: _workbook(run, list(zip(tests, grouped(), strict=True)), of_run(), found()),
+        "xlsx": lambda: _workbook(run, list(zip(tests, grouped(), strict=True)), of_run(), result()),
         "html": lambda: _html(laid_out(), front()),
         "pdf": lambda: _pdf(Paper(report=laid_out(), front=front()), picture, begun),
     }
@@ -164,16 +164,16 @@ def build_report(run: StoredRun) -> Report:
     Raises VerificationError as ``render``; StoreError where there is nothing to report.
     """
     tests = reports_of_tests(run)
-    return _laid_out(run, tests, [one.distribution() for one in tests], run_findings(run, tests))
+    return _laid_out(run, tests, [test.distribution() for test in tests], run_findings(run, tests))
 
 
 def _laid_out(
-    run: StoredRun, tests: list[TestReport], spread: Sequence[Distribution | None], found: Sequence[Found]
+    run: StoredRun, tests: list[TestReport], spread: Sequence[Distribution | None], findings: Sequence[Found]
 ) -> Report:
     edition = tests[0].edition
-    of_tests = [list(test_pages(one.prefix, verdict(one), (test_page(one), *one.report_pages()))) for one in tests]
+    of_tests = [list(test_pages(test.prefix, verdict(test), (test_page(test), *test.report_pages()))) for test in tests]
     pages = _numbered([all_tests_page(run, edition, tests), *chain.from_iterable(of_tests)])
-    times, listed = distribution.pages(tests, spread), finding_tables(found)
+    times, listed = distribution.pages(tests, spread), finding_tables(findings)
     behind = _numbered_behind([selected_page(run, edition, tests), *disclosure.pages(run, tests, listed), *times])
     tool = f"{printable(run.platform.tool)} {printable(run.platform.tool_version)}"
     return Report(
@@ -194,9 +194,9 @@ def _named(run: StoredRun) -> str:
 
 
 def _behind_tests(tests: Sequence[TestReport], spread: Sequence[Distribution | None]) -> Iterator[Block]:
-    for one, found in zip(tests, spread, strict=True):
+    for one, result in zip(tests, spread, strict=True):
         yield from disclosure.test_blocks(one)
-        yield from screen_blocks(found) if found else ()
+        yield from screen_blocks(result) if result else ()
 
 
 def _numbered(pages: list[Page]) -> tuple[Page, ...]:
@@ -230,7 +230,7 @@ def _test_report(run: StoredRun, test: StoredTest, number: int, edition: Edition
 def _numbered_tests(run: StoredRun) -> list[tuple[int, StoredTest]]:
     """List the tests of a run, each with its place among those of the same name, from 1."""
     names = [test.settings.test for test in run.tests]
-    return [(names[: place + 1].count(names[place]), test) for place, test in enumerate(run.tests)]
+    return [(names[: index + 1].count(names[index]), test) for index, test in enumerate(run.tests)]
 
 
 def _tables_of_tests(tests: Sequence[TestReport], spread: Sequence[Distribution | None]) -> list[list[ResultTable]]:
@@ -245,10 +245,10 @@ def _unlike(table: ResultTable, taken: set[str]) -> ResultTable:
     return replace(table, key=key)
 
 
-def _run_tables(run: StoredRun, tests: Sequence[TestReport], found: Sequence[Found]) -> Iterator[ResultTable]:
+def _run_tables(run: StoredRun, tests: Sequence[TestReport], findings: Sequence[Found]) -> Iterator[ResultTable]:
     """Claims and baseline where the plan states them, and what a reader must know."""
     yield from (one for one in (claim_data(run, tests), baseline_data(run, tests)) if one.rows)
-    yield finding_data(found)
+    yield finding_data(findings)
 
 
 def _tables(test_report: TestReport, spread: Distribution | None) -> Iterator[ResultTable]:
@@ -307,9 +307,9 @@ def _workbook(
     run: StoredRun,
     tests: Sequence[tuple[TestReport, Sequence[ResultTable]]],
     tables: Sequence[ResultTable],
-    found: Sequence[Found],
+    findings: Sequence[Found],
 ) -> Contents:
     from assay.report.formats.workbook.book import workbook  # noqa: PLC0415
     from assay.report.formats.workbook.run import run_book  # noqa: PLC0415
 
-    return [("report.xlsx", workbook(run_book(run, tests, tables, found)))]
+    return [("report.xlsx", workbook(run_book(run, tests, tables, findings)))]

@@ -41,7 +41,7 @@ def counted(steps: Sequence[StepRecord]) -> tuple[Counted, Counted]:
     before = steps[0].counters_before
     # Of steps side by side, the first has what was counted for all.
     after = next((step.counters_after for step in reversed(steps) if step.counters_after is not None), None)
-    found = []
+    result = []
     for direction, prefix in (("reads", "read"), ("writes", "write")):
         sides = [getattr(step, prefix) for step in steps]
         moved_bytes, requests, merges = (
@@ -56,8 +56,8 @@ def counted(steps: Sequence[StepRecord]) -> tuple[Counted, Counted]:
             requests=requests,
             merges=merges,
         )
-        found.append(one)
-    reads, writes = found
+        result.append(one)
+    reads, writes = result
     return reads, writes
 
 
@@ -99,12 +99,12 @@ def program_pairs(test: StoredTest) -> Iterator[tuple[StoredSequence | None, Sto
 
 def _program_audit(sequence: StoredSequence, before: StoredSequence | None) -> SequenceAudit:
     reads, writes = counted(sequence.steps)
-    found = sequence_gap(before, sequence) if before else None
+    result = sequence_gap(before, sequence) if before else None
     return SequenceAudit(
         name=sequence.name,
         read_bytes=(reads.byte_count, reads.counted_bytes),
         write_bytes=(writes.byte_count, writes.counted_bytes),
         gap_ns=gap_before_ns(before, sequence),
-        beyond_ns=found.measured if found else None,
+        beyond_ns=result.measured if result else None,
         host=sequence_host(sequence),
     )

@@ -60,8 +60,8 @@ def exact_times(
         buckets = latency_buckets(block)
         counted += np.bincount(buckets, minlength=_BUCKET_COUNT)
         for bucket, values in wanted.items():
-            found, repeats = np.unique(block[buckets == bucket], return_counts=True)
-            values.update(dict(zip(found.tolist(), repeats.tolist(), strict=True)))
+            result, repeats = np.unique(block[buckets == bucket], return_counts=True)
+            values.update(dict(zip(result.tolist(), repeats.tolist(), strict=True)))
     filled = np.flatnonzero(counted)
     agrees = np.array_equal(filled, times.buckets) and np.array_equal(counted[filled], times.counts)
     found_ms = {

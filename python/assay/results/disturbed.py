@@ -43,8 +43,8 @@ def host_findings(host: HostRecord | None, thread_count: int) -> tuple[Finding, 
     """
     if host is None:
         return (Finding(level="unknown", reason=coded("not-watched")),)
-    found = [*_stalls(host), *_shares(host, thread_count)]
-    return tuple(sorted(found, key=lambda one: -one.severity[0])) or (Finding(level="pass"),)
+    findings = [*_stalls(host), *_shares(host, thread_count)]
+    return tuple(sorted(findings, key=lambda one: -one.severity[0])) or (Finding(level="pass"),)
 
 
 def sequence_host(sequence: StoredSequence) -> tuple[Finding, ...]:
@@ -82,7 +82,10 @@ def disturbed_count(test: StoredTest) -> tuple[int, int] | None:
 
 def host_late_ns_max(test: StoredTest) -> int:
     """How late the host let a thread run at most, over what results come from; 0 where nobody watched."""
-    return max((one.host.late_ns_max for one in counted_sequences(test) if one.host), default=0)
+    return max(
+        (counted_sequence.host.late_ns_max for counted_sequence in counted_sequences(test) if counted_sequence.host),
+        default=0,
+    )
 
 
 def window_disturbed(test: StoredTest) -> Coded | None:

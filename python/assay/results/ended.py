@@ -39,7 +39,9 @@ def stored_error_count(test: StoredTest) -> int:
 def failed_ios(test: StoredTest) -> Finding:
     """Every I/O completed whole. Worked: one that failed -> ``invalid``, ``"1 I/O error in the test"``."""
     errors = stored_error_count(test)
-    failed = (sequence_place(one) for one in test.sequences if any(error_count(step) for step in one.steps))
+    failed = (
+        sequence_place(sequence) for sequence in test.sequences if any(error_count(step) for step in sequence.steps)
+    )
     reason = coded("io-errors", count=errors) if errors else coded("no-io-errors")
     level: Level = "invalid" if errors else "pass"
     return Finding(level=level, reason=reason, measured=errors, limit=0, where=next(failed, NOWHERE))

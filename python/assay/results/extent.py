@@ -24,7 +24,7 @@ def measured_extent(test: StoredTest) -> str:
     Worked: an interrupted test with one whole round and half of another -> ``"1 round"``; a study -> ``"6 variants"``;
     one that was cut short while its drive was prepared -> ``"nothing"``.
     """
-    measured = [one for one in test.sequences if one.role == "measure"]
+    measured = [sequence for sequence in test.sequences if sequence.role == "measure"]
     stage = next((one.stage for one in measured if one.stage not in _BESIDE), None)
     if stage is not None:
         return count_label(_whole_places([one for one in measured if one.stage == stage], test), stage)
@@ -41,14 +41,14 @@ def driven_s(run: StoredRun) -> float:
 
 
 def _driven_ns(test: StoredTest) -> int:
-    steps = [step for one in test.sequences for step in one.steps]
+    steps = [step for sequence in test.sequences for step in sequence.steps]
     return max(step.start_ns + step.span_ns for step in steps) - min(step.start_ns for step in steps) if steps else 0
 
 
 def _whole_places(sequences: list[StoredSequence], test: StoredTest) -> int:
     """How many rounds, variants and so on are whole, all their sequences being so."""
-    indexes = {one.index for one in sequences}
-    broken = {one.index for one in sequences if not _is_whole(one, test)}
+    indexes = {sequence.index for sequence in sequences}
+    broken = {sequence.index for sequence in sequences if not _is_whole(sequence, test)}
     # A round is run again under its next number; of others several sequences make one, and the last may lack some.
     if sequences[0].stage != _ROUND and not ran_to_its_end(test):
         broken.add(max(indexes))

@@ -120,9 +120,9 @@ def ask(check: Check[Subject], subject: Subject) -> Checked:
     Worked: findings of 1 and 3 at a limit of 2 -> ``warn``, 1 of 2, measured 3.
     """
     answer = check.answer(subject)
-    found = [answer] if isinstance(answer, Finding) else list(answer)
-    told = [one for one in found if one.level not in {"unknown", "n/a"}]
-    worst = max(told or found, key=lambda one: one.severity, default=Finding(level="n/a", reason=coded(check.absent)))
+    result = [answer] if isinstance(answer, Finding) else list(answer)
+    told = [one for one in result if one.level not in {"unknown", "n/a"}]
+    worst = max(told or result, key=lambda one: one.severity, default=Finding(level="n/a", reason=coded(check.absent)))
     return Checked(check=check, finding=worst, judged=len(told), marked=sum(one.marked for one in told))
 
 

@@ -51,20 +51,20 @@ def drive_wait_ns(record: StepRecord, gap_ns: int = 0) -> float:
 
 def submission_gaps(steps: Sequence[AskedStep]) -> Iterator[Finding]:
     """The longest time that a thread of each step went without a submission, in a closed loop."""
-    for one in steps:
-        if one.demand.arrivals_per_s is None:
-            gap_ns = one.record.submission_gap_ns_max
+    for step in steps:
+        if step.demand.arrivals_per_s is None:
+            gap_ns = step.record.submission_gap_ns_max
             # The I/Os of the step before hold the slots at first.
-            before_ns = drive_wait_ns(one.before) if one.before else 0.0
-            yield _short_gap(one, gap_ns, max(drive_wait_ns(one.record, gap_ns), before_ns))
+            before_ns = drive_wait_ns(step.before) if step.before else 0.0
+            yield _short_gap(step, gap_ns, max(drive_wait_ns(step.record, gap_ns), before_ns))
 
 
 def step_gaps(steps: Sequence[AskedStep]) -> Iterator[Finding]:
     """From the last submission of a step to the first of the next one in the same sequence, in a closed loop."""
-    for one in steps:
-        if one.before is not None and one.demand.arrivals_per_s is None:
-            gap_ns = (one.record.first_submission_ns or 0) - (one.before.last_submission_ns or 0)
-            yield _short_gap(one, gap_ns, drive_wait_ns(one.before))
+    for step in steps:
+        if step.before is not None and step.demand.arrivals_per_s is None:
+            gap_ns = (step.record.first_submission_ns or 0) - (step.before.last_submission_ns or 0)
+            yield _short_gap(step, gap_ns, drive_wait_ns(step.before))
 
 
 def gap_before_ns(before: StoredSequence | None, sequence: StoredSequence) -> int | None:
@@ -77,8 +77,8 @@ def gap_before_ns(before: StoredSequence | None, sequence: StoredSequence) -> in
     if before is None:
         return None
     last, first = group_of(before.asked, len(before.steps) - 1), group_of(sequence.asked, 0)
-    ended = [at for one in before.steps[last.start :] if (at := one.last_submission_ns) is not None]
-    begun = [at for one in sequence.steps[: first.stop] if (at := one.first_submission_ns) is not None]
+    ended = [at for step in before.steps[last.start :] if (at := step.last_submission_ns) is not None]
+    begun = [at for step in sequence.steps[: first.stop] if (at := step.first_submission_ns) is not None]
     return min(begun) - max(ended) if begun and ended else None
 
 
@@ -100,10 +100,10 @@ def sequence_gap(before: StoredSequence, sequence: StoredSequence) -> Finding | 
     )
 
 
-def _short_gap(one: AskedStep, gap_ns: int, wait_ns: float) -> Finding:
+def _short_gap(asked_step: AskedStep, gap_ns: int, wait_ns: float) -> Finding:
     limit = wait_ns + GAP_NS_PASS
     level = at_most(gap_ns, limit)
-    if level == "warn" and one.record.stall_ns_max is None:
+    if level == "warn" and asked_step.record.stall_ns_max is None:
         level = "unknown"
     shown = coded("no-submission", gap_ns=gap_ns, wait_ns=wait_ns)
-    return Finding(level=level, reason=shown, measured=gap_ns, limit=limit, where=one.where)
+    return Finding(level=level, reason=shown, measured=gap_ns, limit=limit, where=asked_step.where)

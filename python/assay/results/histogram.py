@@ -80,7 +80,7 @@ def step_times(sequence: StoredSequence) -> list[ResponseTimes]:
 
 def all_step_times(sequences: Iterable[StoredSequence]) -> list[ResponseTimes]:
     """The same for each step of several sequences, in order."""
-    return [found for one in sequences for found in step_times(one)]
+    return [step_time for sequence in sequences for step_time in step_times(sequence)]
 
 
 def intended_times(sequence: StoredSequence) -> list[ResponseTimes]:
@@ -127,7 +127,8 @@ def percentiles(times: ResponseTimes, shares: Iterable[float] = NINES) -> dict[f
 def _range_ns(step: StepRecord, name: str) -> tuple[int | None, int | None]:
     """The smallest and the largest of a kind of latency, over reads and writes."""
     smallest, largest = (
-        [value for one in step.sides if (value := getattr(one, f"{name}_{end}")) is not None] for end in ("min", "max")
+        [value for side in step.sides if (value := getattr(side, f"{name}_{end}")) is not None]
+        for end in ("min", "max")
     )
     return min(smallest, default=None), max(largest, default=None)
 

@@ -70,8 +70,8 @@ def _certified(run: StoredRun) -> Iterator[tuple[Place, HostPoint, float, float]
 
 
 def _ceiling(run: StoredRun) -> Iterator[Finding]:
-    found = [(point.iops / rate, place, point, rate) for place, point, rate, _ in _certified(run)]
-    for ratio, place, point, rate in [min(found, key=lambda one: one[0])] if found else []:
+    result = [(point.iops / rate, place, point, rate) for place, point, rate, _ in _certified(run)]
+    for ratio, place, point, rate in [min(result, key=lambda one: one[0])] if result else []:
         level = at_least(ratio, CEILING_PASS, CEILING_INVALID)
         reason = coded("ceiling", ratio=ratio, ceiling=point.iops, iops=rate)
         yield Finding(level=level, reason=reason, measured=ratio, limit=CEILING_PASS, where=place)
@@ -96,8 +96,8 @@ def fill_point(fills: tuple[FillPoint, ...], transfer_bytes: float) -> FillPoint
 
 
 def _fills(run: StoredRun) -> Iterator[Finding]:
-    found = list(_made(run))
-    for ratio, place, point, cores, rate in [min(found, key=lambda one: one[0])] if found else []:
+    fills = list(_made(run))
+    for ratio, place, point, cores, rate in [min(fills, key=lambda one: one[0])] if fills else []:
         level = at_least(ratio, FILL_PASS, FILL_INVALID)
         reason = coded("fill", ratio=ratio, each=point.bytes_per_s, cores=cores, written=rate)
         yield Finding(level=level, reason=reason, measured=ratio, limit=FILL_PASS, where=place)

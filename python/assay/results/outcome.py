@@ -41,15 +41,15 @@ def stored_exit_codes(run: StoredRun) -> tuple[int, ...]:
     Worked: one test withheld, another not steady -> ``(5, 7)``; all well -> ``()``; a run without any test -> ``(5,)``.
     """
     withheld = not run.tests or any(withheld_reason(test) for test in run.tests)
-    found = {EXIT_WITHHELD} if withheld else set[int]()
-    found |= {EXIT_NOT_STEADY for test in run.tests if missed_steady_state(test)}
-    return tuple(code for code in EXITS_BY_STRENGTH if code in found)
+    codes = {EXIT_WITHHELD} if withheld else set[int]()
+    codes |= {EXIT_NOT_STEADY for test in run.tests if missed_steady_state(test)}
+    return tuple(code for code in EXITS_BY_STRENGTH if code in codes)
 
 
 def stated_limit_count(plan: Mapping[str, Any]) -> int:
     """How many limits the plan of a stored run states; no exit code that is stored or listed says how they came out."""
-    found = plan.get("limits")
-    return len(found) if isinstance(found, list) else 0
+    result = plan.get("limits")
+    return len(result) if isinstance(result, list) else 0
 
 
 def is_reached(window: MeasurementWindow | None) -> bool:

@@ -13,6 +13,6 @@ def asked_depths(test: StoredTest) -> tuple[int, ...]:
 
     Idle steps have none. Worked: one thread of 1 and one of 8 -> ``(1, 8)``.
     """
-    demands = {spec.demand for one in test.sequences if one.role == "measure" for spec in one.asked}
-    depths = {one.thread_count * one.queue_depth for one in demands}
+    demands = {spec.demand for sequence in test.sequences if sequence.role == "measure" for spec in sequence.asked}
+    depths = {demand.thread_count * demand.queue_depth for demand in demands}
     return tuple(sorted(depths - {0} or {test.settings.demand.thread_count * test.settings.demand.queue_depth}))

@@ -72,7 +72,7 @@ def repeatability(reference: ReferenceDrive) -> Finding:
     Worked: 97.5 to 102.5 around 100 -> 0.05, ``pass``; 97.4 to 102.5 -> ``warn``.
     """
     worst, values = worst_spread(reference), [point.iops.values for point in reference.points]
-    level: Level = "pass" if all(max(one) - min(one) <= SPREAD_MAX * fmean(one) for one in values) else "warn"
+    level: Level = "pass" if all(max(value) - min(value) <= SPREAD_MAX * fmean(value) for value in values) else "warn"
     spread, count = worst.iops.spread, len(worst.iops.values)
     reason = coded("spread", spread=spread, count=count, seconds=reference.seconds, iops=worst.iops.mean)
     return Finding(level=level, reason=reason, measured=spread, limit=SPREAD_MAX, where=Place(worst.label))
@@ -87,7 +87,9 @@ def drift(reference: ReferenceDrive) -> Finding:
     if worst is None:
         return Finding(level="n/a", reason=coded("first-reference"))
     now = {point.label: point.iops.mean for point in reference.points}
-    gone = any(abs(now[one.label] - one.iops_before) > CHANGE_MAX * one.iops_before for one in reference.changes)
+    gone = any(
+        abs(now[change.label] - change.iops_before) > CHANGE_MAX * change.iops_before for change in reference.changes
+    )
     return Finding(
         level="invalid" if gone else "pass",
         reason=coded("change", change=worst.iops_change, iops=worst.iops_before),

@@ -66,11 +66,11 @@ def _dead(test: StoredTest) -> Finding | None:
 
 
 def _events(test: StoredTest) -> Finding | None:
-    found = [(sequence, event) for sequence in test.sequences for step in sequence.steps for event in disturbing(step)]
-    if not found:
+    events = [(sequence, event) for sequence in test.sequences for step in sequence.steps for event in disturbing(step)]
+    if not events:
         return None
-    sequence, event = found[0]
-    reason = coded("events-void", count=len(found), where=sequence_place(sequence), event=told(event))
+    sequence, event = events[0]
+    reason = coded("events-void", count=len(events), where=sequence_place(sequence), event=told(event))
     return Finding(level="warn", reason=reason)
 
 
@@ -103,8 +103,8 @@ def _others(test: StoredTest) -> Iterator[Finding]:
     if test.looks is None:
         return
     arrivals = test.looks.arrivals
-    for one in arrivals:
-        reason = coded("read-by", name=one.name, process=one.process, wall_ns=one.wall_ns)
+    for arrival in arrivals:
+        reason = coded("read-by", name=arrival.name, process=arrival.process, wall_ns=arrival.wall_ns)
         yield Finding(level="warn", reason=reason)
     if not arrivals:
         yield Finding(level="pass", reason=coded("no-others", count=test.looks.process_look_count))
@@ -134,10 +134,10 @@ def _queue(test: StoredTest) -> Finding:
 
 
 def _link(test: StoredTest) -> Finding:
-    found = _kept(test, lambda state: state.link)
+    result = _kept(test, lambda state: state.link)
     # A slower slot may be what is wanted, and is told; a link that came up anew as something else never is.
-    slower = found.level == "pass" and any(" of " in (state.link or "") for _, state in _states(test))
-    return replace(found, level="warn") if slower else found
+    slower = result.level == "pass" and any(" of " in (state.link or "") for _, state in _states(test))
+    return replace(result, level="warn") if slower else result
 
 
 def _temperature(test: StoredTest) -> Finding:
@@ -162,17 +162,17 @@ def _durations(test: StoredTest) -> Iterator[Finding]:
                 level = at_most(off, DURATION_PASS, DURATION_INVALID)
                 where = sequence_place(sequence)
                 reason = coded("off-plan", off=off, where=None if level == "pass" else where)
-                found = Finding(level=level, reason=reason, measured=off, limit=DURATION_PASS, where=where)
-                yield found if id(sequence) in counts else outside_results(found)
+                durations = Finding(level=level, reason=reason, measured=off, limit=DURATION_PASS, where=where)
+                yield durations if id(sequence) in counts else outside_results(durations)
 
 
 def _gaps(test: StoredTest) -> Iterator[Finding]:
     """Before every sequence, the time without a submission beyond what the drive may have worked for."""
     counts = {id(sequence) for sequence in counted_sequences(test)}
     for before, sequence in program_pairs(test):
-        found = sequence_gap(before, sequence) if before else None
-        if found is not None:
-            yield found if id(sequence) in counts else outside_results(found)
+        gaps = sequence_gap(before, sequence) if before else None
+        if gaps is not None:
+            yield gaps if id(sequence) in counts else outside_results(gaps)
 
 
 def _clocks(test: StoredTest) -> Finding:
@@ -201,7 +201,11 @@ def _elapsed_ns(test: StoredTest) -> int:
 
 def _swap(test: StoredTest) -> Finding:
     """What swapping did to the tester shows in the host's stalls, which can be invalid; this only warns."""
-    pairs = [(one.drive.before.swap_in_pages, one.drive.after.swap_in_pages) for one in test.sequences if one.drive]
+    pairs = [
+        (sequence.drive.before.swap_in_pages, sequence.drive.after.swap_in_pages)
+        for sequence in test.sequences
+        if sequence.drive
+    ]
     known = [after - before for before, after in pairs if before is not None and after is not None]
     if not known:
         return _unknown("not-watched")

@@ -54,13 +54,13 @@ def void_reason(steps: Sequence[StepRecord], settings: TestSettings) -> Coded | 
 
     Worked: a round whose third cell had 5.04 s of silence -> ``"no I/O completed for 5.0 s in RND 4KiB 0/100"``.
     """
-    found = [step for step in steps if is_void(step, settings)]
-    if not found:
+    result = [step for step in steps if is_void(step, settings)]
+    if not result:
         return None
-    worst = max(found, key=lambda step: step.stall_ns_max or 0)
+    worst = max(result, key=lambda step: step.stall_ns_max or 0)
     if _is_stalled(worst, settings):
         return coded("silent", span_ns=worst.stall_ns_max, where=worst.label)
-    return coded("found-in", what=_happened(found, settings), where=found[0].label)
+    return coded("found-in", what=_happened(result, settings), where=result[0].label)
 
 
 def void_places(test: StoredTest) -> list[tuple[Place, Coded]]:
@@ -69,15 +69,15 @@ def void_places(test: StoredTest) -> list[tuple[Place, Coded]]:
     Worked: a stall in round 3 -> ``[("round 3", "the drive stalled for 5.0 s")]``; in one of samples 32 to 62, which
     are judged each for itself -> ``"a step of samples 32 to 62"``.
     """
-    found = []
+    places = []
     for sequence in test.sequences:
         void = [step for step in sequence.steps if sequence.on_void != "accept" and is_void(step, test.settings)]
         if void:
             alike = len(sequence.asked) > 1 and len(set(sequence.asked)) == 1
             place = sequence_place(sequence)
             place = replace(place, stem=f"a step of {place.stem}") if alike else place
-            found.append((place, _happened(void, test.settings)))
-    return found
+            places.append((place, _happened(void, test.settings)))
+    return places
 
 
 def _happened(void: Sequence[StepRecord], settings: TestSettings) -> Coded:

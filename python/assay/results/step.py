@@ -74,7 +74,7 @@ def mean_and_max_ms(steps: Sequence[StepRecord]) -> tuple[float | None, float | 
     """
     count = sum(map(latency_count, steps))
     summed = sum(response_time(step) * latency_count(step) for step in steps)
-    largest = [found for step in steps if (found := max_latency_ms(step)) is not None]
+    largest = [result for step in steps if (result := max_latency_ms(step)) is not None]
     return float(summed / count) if count else None, max(largest, default=None)
 
 
@@ -131,8 +131,8 @@ def max_latency_ns(record: StepRecord) -> int | None:
 
 def lead_in_latency_ns_max(record: StepRecord) -> int | None:
     """Largest response time of the I/Os issued before the window of a step opened, in ns; None where there are none."""
-    found = (side.lead_in_latency_ns_max for side in record.sides)
-    return max((largest for largest in found if largest is not None), default=None)
+    result = (side.lead_in_latency_ns_max for side in record.sides)
+    return max((largest for largest in result if largest is not None), default=None)
 
 
 def max_latency_ms(record: StepRecord) -> float | None:

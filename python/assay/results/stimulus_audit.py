@@ -55,13 +55,13 @@ def stimulus_audit(run: StoredRun, test: StoredTest) -> tuple[Checked, ...]:
 
 
 def _histogram_counts(issued: Issued) -> Iterator[Finding]:
-    for one in issued.steps:
-        tables = [table for table in (one.sequence.histograms, one.sequence.lead_in) if table is not None]
-        for direction, side in enumerate(one.record.sides if one.sequence.histograms else ()):
-            chosen = [table.count[(table.step == one.place) & (table.direction == direction)] for table in tables]
+    for step in issued.steps:
+        tables = [table for table in (step.sequence.histograms, step.sequence.lead_in) if table is not None]
+        for direction, side in enumerate(step.record.sides if step.sequence.histograms else ()):
+            chosen = [table.count[(table.step == step.place) & (table.direction == direction)] for table in tables]
             count, done = sum(int(counts.sum()) for counts in chosen), issued_count(side)
             reason = coded("times-of", count=count, done=done)
-            yield within(count - done, 0, reason, where=one.where, weight=done)
+            yield within(count - done, 0, reason, where=step.where, weight=done)
 
 
 def _programs(issued: Issued) -> Iterator[tuple[Place, Counted]]:
@@ -102,9 +102,9 @@ def _merges(issued: Issued) -> Iterator[Finding]:
 def _boundaries(issued: Issued) -> Iterator[Finding]:
     """At a step's boundaries the counters differ from what it issued by no more than what is in flight."""
     steps = issued.steps
-    largest = max((size for one in steps for size, _ in one.pattern.sizes), default=0)
+    largest = max((size for step in steps for size, _ in step.pattern.sizes), default=0)
     # What the step before had in flight counts, too, and may be more.
-    groups = [[one.sequence.asked[place].demand for place in one.group] for one in steps]
+    groups = [[step.sequence.asked[place].demand for place in step.group] for step in steps]
     in_flight = largest * max((sum(one.thread_count * one.queue_depth for one in group) for group in groups), default=0)
     for one in steps:
         # What runs side by side is counted together, with the first of it.

@@ -32,7 +32,7 @@ _LARGE_VARIANCE = 100.0
 def read_share(steps: Sequence[AskedStep]) -> Iterator[Finding]:
     """Reads among all I/Os, in standard deviations of a draw; pure reads or writes exactly."""
     off, spread = 0.0, 0.0
-    for one in (one for one in steps if one.has_known_shares):
+    for one in (step for step in steps if step.has_known_shares):
         count, share = completed_count(one.record), one.pattern.read_share
         reads = issued_count(one.record.read)
         detail = coded("reads-drawn", share=share, reads=reads, count=count)
@@ -59,7 +59,7 @@ def draw_sigmas(hits: int, count: int, share: float) -> float:
     if variance >= _LARGE_VARIANCE:
         return (hits - count * share) / math.sqrt(variance)
     above = hits > count * share
-    tail = sum(_chance(found, count, share) for found in (range(hits, count + 1) if above else range(hits + 1)))
+    tail = sum(_chance(result, count, share) for result in (range(hits, count + 1) if above else range(hits + 1)))
     sigmas = max(-NormalDist().inv_cdf(min(max(tail, 1e-300), 0.5)), 0.0)
     return sigmas if above else -sigmas
 
@@ -72,60 +72,62 @@ def _chance(hits: int, count: int, share: float) -> float:
 
 def transfer_sizes(steps: Sequence[AskedStep]) -> Iterator[Finding]:
     """Sizes that were captured by chi-square; else bytes per I/O, exactly where there is one size."""
-    for one in steps:
-        count = completed_count(one.record)
-        captured = one.sequence.trace.sizes[one.place] if one.sequence.trace and one.sequence.trace.sizes else None
-        if not count or not one.has_known_shares:
+    for step in steps:
+        count = completed_count(step.record)
+        captured = step.sequence.trace.sizes[step.place] if step.sequence.trace and step.sequence.trace.sizes else None
+        if not count or not step.has_known_shares:
             continue
-        if captured is not None and len(one.pattern.sizes) > 1:
-            yield _captured_sizes(one, dict(captured))
+        if captured is not None and len(step.pattern.sizes) > 1:
+            yield _captured_sizes(step, dict(captured))
             continue
-        moved = issued_bytes(one.record.read) + issued_bytes(one.record.write)
-        yield _one_size(one, count, moved) if len(one.pattern.sizes) == 1 else _mean_size(one, count, moved)
+        moved = issued_bytes(step.record.read) + issued_bytes(step.record.write)
+        yield _one_size(step, count, moved) if len(step.pattern.sizes) == 1 else _mean_size(step, count, moved)
 
 
-def _one_size(one: AskedStep, count: int, moved: int) -> Finding:
-    ((size, _),) = one.pattern.sizes
+def _one_size(asked_step: AskedStep, count: int, moved: int) -> Finding:
+    ((size, _),) = asked_step.pattern.sizes
     detail = coded("one-size", moved=moved, count=count, size=size)
     # A pass of preconditioning ends with what is left of the range, which is less than a transfer and never more. How
     # many passes there were follows from the count of I/Os, not from the bytes that are in question.
-    passes = -(-count * size // one.range_bytes) if one.pattern.writes_tail else 0
+    passes = -(-count * size // asked_step.range_bytes) if asked_step.pattern.writes_tail else 0
     limit = passes * size if moved < count * size else 0
-    return within(moved - count * size, limit, detail, where=one.where, weight=moved)
+    return within(moved - count * size, limit, detail, where=asked_step.where, weight=moved)
 
 
-def _mean_size(one: AskedStep, count: int, moved: int) -> Finding:
-    mean = sum(size * share for size, share in one.pattern.sizes)
-    deviation = math.sqrt(sum(size * size * share for size, share in one.pattern.sizes) - mean * mean)
+def _mean_size(asked_step: AskedStep, count: int, moved: int) -> Finding:
+    mean = sum(size * share for size, share in asked_step.pattern.sizes)
+    deviation = math.sqrt(sum(size * size * share for size, share in asked_step.pattern.sizes) - mean * mean)
     detail = coded("mean-size", mean=moved / count, count=count, asked=mean)
-    return within((moved / count - mean) * math.sqrt(count) / deviation, SIGMAS, detail, where=one.where)
+    return within((moved / count - mean) * math.sqrt(count) / deviation, SIGMAS, detail, where=asked_step.where)
 
 
-def _captured_sizes(one: AskedStep, captured: dict[int, int]) -> Finding:
+def _captured_sizes(asked_step: AskedStep, captured: dict[int, int]) -> Finding:
     """Chi-square as standard deviations (Wilson and Hilferty, 1931); a size that nobody asked for is a mark."""
-    total, asked = sum(captured.values()), dict(one.pattern.sizes)
+    total, asked = sum(captured.values()), dict(asked_step.pattern.sizes)
     strange = sum(count for size, count in captured.items() if size not in asked)
     square = sum(
-        (captured.get(size, 0) - total * share) ** 2 / (total * share) for size, share in one.pattern.sizes if share
+        (captured.get(size, 0) - total * share) ** 2 / (total * share)
+        for size, share in asked_step.pattern.sizes
+        if share
     )
     freedom = len(asked) - 1
     sigmas = ((square / freedom) ** (1 / 3) - 1 + 2 / (9 * freedom)) / math.sqrt(2 / (9 * freedom))
     detail = coded("captured-sizes", square=square, freedom=freedom, count=total, strange=strange)
     if strange:
-        return within(strange, 0, detail, where=one.where)
-    return within(max(sigmas, 0.0), SIGMAS, detail, where=one.where)
+        return within(strange, 0, detail, where=asked_step.where)
+    return within(max(sigmas, 0.0), SIGMAS, detail, where=asked_step.where)
 
 
 def captured_ios(steps: Sequence[AskedStep]) -> Iterator[Finding]:
     """Captured I/Os against completed ones."""
-    for found, trace in _traced(steps):
-        yield _captured(found, trace)
+    for result, trace in _traced(steps):
+        yield _captured(result, trace)
 
 
 def coverage(steps: Sequence[AskedStep]) -> Iterator[Finding]:
     """Touched LBAs against what chance or order gives."""
-    for found, trace in _traced(steps):
-        finding = _touched(found, trace)
+    for result, trace in _traced(steps):
+        finding = _touched(result, trace)
         if finding is not None:
             yield finding
 
@@ -133,24 +135,24 @@ def coverage(steps: Sequence[AskedStep]) -> Iterator[Finding]:
 def _traced(steps: Sequence[AskedStep]) -> Iterator[tuple[Sequence[AskedStep], TraceSummary]]:
     """The steps of each sequence whose completions were captured."""
     sequences: dict[int, list[AskedStep]] = {}
-    for one in steps:
-        sequences.setdefault(id(one.sequence), []).append(one)
-    for found in sequences.values():
-        if found[0].sequence.trace:
-            yield found, found[0].sequence.trace
+    for step in steps:
+        sequences.setdefault(id(step.sequence), []).append(step)
+    for sequence in sequences.values():
+        if sequence[0].sequence.trace:
+            yield sequence, sequence[0].sequence.trace
 
 
 def _captured(steps: Sequence[AskedStep], trace: TraceSummary) -> Finding:
-    done, kept = sum(completed_count(one.record) for one in steps), sum(trace.io_counts)
+    done, kept = sum(completed_count(step.record) for step in steps), sum(trace.io_counts)
     detail = coded("captured", kept=kept, done=done)
     return within(kept - done, 0, detail, where=sequence_place(steps[0].sequence), weight=done)
 
 
 def _touched(steps: Sequence[AskedStep], trace: TraceSummary) -> Finding | None:
     """None without addresses, or where chance has no simple form: zones, odd grids, random and in order mixed."""
-    if trace.touched_bytes is None or any(not one.aligned for one in steps):
+    if trace.touched_bytes is None or any(not step.aligned for step in steps):
         return None
-    shares, range_bytes = {one.pattern.random_share for one in steps}, steps[0].range_bytes
+    shares, range_bytes = {step.pattern.random_share for step in steps}, steps[0].range_bytes
     if shares == {1.0}:
         # A block of the grid escapes an aligned transfer of size s with the chance 1 - s / range.
         escapes = sum(
@@ -163,19 +165,19 @@ def _touched(steps: Sequence[AskedStep], trace: TraceSummary) -> Finding | None:
         expected = min(1.0, sum(size * count for sizes in trace.sizes for size, count in sizes) / range_bytes)
     else:
         return None
-    found = trace.touched_bytes / range_bytes
+    result = trace.touched_bytes / range_bytes
     # The last transfers of a walk in order may end anywhere, and chance spreads over few blocks.
-    largest = max(size for one in steps for size, _ in one.pattern.sizes)
+    largest = max(size for step in steps for size, _ in step.pattern.sizes)
     slack = COVERAGE_SHARE + SIGMAS / math.sqrt(max(range_bytes / largest, 1)) / 2
-    detail = coded("touched", share=found, expected=expected)
-    return within(found - expected, slack, detail, where=sequence_place(steps[0].sequence))
+    detail = coded("touched", share=result, expected=expected)
+    return within(result - expected, slack, detail, where=sequence_place(steps[0].sequence))
 
 
 def thread_shares(steps: Sequence[AskedStep]) -> Iterator[Finding]:
     """The thread with the fewest I/Os has at least half of the mean, once there are a hundred for each."""
-    for one in steps:
-        fewest, threads = one.record.thread_io_count_min, one.demand.thread_count
-        mean = rate_count(one.record) / threads
+    for step in steps:
+        fewest, threads = step.record.thread_io_count_min, step.demand.thread_count
+        mean = rate_count(step.record) / threads
         if fewest is not None and threads > 1 and mean >= _LEAST_PER_THREAD:
             detail = coded("thread-shares", fewest=fewest, mean=mean)
-            yield within(1 - fewest / mean, 0.5, detail, where=one.where)
+            yield within(1 - fewest / mean, 0.5, detail, where=step.where)

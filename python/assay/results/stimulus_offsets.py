@@ -23,42 +23,42 @@ if TYPE_CHECKING:
 
 def alignment(steps: Sequence[AskedStep]) -> Iterator[Finding]:
     """I/Os off the grid of their step, of all that were issued."""
-    for one in steps:
-        count = one.record.misaligned_io_count
+    for step in steps:
+        count = step.record.misaligned_io_count
         if count is not None:
-            issued = submitted_count(one.record)
-            detail = coded("off-grid", count=count, issued=issued, origin=one.pattern.alignment_origin)
-            yield within(count, 0, detail, where=one.where, weight=issued)
+            issued = submitted_count(step.record)
+            detail = coded("off-grid", count=count, issued=issued, origin=step.pattern.alignment_origin)
+            yield within(count, 0, detail, where=step.where, weight=issued)
 
 
 def successors(steps: Sequence[AskedStep]) -> Iterator[Finding]:
     """I/Os that go on where the one before ended, against the share that is not random, in standard deviations."""
-    for one in steps:
-        if not goes_on_by_draw(one.pattern):
+    for step in steps:
+        if not goes_on_by_draw(step.pattern):
             continue
-        if one.record.successor_io_count is not None:
-            issued = submitted_count(one.record)
-            yield _followed(one, one.record.successor_io_count, issued, 0)
-        elif found := _captured(one):
+        if step.record.successor_io_count is not None:
+            issued = submitted_count(step.record)
+            yield _followed(step, step.record.successor_io_count, issued, 0)
+        elif result := _captured(step):
             # What has none before it: the first I/O of each slot, and the first of each pass through a segment.
-            segment_bytes = one.spec.active_range.segment_bytes
-            passes = found[1] * max(size for size, _ in one.pattern.sizes) // segment_bytes + 1
-            yield _followed(one, *found, one.demand.thread_count * one.demand.queue_depth + passes)
+            segment_bytes = step.spec.active_range.segment_bytes
+            passes = result[1] * max(size for size, _ in step.pattern.sizes) // segment_bytes + 1
+            yield _followed(step, *result, step.demand.thread_count * step.demand.queue_depth + passes)
 
 
-def _captured(one: AskedStep) -> tuple[int, int] | None:
-    trace = one.sequence.trace
-    return trace.successors[one.place] if trace and trace.sizes and trace.successors else None
+def _captured(asked_step: AskedStep) -> tuple[int, int] | None:
+    trace = asked_step.sequence.trace
+    return trace.successors[asked_step.place] if trace and trace.sizes and trace.successors else None
 
 
-def _followed(one: AskedStep, hits: int, count: int, loose: int) -> Finding:
-    share = successor_share(one.pattern, one.range_bytes)
-    detail = coded("followed", hits=hits, count=count, share=share, cursor=one.pattern.cursor)
+def _followed(asked_step: AskedStep, hits: int, count: int, loose: int) -> Finding:
+    share = successor_share(asked_step.pattern, asked_step.range_bytes)
+    detail = coded("followed", hits=hits, count=count, share=share, cursor=asked_step.pattern.cursor)
     if share >= 1:
-        return within(hits - count, loose, detail, where=one.where, weight=count)
+        return within(hits - count, loose, detail, where=asked_step.where, weight=count)
     low, high = min(hits + loose, count), hits
     sigmas = draw_sigmas(low, count, share) if low < count * share else max(draw_sigmas(high, count, share), 0.0)
-    return within(sigmas, SIGMAS, detail, where=one.where, weight=count)
+    return within(sigmas, SIGMAS, detail, where=asked_step.where, weight=count)
 
 
 def successor_share(pattern: AccessPattern, range_bytes: int) -> float:

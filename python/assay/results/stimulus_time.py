@@ -76,29 +76,29 @@ def _is_whole(record: StepRecord) -> bool:
 
 def series_counts(steps: Sequence[AskedStep]) -> Iterator[Finding]:
     """The per-second series hold as many completions as the window, where they were read."""
-    for one in steps:
-        table = one.sequence.series
+    for step in steps:
+        table = step.sequence.series
         if table is not None:
-            counted, done = int(table.io_count[table.step == one.place].sum()), rate_count(one.record)
+            counted, done = int(table.io_count[table.step == step.place].sum()), rate_count(step.record)
             detail = coded("in-series", counted=counted, done=done)
-            yield within(counted - done, 0, detail, where=one.where, weight=done)
+            yield within(counted - done, 0, detail, where=step.where, weight=done)
 
 
 def queue_depth(steps: Sequence[AskedStep]) -> Iterator[Finding]:
     """Effective queue depth against TC x QD in a closed loop; preconditioning included."""
-    for one in steps:
-        pauses = any(line.delay_ns for line in one.pattern.lines)
-        if one.demand.arrivals_per_s is None and one.record.span_ns and not pauses:
-            asked = one.demand.thread_count * one.demand.queue_depth
-            held = effective_queue_depth(one.record)
+    for step in steps:
+        pauses = any(line.delay_ns for line in step.pattern.lines)
+        if step.demand.arrivals_per_s is None and step.record.span_ns and not pauses:
+            asked = step.demand.thread_count * step.demand.queue_depth
+            held = effective_queue_depth(step.record)
             detail = coded("depth", held=held, asked=asked)
-            yield within(held / asked - 1, float(DEPTH_SHARE), detail, where=one.where)
+            yield within(held / asked - 1, float(DEPTH_SHARE), detail, where=step.where)
 
 
 def littles_law(steps: Sequence[AskedStep]) -> Iterator[Finding]:
     """IOPS x mean response time against the outstanding I/Os, where few of them cross the ends of the window."""
-    for one in steps:
-        record = one.record
+    for step in steps:
+        record = step.record
         if not record.outstanding_ns or not record.span_ns:
             continue
         crossing = (record.carried_in_ns + record.carried_out_ns) / record.outstanding_ns
@@ -106,8 +106,8 @@ def littles_law(steps: Sequence[AskedStep]) -> Iterator[Finding]:
         held = effective_queue_depth(record)
         across = {"count": latency_count(record), "crossing": crossing} if crossing >= CROSSING_SHARE else {}
         detail = coded("law", law=law, held=held, **across)
-        found = within(law / held - 1, LAW_SHARE, detail, where=one.where, weight=record.outstanding_ns)
-        yield replace(found, level="unknown") if crossing >= CROSSING_SHARE else found
+        result = within(law / held - 1, LAW_SHARE, detail, where=step.where, weight=record.outstanding_ns)
+        yield replace(result, level="unknown") if crossing >= CROSSING_SHARE else result
 
 
 def lead_ins(steps: Sequence[AskedStep]) -> Iterator[Finding]:
@@ -115,12 +115,12 @@ def lead_ins(steps: Sequence[AskedStep]) -> Iterator[Finding]:
 
     Response times before it follow from the completions of its window, which a long lead-in behind it does not change.
     """
-    for one in steps:
-        record, before = one.record, one.before
+    for step in steps:
+        record, before = step.record, step.before
         if record.lead_in_ns and before is not None and record.span_ns:
             limit = max(LEAD_IN_SHARE * record.span_ns, LEAD_IN_RESPONSES * typical_latency_ns(before))
             detail = coded("lead-in", lead_in_ns=record.lead_in_ns, span_ns=record.span_ns)
-            yield within(record.lead_in_ns, limit, detail, where=one.where)
+            yield within(record.lead_in_ns, limit, detail, where=step.where)
 
 
 def larger_lead_ins(steps: Sequence[AskedStep]) -> Coded | None:
@@ -129,7 +129,7 @@ def larger_lead_ins(steps: Sequence[AskedStep]) -> Coded | None:
     Worked: 7 ms before a window with 5 ms at most, once -> ``"In 1 window, lead-in I/Os took longer than window I/Os:
     at most 7.000 ms before round 1, step 2, against 5.000 ms in it."``
     """
-    pairs = [(lead_in_latency_ns_max(one.record) or 0, max_latency_ns(one.record) or 0, one.where) for one in steps]
+    pairs = [(lead_in_latency_ns_max(step.record) or 0, max_latency_ns(step.record) or 0, step.where) for step in steps]
     larger = [(before, inside, where) for before, inside, where in pairs if before > inside]
     if not larger:
         return None
@@ -143,9 +143,9 @@ def short_windows(steps: Sequence[AskedStep]) -> dict[Place, int]:
     Worked: 20 completions in a window of 0.06 s with 32 outstanding -> ``{"round 1, RND 4KiB 0/100": 20}``.
     """
     return {
-        one.where: rate_count(one.record)
-        for one in steps
-        if _is_whole(one.record)
-        and not one.pattern.writes_tail
-        and rate_count(one.record) < effective_queue_depth(one.record)
+        step.where: rate_count(step.record)
+        for step in steps
+        if _is_whole(step.record)
+        and not step.pattern.writes_tail
+        and rate_count(step.record) < effective_queue_depth(step.record)
     }

@@ -61,7 +61,7 @@ def unwritten_reads(test: StoredTest) -> Iterator[Finding]:
     if test.purge is None or test.purge.method == "overwrite":
         return
     counted = {id(sequence) for sequence in counted_sequences(test)}
-    groups = [group for one in test.sequences for group in _groups(one, counts=id(one) in counted)]
+    groups = [group for sequence in test.sequences for group in _groups(sequence, counts=id(sequence) in counted)]
     if not any(group.counts and group.reads for group in groups):
         return
     state = _Unwritten(groups)
@@ -85,32 +85,32 @@ def _groups(sequence: StoredSequence, *, counts: bool) -> Iterator[_Group]:
     for first in (place for place in places if not sequence.asked[place].beside):
         own = [place for place in group_of(sequence.asked, first) if place in places]
         reads = tuple(one for place in own for one in _read_range(sequence, place))
-        writes = tuple(one for place in own for one in _writes(sequence, place, in_order))
+        writes = tuple(write for place in own for write in _writes(sequence, place, in_order))
         yield _Group(sequence_place(sequence), counts, reads, writes)
 
 
-def _read_range(sequence: StoredSequence, place: int) -> Iterator[ActiveRange]:
+def _read_range(sequence: StoredSequence, index: int) -> Iterator[ActiveRange]:
     """The range that a step reads; of a replay that from its first byte read to its last."""
-    if not issued_count(sequence.steps[place].sides[_READ]):
+    if not issued_count(sequence.steps[index].sides[_READ]):
         return
     if sequence.replayed is None:
-        yield sequence.asked[place].active_range
+        yield sequence.asked[index].active_range
         return
     reads = [batch.taken(batch.operation == _READ) for batch in sequence.replayed()]
-    starts = [int(one.offset_bytes.min()) for one in reads if len(one)]
-    ends = [int((one.offset_bytes + one.length_bytes).max()) for one in reads if len(one)]
+    starts = [int(read.offset_bytes.min()) for read in reads if len(read)]
+    ends = [int((read.offset_bytes + read.length_bytes).max()) for read in reads if len(read)]
     if starts:
         yield ActiveRange(segment_starts=(min(starts),), segment_bytes=max(ends) - min(starts))
 
 
-def _writes(sequence: StoredSequence, place: int, in_order: Counter[ActiveRange]) -> Iterator[_Write]:
+def _writes(sequence: StoredSequence, index: int, in_order: Counter[ActiveRange]) -> Iterator[_Write]:
     """What a step wrote.
 
     in_order : bytes that sequential steps of the sequence wrote to each range; they go on where the one before ended.
     """
-    spec = sequence.asked[place]
+    spec = sequence.asked[index]
     active, random = spec.active_range, spec.pattern.random_share
-    if not (moved := issued_bytes(sequence.steps[place].sides[1])) or sequence.replayed is not None:
+    if not (moved := issued_bytes(sequence.steps[index].sides[1])) or sequence.replayed is not None:
         return
     size = active.segment_bytes * len(active.segment_starts)
     if random:

@@ -71,14 +71,14 @@ def numbered_steps(run: StoredRun) -> list[NumberedSequence]:
 
     Worked: a fill of one step before a round of 56 -> steps 1, and 2 to 57.
     """
-    found: list[NumberedSequence] = []
+    steps: list[NumberedSequence] = []
     names = [test.settings.test for test in run.tests]
-    for place, test in enumerate(run.tests):
-        name = f"{names[place]}-{names[: place + 1].count(names[place])}"
+    for index, test in enumerate(run.tests):
+        name = f"{names[index]}-{names[: index + 1].count(names[index])}"
         for sequence in test.sequences:
-            first = found[-1].last + 1 if found else 1
-            found.append(NumberedSequence(first=first, test=name, sequence=sequence, groups=_groups(sequence)))
-    return found
+            first = steps[-1].last + 1 if steps else 1
+            steps.append(NumberedSequence(first=first, test=name, sequence=sequence, groups=_groups(sequence)))
+    return steps
 
 
 def chosen_steps(run: StoredRun, step: str) -> list[NumberedSequence]:
@@ -125,24 +125,26 @@ def asked_workload(run: StoredRun, step: str) -> AskedWorkload:
     """
     chosen = chosen_steps(run, step)
     notes: list[str] = []
-    found: list[Stage] = []
+    result: list[Stage] = []
     for one in chosen:
-        _add_stages(found, one, notes)
-    workload = Workload(title=_title(chosen)[:_TITLE_MAX], source=f"run {run.run_id}", purge=False, stages=tuple(found))
+        _add_stages(result, one, notes)
+    workload = Workload(
+        title=_title(chosen)[:_TITLE_MAX], source=f"run {run.run_id}", purge=False, stages=tuple(result)
+    )
     return AskedWorkload(workload=workload, notes=tuple(dict.fromkeys(notes)))
 
 
-def _add_stages(found: list[Stage], chosen: NumberedSequence, notes: list[str]) -> None:
+def _add_stages(stages: list[Stage], chosen: NumberedSequence, notes: list[str]) -> None:
     """Add the steps of a sequence to the stages of those before it."""
-    before = len(found)
+    before = len(stages)
     for group in chosen.groups:
         stage = _stage(chosen.sequence, group, notes)
-        whole = len(found) > before and goes_on(chosen.sequence.asked, group[0])
-        if whole and found[-1].time_s and stage.time_s:
-            found[-1] = found[-1].model_copy(update={"time_s": found[-1].time_s + stage.time_s})
+        whole = len(stages) > before and goes_on(chosen.sequence.asked, group[0])
+        if whole and stages[-1].time_s and stage.time_s:
+            stages[-1] = stages[-1].model_copy(update={"time_s": stages[-1].time_s + stage.time_s})
         else:
-            found.append(_named(stage, found))
-    if len(found) - before < len(chosen.groups):
+            stages.append(_named(stage, stages))
+    if len(stages) - before < len(chosen.groups):
         notes.append(f"{len(chosen.groups)} steps; equal consecutive steps are merged")
 
 
@@ -165,7 +167,7 @@ def _numbers(first: int, last: int) -> str:
 
 def _groups(sequence: StoredSequence) -> tuple[range, ...]:
     asked = sequence.asked
-    return tuple(group_of(asked, place) for place, spec in enumerate(asked) if not spec.beside)
+    return tuple(group_of(asked, index) for index, spec in enumerate(asked) if not spec.beside)
 
 
 def _named(stage: Stage, before: Sequence[Stage]) -> Stage:

@@ -80,15 +80,15 @@ class Forecast:
 def forecast(plan: Plan, drive: DriveIdentity, tests: Sequence[PlannedTest]) -> Forecast:
     """What the tests of a plan take on a drive. Worked: a minute of writes over a link of 600 MB/s -> 36 GB at most."""
     rate, rate_of = link_rate(drive)
-    found = tuple(_test(test, rate) for test in tests)
-    phases = [phase for test in found for phase in test.phases]
-    overwritten = _overwritten_bytes(plan, drive, found)
+    result = tuple(_test(test, rate) for test in tests)
+    phases = [phase for test in result for phase in test.phases]
+    overwritten = _overwritten_bytes(plan, drive, result)
     # A file is purged by us, at a rate within the same bounds.
     overwrite_ns = ceil(overwritten * SECOND_NS / rate) if drive.kind == "file" else 0
     return Forecast(
         bytes_per_s=rate,
         rate_of=rate_of,
-        tests=found,
+        tests=result,
         overwritten_bytes=overwritten,
         written_bytes=sum(test.written_bytes for test in tests),
         written_bytes_max=overwritten + sum(phase.written_bytes_max for phase in phases),

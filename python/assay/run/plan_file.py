@@ -38,8 +38,8 @@ else:
         "_OfTests",
         __base__=Strict,
         suite=(Literal[tuple(SUITES)], "client"),
-        tests=(tuple[Literal[tuple(one.name for one in tests())], ...], ()),
-        studies=(tuple[Literal[tuple(one.name for one in studies())], ...], ()),
+        tests=(tuple[Literal[tuple(test.name for test in tests())], ...], ()),
+        studies=(tuple[Literal[tuple(study.name for study in studies())], ...], ()),
         **{key: (options, options()) for key, options in option_tables().items()},
     )
 
@@ -179,7 +179,7 @@ def _option(key: str, overrides: dict[str, Any], choices: dict[str, Any]) -> str
 
 
 def _refuse_arrival(plan: Plan) -> None:
-    takes = [one.name for one in tests() if "arrival" in one.options.model_fields]
+    takes = [test.name for test in tests() if "arrival" in test.options.model_fields]
     for name in plan.tests:
         if name not in takes:
             reason = f"does not apply to {name}, which is closed-loop or has a fixed demand"

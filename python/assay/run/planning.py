@@ -46,9 +46,9 @@ def plan_suite(edition: Edition, plan: Plan, drive: DriveIdentity) -> PlannedRun
     absurd demand.
     """
     names, of_edition = (*plan.tests, *plan.studies), edition_departures(edition)
-    found = [one for name in names for one in _planned(find_procedure(name), edition, plan, drive, of_edition)]
-    tests = tuple(one for one in found if isinstance(one, PlannedTest))
-    skipped = tuple(one for one in found if isinstance(one, SkippedTest))
+    result = [one for name in names for one in _planned(find_procedure(name), edition, plan, drive, of_edition)]
+    tests = tuple(one for one in result if isinstance(one, PlannedTest))
+    skipped = tuple(one for one in result if isinstance(one, SkippedTest))
     if not tests:
         lacking = [find_procedure(name) for name in names]
         if all(one.table is not None and edition.table(one.name) is None for one in lacking):
@@ -84,14 +84,14 @@ def _planned(
         data=plan.data.to_pattern(),
     )
     try:
-        found = procedure.plan(request)
+        result = procedure.plan(request)
     except TooSmallError as error:
         return [_left_out(procedure, error.reason)]
     return [
         _completed(one, procedure, request, plan, of_edition)
         if isinstance(one, PlannedTest)
         else replace(one, procedure=procedure.name)
-        for one in found
+        for one in result
     ]
 
 

@@ -76,9 +76,9 @@ class Outcome:
 
         Worked: one test withheld, another not steady -> ``(5, 7)``; all well -> ``()``.
         """
-        found = {EXIT_WITHHELD for test in self.tests if test.withheld}
-        found |= {EXIT_NOT_STEADY for test in self.tests if not test.reached}
-        return tuple(code for code in EXITS_BY_STRENGTH if code in found)
+        codes = {EXIT_WITHHELD for test in self.tests if test.withheld}
+        codes |= {EXIT_NOT_STEADY for test in self.tests if not test.reached}
+        return tuple(code for code in EXITS_BY_STRENGTH if code in codes)
 
     @property
     def exit_code(self) -> int:

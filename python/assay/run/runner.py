@@ -270,7 +270,9 @@ class _Runner:
         whole = extent(sequence.steps)
         end = PhaseEnd(
             name=sequence.name,
-            span_ns=sum(one.span_ns for one, asked in zip(records, sequence.steps, strict=False) if not asked.beside),
+            span_ns=sum(
+                record.span_ns for record, asked in zip(records, sequence.steps, strict=False) if not asked.beside
+            ),
             steps=tuple(records),
             # Of steps that time ends as well, the amount is not that of the span.
             amount_bytes=0 if whole.time_ns else whole.amount_bytes,

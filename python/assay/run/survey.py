@@ -74,9 +74,9 @@ def survey_samples(
         reason = f"has {len(listed)} drives; a survey has {DRIVES_MIN} to {DRIVES_MAX}"
         raise UsageError(str(path), reason, 'name them after the plan, or in it: drives = ["/dev/sdb", "/dev/sdc"]')
     plans = [completed(load_plan(path, {**chosen, "drive": drive}, left_out=(DRIVES,))) for drive in listed]
-    found = [_sample(number, plan, out) for number, plan in enumerate(plans, 1)]
-    _refuse_twice(found)
-    return tuple(found)
+    samples = [_sample(number, plan, out) for number, plan in enumerate(plans, 1)]
+    _refuse_twice(samples)
+    return tuple(samples)
 
 
 def refuse_survey(samples: Sequence[Sample], answers: Mapping[int, Answers]) -> None:

@@ -276,7 +276,7 @@ class RunTimes:
     def sequence_begins(self, sequence: StepSequence) -> None:
         """A sequence begins; where its stage is one of a later part, the test has come to that."""
         self._unit_begun_ns, self._whole, self._now = self._clock(), extent(sequence.steps), NOTHING
-        places = [place for place, part in enumerate(self._parts) if not part.stages or sequence.stage in part.stages]
+        places = [index for index, part in enumerate(self._parts) if not part.stages or sequence.stage in part.stages]
         place = next((place for place in places if place >= self._part), self._part)
         if place != self._part:
             self._part, self._done = place, NOTHING

@@ -17,11 +17,11 @@ def link_bytes_per_s(link: str) -> float | None:
     Worked: ``SATA 6.0 Gbps`` -> 600e6; ``PCIe 8.0 GT/s x4`` and ``PCIe 3.0 x4`` -> 3.94e9.
     Source: the line rates and codes of SATA 3, SAS and PCIe 1 to 6.
     """
-    if found := re.match(r"PCIe ([\d.]+) (GT/s )?x(\d+)", link):
-        speed = float(found[1]) if found[2] else _GT_S.get(int(float(found[1])), 0.0)
+    if result := re.match(r"PCIe ([\d.]+) (GT/s )?x(\d+)", link):
+        speed = float(result[1]) if result[2] else _GT_S.get(int(float(result[1])), 0.0)
         bits = _WIRE_BITS_8B10B if speed <= _PCIE_SLOW_GT_S else _WIRE_BITS_128B130B
-        return speed * 1e9 * int(found[3]) / bits or None
-    found = re.match(r"(?:SATA|SAS) ([\d.]+) ?Gb\S*(?: x(\d+))?", link) or re.match(
+        return speed * 1e9 * int(result[3]) / bits or None
+    result = re.match(r"(?:SATA|SAS) ([\d.]+) ?Gb\S*(?: x(\d+))?", link) or re.match(
         r"([\d.]+) Gb/s S(?:ATA|AS)()", link
     )
-    return float(found[1]) * 1e9 * int(found[2] or 1) / _WIRE_BITS_8B10B if found else None
+    return float(result[1]) * 1e9 * int(result[2] or 1) / _WIRE_BITS_8B10B if result else None

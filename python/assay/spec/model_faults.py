@@ -185,11 +185,11 @@ def shown(value: Any) -> str:
 
 def _models_at(model: type[BaseModel], key: Sequence[str | int]) -> list[type[BaseModel]]:
     """The models that a table at a key may be of. Lists, and tables with free keys, have entries of one form."""
-    found = [model]
+    result = [model]
     for part in key:
-        inner = [annotation for one in found for name, annotation in _fields(one) if name == part]
-        found = [one for annotation in inner for one in _models(annotation)] if inner else found
-    return found
+        inner = [annotation for one in result for name, annotation in _fields(one) if name == part]
+        result = [model for annotation in inner for model in _models(annotation)] if inner else result
+    return result
 
 
 def _fields(model: type[BaseModel]) -> Iterator[tuple[str, Any]]:

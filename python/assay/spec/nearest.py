@@ -23,8 +23,8 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     for whole in known:
         for form in (whole, whole.rpartition("/")[2], whole.rpartition(":")[2]):
             forms.setdefault(form.casefold(), whole)
-    found = get_close_matches(word.strip()[:_LENGTH_MAX].casefold(), forms, n=1)
-    return forms[found[0]] if found else None
+    result = get_close_matches(word.strip()[:_LENGTH_MAX].casefold(), forms, n=1)
+    return forms[result[0]] if result else None
 
 
 def did_you_mean(word: str, known: Iterable[str], otherwise: str) -> str:
@@ -32,5 +32,5 @@ def did_you_mean(word: str, known: Iterable[str], otherwise: str) -> str:
 
     Worked: ``did_you_mean("seeed", ["seed"], "remove it")`` is ``'did you mean "seed"?'``.
     """
-    found = nearest(word, known)
-    return otherwise if found is None else f'did you mean "{found}"?'
+    result = nearest(word, known)
+    return otherwise if result is None else f'did you mean "{result}"?'

@@ -204,7 +204,7 @@ class Stream(Strict):
         """Whether its lines are alike but for shares and sizes, and pause for nothing."""
         first = self.lines[0]
         alike = {
-            one.model_copy(update={"percent": first.percent, "size_bytes": first.size_bytes}) for one in self.lines
+            line.model_copy(update={"percent": first.percent, "size_bytes": first.size_bytes}) for line in self.lines
         }
         return alike == {first} and not first.pauses and first.burst_io_count == 1
 

@@ -17,13 +17,13 @@ def break_texts(run: StoredRun) -> list[str]:
     return [paragraph(f"{_text(one)}{anew}") for one in run.breaks]
 
 
-def _text(one: RunBreak) -> str:
-    when = f"resumed {utc(one.wall_ns)}, last record before {utc(one.last_wall_ns)}"
-    if one.test is None:
+def _text(run_break: RunBreak) -> str:
+    when = f"resumed {utc(run_break.wall_ns)}, last record before {utc(run_break.last_wall_ns)}"
+    if run_break.test is None:
         return f"{when}; no test was cut short"
-    how = one.ended or "its process ended"
-    lost = count_label(one.sequence_count, "sequence")
+    how = run_break.ended or "its process ended"
+    lost = count_label(run_break.sequence_count, "sequence")
     return (
-        f"{when}; {one.test.upper()} was cut short ({how}) after {lost}, which are in no result, and was run again "
-        "from its start"
+        f"{when}; {run_break.test.upper()} was cut short ({how}) after {lost}, which are in no result, and was run "
+        "again from its start"
     )

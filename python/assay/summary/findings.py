@@ -49,14 +49,14 @@ class Gathered:
     what: str
 
 
-def gathered(found: Iterable[Found]) -> list[Gathered]:
+def gathered(findings: Iterable[Found]) -> list[Gathered]:
     """One row for each finding, in the order in which each was found first.
 
     Worked: stalls of 12 ms in round 2 and of 30 ms in round 3 -> ``"rounds 2-3"``, ``"the host stalled for 12 to
     30 ms"``.
     """
     groups: dict[Hashable, list[Found]] = {}
-    for one in found:
+    for one in findings:
         what = shape(one.what) if one.kind in _RANGED else one.what
         place = None if one.kind in _GATHERED else one.where
         groups.setdefault((one.test, one.kind, one.level, what, place), []).append(one)

@@ -148,10 +148,10 @@ def quoted(
     )
 
 
-def distribution_measures(found: Distribution) -> Iterator[Measure]:
+def distribution_measures(distribution: Distribution) -> Iterator[Measure]:
     """Mean, percentiles and maximum of the response times of every part, each over all its I/Os."""
-    for part in found.parts:
-        cell: Key = tuple(zip(found.columns, part.key, strict=True))
+    for part in distribution.parts:
+        cell: Key = tuple(zip(distribution.columns, part.key, strict=True))
         values = {
             MEAN: part.latency_ms_mean,
             **{percentile_key(share): part.times.percentile(share) for share in SHARES},

@@ -28,31 +28,31 @@ _LEVELS: dict[int, Level] = {
     INVALID: "bad", FAILS: "bad", WILL_NOT_STAY: "warn", COSTS: "warn", DOUBT: "unknown", FACT: "good"
 }  # fmt: skip
 _SILENCED = (COSTS, FACT)
-_PLACES = {name: place for place, name in enumerate(KINDS)}
+_PLACES = {name: index for index, name in enumerate(KINDS)}
 
 
-def harm(one: Insight) -> int:
+def harm(insight: Insight) -> int:
     """Its class, 1 to 6. Worked: host interference in 2 of 5 parts -> 2, in all -> 6."""
-    found = KINDS[one.kind].harm
-    return found if isinstance(found, int) else found(one.values)
+    result = KINDS[insight.kind].harm
+    return result if isinstance(result, int) else result(insight.values)
 
 
-def magnitude(one: Insight) -> float:
+def magnitude(insight: Insight) -> float:
     """How large it is within its class, in [0, 1). Worked: a stall of 400 ms -> log10(400) / 6 = 0.434."""
-    kind = KINDS[one.kind]
-    size = float(one.values.get(kind.size) or 0.0) if kind.size else 0.0
-    found = log10(max(size, 1.0)) / kind.decades if kind.decades else size
-    return min(max(found, 0.0), _BELOW_ONE)
+    kind = KINDS[insight.kind]
+    size = float(insight.values.get(kind.size) or 0.0) if kind.size else 0.0
+    result = log10(max(size, 1.0)) / kind.decades if kind.decades else size
+    return min(max(result, 0.0), _BELOW_ONE)
 
 
-def rank(one: Insight) -> float:
+def rank(insight: Insight) -> float:
     """Class plus magnitude: the greater, the graver. Worked: 5 % writes that cost 31 % of the reads -> 3.31."""
-    return harm(one) + magnitude(one)
+    return harm(insight) + magnitude(insight)
 
 
-def level(one: Insight) -> Level:
+def level(insight: Insight) -> Level:
     """What its colour follows."""
-    return _LEVELS[harm(one)]
+    return _LEVELS[harm(insight)]
 
 
 def level_of_said(statement: Coded) -> Level:
@@ -61,38 +61,38 @@ def level_of_said(statement: Coded) -> Level:
     return level(Insight(kind=kind, values=statement.values)) if kind else "good"
 
 
-def is_raised(one: Insight) -> bool:
+def is_raised(insight: Insight) -> bool:
     """Whether it reaches every floor of its kind. Worked: 9 % of reads lost to writes -> no; 10 % -> yes."""
-    kind = KINDS[one.kind]
-    least = all(value >= floor for floor, value in _bounded(kind.least, one.values))
-    return least and all(value < floor for floor, value in _bounded(kind.most, one.values))
+    kind = KINDS[insight.kind]
+    least = all(value >= floor for floor, value in _bounded(kind.least, insight.values))
+    return least and all(value < floor for floor, value in _bounded(kind.most, insight.values))
 
 
-def ordered(found: Iterable[Insight]) -> tuple[Insight, ...]:
+def ordered(insights: Iterable[Insight]) -> tuple[Insight, ...]:
     """Those that are raised and not silenced, one of a kind for the same tests and class, the gravest first.
 
     A test that did not get steady has no costs and no facts.
     """
-    raised = [one for one in found if is_raised(one)]
+    raised = [insight for insight in insights if is_raised(insight)]
     restless = {test for one in raised if one.kind == "not-steady" for test in one.tests}
     heard = [one for one in raised if harm(one) not in _SILENCED or not restless.intersection(one.tests)]
     return tuple(sorted(_merged(heard), key=_order))
 
 
-def lead(found: Sequence[Insight], strength: Coded | None = None) -> Coded | None:
+def lead(insights: Sequence[Insight], strength: Coded | None = None) -> Coded | None:
     """What the sentence of a run says: the gravest, or what the drive is good for where nothing is worse than a fact.
 
-    found : ordered. strength : what it is good for, None where no number is known.
+    insights : ordered. strength : what it is good for, None where no number is known.
     """
-    gravest = said(found[0]) if found else None
-    return strength if strength and (not found or harm(found[0]) < DOUBT) else gravest
+    gravest = said(insights[0]) if insights else None
+    return strength if strength and (not insights or harm(insights[0]) < DOUBT) else gravest
 
 
-def said(one: Insight) -> Coded:
+def said(insight: Insight) -> Coded:
     """An insight as a statement, its words those of its kind."""
-    others = {subject_text(each.subject): coded("also", subject=each.subject, **each.values) for each in one.also}
-    others.pop(subject_text(one.subject), None)
-    return coded(one.kind, **{"subject": one.subject, **one.values, "also": tuple(others.values()) or None})
+    others = {subject_text(each.subject): coded("also", subject=each.subject, **each.values) for each in insight.also}
+    others.pop(subject_text(insight.subject), None)
+    return coded(insight.kind, **{"subject": insight.subject, **insight.values, "also": tuple(others.values()) or None})
 
 
 def in_words(statement: Coded) -> str:
@@ -111,19 +111,19 @@ def _bounded(floors: Mapping[str, float], values: Mapping[str, Any]) -> Iterator
     return ((floor, values[name]) for name, floor in floors.items() if values.get(name) is not None)
 
 
-def _order(one: Insight) -> tuple[float, int]:
-    return -rank(one), _PLACES[one.kind]
+def _order(insight: Insight) -> tuple[float, int]:
+    return -rank(insight), _PLACES[insight.kind]
 
 
-def _merged(found: Iterable[Insight]) -> Iterator[Insight]:
+def _merged(insights: Iterable[Insight]) -> Iterator[Insight]:
     """The gravest of each kind and class; the others add their subjects and tests to it."""
-    for _, same in groupby(sorted(found, key=_same), key=_same):
+    for _, same in groupby(sorted(insights, key=_same), key=_same):
         first, *others = sorted(same, key=_order)
-        tests = dict.fromkeys(test for one in (first, *others) for test in one.tests)
-        also = (each for one in others for each in (replace(one, also=()), *one.also))
+        tests = dict.fromkeys(test for other in (first, *others) for test in other.tests)
+        also = (each for other in others for each in (replace(other, also=()), *other.also))
         yield replace(first, tests=tuple(tests), also=(*first.also, *also))
 
 
-def _same(one: Insight) -> tuple[int, int, str]:
-    apart = str(one.values.get("test", "")) if one.kind == "withheld" else ""
-    return _PLACES[one.kind], harm(one), apart
+def _same(insight: Insight) -> tuple[int, int, str]:
+    apart = str(insight.values.get("test", "")) if insight.kind == "withheld" else ""
+    return _PLACES[insight.kind], harm(insight), apart

@@ -177,7 +177,7 @@ class TestSummary:
 
     def measure(self, identity: tuple[Key, str]) -> Measure | None:
         """The number of an identity; None where the test has none."""
-        return next((one for one in self.measures if one.identity == identity), None)
+        return next((measure for measure in self.measures if measure.identity == identity), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -101,7 +101,7 @@ class ResultTable:
 
     def place(self, key: str) -> int:
         """The place of a column of tables. Raises ValueError where it has none of this key."""
-        return [None if one.only == "results" else one.key for one in self.columns].index(key)
+        return [None if column.only == "results" else column.key for column in self.columns].index(key)
 
 
 def table_of(key: str, title: str, declared: Declared[T], sources: Iterable[T], **more: Any) -> ResultTable:
@@ -109,7 +109,7 @@ def table_of(key: str, title: str, declared: Declared[T], sources: Iterable[T], 
 
     Worked: columns of ``x`` and ``2 * x`` of the sources 1 and 2 -> rows ``((1, 2), (2, 4))``.
     """
-    rows = tuple(tuple(fill(one) for _, fill in declared) for one in sources)
+    rows = tuple(tuple(fill(source) for _, fill in declared) for source in sources)
     return ResultTable(key=key, title=title, columns=tuple(column for column, _ in declared), rows=rows, **more)
 
 
@@ -123,7 +123,7 @@ def table_of_columns(
 
 def in_tables(table: ResultTable) -> ResultTable:
     """A table with the columns alone that CSV files and the workbook have."""
-    kept = [place for place, one in enumerate(table.columns) if one.only != "results"]
+    kept = [index for index, column in enumerate(table.columns) if column.only != "results"]
     if len(kept) == len(table.columns):
         return table
     rows = tuple(tuple(row[place] for place in kept) for row in table.rows)
@@ -132,7 +132,7 @@ def in_tables(table: ResultTable) -> ResultTable:
 
 def records(table: ResultTable) -> list[dict[str, Raw]]:
     """The rows as ``results.json`` has them, values by key."""
-    kept = [(place, one.key) for place, one in enumerate(table.columns) if one.only != "tables"]
+    kept = [(index, column.key) for index, column in enumerate(table.columns) if column.only != "tables"]
     return [{key: row[place] for place, key in kept} for row in table.rows]
 
 
@@ -161,15 +161,15 @@ def pivoted(table: ResultTable, pivot: Pivot) -> Pivoted | None:
     down = [table.place(key) for key in pivot.down]
     across, value = table.place(pivot.across), table.place(pivot.value)
     mark = table.place(pivot.mark) if pivot.mark else None
-    found = {(tuple(row[place] for place in down), row[across]): row for row in table.rows}
-    if len(found) < len(table.rows):
+    result = {(tuple(row[place] for place in down), row[across]): row for row in table.rows}
+    if len(result) < len(table.rows):
         return None
-    lines, headings = _ascending(line for line, _ in found), _ascending(heading for _, heading in found)
-    cells = [[found.get((line, heading)) for heading in headings] for line in lines]
+    lines, headings = _ascending(line for line, _ in result), _ascending(heading for _, heading in result)
+    cells = [[result.get((line, heading)) for heading in headings] for line in lines]
     marked = (
-        (line, place)
+        (line, index)
         for line, row in enumerate(cells)
-        for place, cell in enumerate(row)
+        for index, cell in enumerate(row)
         if cell and mark is not None and cell[mark] is True
     )
     return Pivoted(

@@ -167,4 +167,4 @@ def unless_withheld(reason: Coded | None, measures: Iterable[Measure]) -> Iterat
         yield from measures
         return
     basis = coded("withheld", reason=reason)
-    yield from (replace(one, value=None, rounds=(), basis=basis, tracked=False) for one in measures)
+    yield from (replace(measure, value=None, rounds=(), basis=basis, tracked=False) for measure in measures)

@@ -34,7 +34,7 @@ def joined_places(places: Iterable[Place]) -> str:
     numbers: dict[str, list[int]] = {}
     for one in dict.fromkeys(places):
         numbers.setdefault(one.stem, []).extend([] if one.number is None else [one.number])
-    return "; ".join(_joined(stem, sorted(found)) for stem, found in numbers.items())
+    return "; ".join(_joined(stem, sorted(result)) for stem, result in numbers.items())
 
 
 def _joined(stem: str, numbers: Sequence[int]) -> str:

@@ -27,7 +27,7 @@ def merged(values: Sequence[Any]) -> Any:
     """One for values of one shape. Worked: late by 12 ms and by 30 ms -> by the range of 12 to 30 ms."""
     first = values[0]
     if isinstance(first, Coded):
-        return Coded(first.code, {name: merged([one.values[name] for one in values]) for name in first.values})
+        return Coded(first.code, {name: merged([value.values[name] for value in values]) for name in first.values})
     if isinstance(first, tuple):
         return tuple(map(merged, zip(*values, strict=True)))
-    return first if all(one == first for one in values) else Range(min(values), max(values))
+    return first if all(value == first for value in values) else Range(min(values), max(values))

@@ -41,14 +41,14 @@ _ORDERS = {"RND": "random ", "SEQ": "sequential ", None: ""}
 _SIDES = {None: "I/Os", 100: "reads", 0: "writes"}
 
 
-def subject_text(found: Subject) -> str:
+def subject_text(subject: Subject) -> str:
     """What an insight is about, in the middle of a sentence.
 
     Worked: 4 KiB writes at random places at QD 8 -> ``"random 4 KiB writes at QD 8"``; all I/Os -> ``"I/Os"``.
     """
-    size = f"{digits.block(found.size_bytes)} " if found.size_bytes else ""
-    mix = found.read_pct
+    size = f"{digits.block(subject.size_bytes)} " if subject.size_bytes else ""
+    mix = subject.read_pct
     side = _SIDES.get(mix) or f"{mix_label(mix or 0)} I/Os"
-    depth = f" at QD {found.depth:,}" if found.depth else ""
-    part = f" ({paragraph(found.part)})" if found.part else ""
-    return f"{_ORDERS[found.order]}{size}{side}{depth}{part}"
+    depth = f" at QD {subject.depth:,}" if subject.depth else ""
+    part = f" ({paragraph(subject.part)})" if subject.part else ""
+    return f"{_ORDERS[subject.order]}{size}{side}{depth}{part}"

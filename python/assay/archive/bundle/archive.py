@@ -91,24 +91,26 @@ class ArchiveReader:
 
         Raises VerificationError where a content is not the one that the manifest names, StoreError as above.
         """
-        for one in self.manifest.files:
-            self._take_header(one.name, one.size_bytes)
-            yield one, self._content(one)
+        for file in self.manifest.files:
+            self._take_header(file.name, file.size_bytes)
+            yield file, self._content(file)
         if self._take(len(_END)) != _END:
             raise self._fault("holds more files than its manifest names")
         if self._foreign(lambda: self._source.read(1)):
             raise self._fault("continues after its last file")
 
-    def _content(self, one: BundleFile) -> Iterator[bytes]:
-        digest, left = hashlib.sha256(), one.size_bytes
+    def _content(self, bundle_file: BundleFile) -> Iterator[bytes]:
+        digest, left = hashlib.sha256(), bundle_file.size_bytes
         while left:
             chunk = self._exactly(min(left, _CHUNK_BYTES))
             digest.update(chunk)
             left -= len(chunk)
             yield chunk
-        if digest.hexdigest() != one.sha256:
-            raise VerificationError(f"{self.name}: {one.name}", "is not the file that the manifest names", _REMEDY)
-        self._padding(one.size_bytes)
+        if digest.hexdigest() != bundle_file.sha256:
+            raise VerificationError(
+                f"{self.name}: {bundle_file.name}", "is not the file that the manifest names", _REMEDY
+            )
+        self._padding(bundle_file.size_bytes)
 
     def _small(self, name: str, bytes_max: int) -> bytes:
         """The content of a member whose size is not known before."""
@@ -142,16 +144,16 @@ class ArchiveReader:
         return taken + self._exactly(count - len(taken))
 
     def _exactly(self, count: int) -> bytes:
-        found = bytearray()
-        while len(found) < count:
-            found += self._some(count - len(found))
-        return bytes(found)
+        result = bytearray()
+        while len(result) < count:
+            result += self._some(count - len(result))
+        return bytes(result)
 
     def _some(self, count: int) -> bytes:
-        found: bytes = self._foreign(lambda: self._source.read(count))
-        if not found:
+        result: bytes = self._foreign(lambda: self._source.read(count))
+        if not result:
             raise self._fault("is cut off")
-        return found
+        return result
 
     def _foreign(self, work: Callable[[], Any]) -> Any:
         """Do what the bytes of another can upset."""
@@ -185,9 +187,9 @@ class _Bytes(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        found = os.preadv(self._descriptor, [buffer], self._place)
-        self._place += found
-        return found
+        result = os.preadv(self._descriptor, [buffer], self._place)
+        self._place += result
+        return result
 
 
 def _why_not(head: bytes, name: str, size_bytes: int) -> str:
@@ -195,10 +197,10 @@ def _why_not(head: bytes, name: str, size_bytes: int) -> str:
     if not any(head):
         return f"ends before {name}"
     try:
-        found = tarfile.TarInfo.frombuf(head, "utf-8", "surrogateescape")
+        result = tarfile.TarInfo.frombuf(head, "utf-8", "surrogateescape")
     except (tarfile.HeaderError, UnicodeError):
         return f"is damaged before {name}"
-    return _strange_member(found) or _other_member(found, name, size_bytes)
+    return _strange_member(result) or _other_member(result, name, size_bytes)
 
 
 def _strange_member(found: tarfile.TarInfo) -> str | None:

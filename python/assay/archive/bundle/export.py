@@ -109,23 +109,23 @@ def _refuse_running(folder: Path) -> None:
 def _names(folder: Path, run: StoredRun, *, log: bool) -> list[str]:
     """The documented files of a run that are there, in order; tables that no line of the journal names are none."""
     single = [name for name in _SINGLE_FILES if name != _LOG or log]
-    found = [name for name in single if (folder / name).is_file() and not (folder / name).is_symlink()]
+    names = [name for name in single if (folder / name).is_file() and not (folder / name).is_symlink()]
     traces = folder / _TRACES
     if traces.is_dir() and not traces.is_symlink():
-        found += [f"{_TRACES}/{path.name}" for path in traces.glob("*.parquet") if not path.is_symlink()]
-    found += _tables(folder)
-    strange = next((name for name in found if not is_documented(name)), None)
-    if strange is not None or len(found) > FILES_MAX:
+        names += [f"{_TRACES}/{path.name}" for path in traces.glob("*.parquet") if not path.is_symlink()]
+    names += _tables(folder)
+    strange = next((name for name in names if not is_documented(name)), None)
+    if strange is not None or len(names) > FILES_MAX:
         reason = f"has a file {strange!r} that no bundle can hold" if strange else f"has more than {FILES_MAX:,} files"
         raise StoreError(str(folder), reason, f"run {run.run_id} cannot be exported as it is")
-    return sorted(found)
+    return sorted(names)
 
 
 def _tables(folder: Path) -> list[str]:
     """The tables that the journal names: it was read before, so each is there."""
     with os.fdopen(open_inside(folder, "journal.jsonl"), "rb") as file:
-        found = {name.decode() for line in file for name in _TABLE.findall(line)}
-    return sorted(found)
+        tables = {name.decode() for line in file for name in _TABLE.findall(line)}
+    return sorted(tables)
 
 
 def _as_it_is(folder: Path, run: StoredRun, names: list[str]) -> _Source:
@@ -178,8 +178,8 @@ def _members(
     for name, content in ((MANIFEST, manifest.encoded()), (SIGNATURE, signature)):
         if content is not None:
             yield name, len(content), [content]
-    for one in manifest.files:
-        yield one.name, one.size_bytes, _unchanged(places[one.name], one)
+    for file in manifest.files:
+        yield file.name, file.size_bytes, _unchanged(places[file.name], file)
 
 
 def _unchanged(folder: Path, one: BundleFile) -> Iterator[bytes]:

@@ -69,7 +69,7 @@ def _skip_block(file: IO[bytes], size: int) -> bool:
 
 
 def _number(file: IO[bytes], count: int) -> int:
-    found = file.read(count)
-    if len(found) < count:
+    result = file.read(count)
+    if len(result) < count:
         raise FrameError("is cut off")
-    return int.from_bytes(found, "little")
+    return int.from_bytes(result, "little")

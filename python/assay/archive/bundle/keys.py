@@ -85,10 +85,10 @@ def own_public_key(folder: Path) -> PublicKey | None:
 
 def read_public_key(path: Path) -> PublicKey:
     """The key in a text file that somebody handed out. Raises StoreError where there is none in it."""
-    found = _read_keys(path)
-    if len(found) != 1:
-        raise StoreError(str(path), f"holds {len(found)} keys", f"name a file with a single line: {_KIND} BASE64 NAME")
-    return found[0]
+    result = _read_keys(path)
+    if len(result) != 1:
+        raise StoreError(str(path), f"holds {len(result)} keys", f"name a file with a single line: {_KIND} BASE64 NAME")
+    return result[0]
 
 
 def trusted_keys(folder: Path) -> tuple[PublicKey, ...]:

@@ -57,12 +57,14 @@ class Labels:
 
     def long_secrets(self) -> list[bytes]:
         """What is long enough to be looked for in bytes of any kind."""
-        return [one.encode("utf-8", "surrogatepass") for one in self._secrets if len(one) >= _BYTES_LETTERS_MIN]
+        return [
+            secret.encode("utf-8", "surrogatepass") for secret in self._secrets if len(secret) >= _BYTES_LETTERS_MIN
+        ]
 
     def may_leak(self, line: bytes) -> bool:
         """Whether a line of JSON, in ASCII, may hold something that was taken up; quick, and sure where it is not."""
         lower = line.lower()
-        return any(json.dumps(one)[1:-1].lower().encode() in lower for one in self._secrets)
+        return any(json.dumps(secret)[1:-1].lower().encode() in lower for secret in self._secrets)
 
     def _known(self) -> re.Pattern[str]:
         if self._pattern is None:
@@ -82,7 +84,9 @@ def _variants(text: str) -> list[str]:
     text = text.strip()
     bare = next((text.removeprefix(one) for one in _PREFIXES if text.startswith(one)), text)
     last = bare.rpartition("/")[2]
-    found = [text, bare, bare.partition("?")[0]]
+    variants = [text, bare, bare.partition("?")[0]]
     if text.startswith(_DEVICES) or len(last) >= _BYTES_LETTERS_MIN:
-        found.append(last)
-    return [one for one in dict.fromkeys([*found, *(one.replace(" ", "_") for one in found)]) if len(one) > 1]
+        variants.append(last)
+    return [
+        one for one in dict.fromkeys([*variants, *(variant.replace(" ", "_") for variant in variants)]) if len(one) > 1
+    ]

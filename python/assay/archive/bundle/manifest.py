@@ -66,7 +66,7 @@ class Manifest:
     @property
     def total_bytes(self) -> int:
         """Of all files, unpacked."""
-        return sum(one.size_bytes for one in self.files)
+        return sum(file.size_bytes for file in self.files)
 
     def encoded(self) -> bytes:
         """The bytes that are stored and signed."""
@@ -85,17 +85,17 @@ def read_manifest(content: bytes, *, name: str, bundle_bytes: int | None = None)
     Raises StoreError where it is of another form, names a file that no run folder has, or a bundle would unpack to more
     than it may.
     """
-    found = parse(content, name=f"{name}: {MANIFEST}")
-    if found.get("schema") != SCHEMA:
+    result = parse(content, name=f"{name}: {MANIFEST}")
+    if result.get("schema") != SCHEMA:
         raise StoreError(name, f"{MANIFEST} has a form this version does not know", _UNKNOWN)
-    manifest = decode(Manifest, found, name=f"{name}: {MANIFEST}")
+    manifest = decode(Manifest, result, name=f"{name}: {MANIFEST}")
     if fault := _fault(manifest, bundle_bytes):
         raise StoreError(name, fault, "do not use it; take it from its maker again")
     return manifest
 
 
 def _fault(manifest: Manifest, bundle_bytes: int | None) -> str | None:
-    names = [one.name for one in manifest.files]
+    names = [file.name for file in manifest.files]
     strange = next((name for name in names if not is_documented(name)), None)
     if strange is not None:
         return f"names the file {strange[:NAME_LETTERS_MAX]!r}, which is none of a run folder"
@@ -110,7 +110,7 @@ def _fault(manifest: Manifest, bundle_bytes: int | None) -> str | None:
 
 def _size_fault(manifest: Manifest, bundle_bytes: int | None) -> str | None:
     large = next(
-        (one for one in manifest.files if one.size_bytes > _SMALL_BYTES_MAX.get(one.name, TOTAL_BYTES_MAX)), None
+        (file for file in manifest.files if file.size_bytes > _SMALL_BYTES_MAX.get(file.name, TOTAL_BYTES_MAX)), None
     )
     if large is not None:
         most = _SMALL_BYTES_MAX.get(large.name, TOTAL_BYTES_MAX)

@@ -66,14 +66,14 @@ def is_redacted(description: dict[str, str]) -> bool:
 
 def hash_before(description: dict[str, str]) -> str | None:
     """The final hash of a redacted run before it was; None where it is not given."""
-    found = _DIGEST.search(description.get(REDACTED, ""))
-    return found[1] if found else None
+    result = _DIGEST.search(description.get(REDACTED, ""))
+    return result[1] if result else None
 
 
 def leaks_in(content: bytes, labels: Labels) -> bool:
     """Whether bytes of any kind hold a name that is long enough not to be there by chance."""
     lower = content.lower()
-    return any(one in lower for one in labels.long_secrets())
+    return any(long_secret in lower for long_secret in labels.long_secrets())
 
 
 def known_labels(folder: Path) -> Labels:

@@ -83,8 +83,8 @@ def _identity(identity: dict[str, Any], labels: Labels) -> dict[str, Any]:
 def _platform(platform: dict[str, Any], labels: Labels) -> dict[str, Any]:
     kept = {"tool", "tool_version", "build", "host_id"}
     host = platform.get("host_id")
-    found = {key: value if key in kept else _free(value, labels) for key, value in platform.items()}
-    return {**found, "host_id": host and labels.label("host", host)}
+    result = {key: value if key in kept else _free(value, labels) for key, value in platform.items()}
+    return {**result, "host_id": host and labels.label("host", host)}
 
 
 def _certificate(certificate: dict[str, Any], labels: Labels) -> dict[str, Any]:
@@ -101,14 +101,14 @@ def _described(key: str, text: str, labels: Labels) -> str:
 
 
 def _plan(plan: dict[str, Any], labels: Labels) -> dict[str, Any]:
-    found = {key: _settings(value, labels) for key, value in plan.items()}
+    result = {key: _settings(value, labels) for key, value in plan.items()}
     if isinstance(plan.get("drive"), str):
-        found["drive"] = labels.label("path", plan["drive"])
+        result["drive"] = labels.label("path", plan["drive"])
     if isinstance(plan.get("report"), dict):
-        found["report"] = {key: _of_plan(key, value, labels) for key, value in plan["report"].items()}
+        result["report"] = {key: _of_plan(key, value, labels) for key, value in plan["report"].items()}
     if isinstance(plan.get("special_notes"), list):
-        found["special_notes"] = [_note(note, labels) for note in plan["special_notes"]]
-    return found
+        result["special_notes"] = [_note(note, labels) for note in plan["special_notes"]]
+    return result
 
 
 def _of_plan(key: str, value: Any, labels: Labels) -> Any:
@@ -153,14 +153,14 @@ def _asked(data: dict[str, Any], labels: Labels, names: dict[str, str]) -> dict[
 
 
 def _steps(data: dict[str, Any], labels: Labels, names: dict[str, str]) -> dict[str, Any]:
-    found = {**data, "asked": [names.get(one, one) for one in data["asked"]]}
-    found["steps"] = [
+    steps = {**data, "asked": [names.get(one, one) for one in data["asked"]]}
+    steps["steps"] = [
         {**step, "drive_events": _free(step["drive_events"], labels)} if step.get("drive_events") else step
         for step in data["steps"]
     ]
     if data.get("drive"):
-        found["drive"] = _free(data["drive"], labels)
-    return found
+        steps["drive"] = _free(data["drive"], labels)
+    return steps
 
 
 def _started(data: dict[str, Any], labels: Labels, _: dict[str, str]) -> dict[str, Any]:

@@ -59,12 +59,12 @@ def replicated_by(runs: Sequence[StoredRun]) -> list[list[int]]:
     def shown(run: StoredRun) -> Overview:
         return known.get(id(run)) or known.setdefault(id(run), _overview(run))
 
-    found: list[list[int]] = [[] for _ in runs]
+    result: list[list[int]] = [[] for _ in runs]
     for place, other in combinations(range(len(runs)), 2):
         if replication(runs[place], runs[other], shown).replicated:
-            found[place].append(other)
-            found[other].append(place)
-    return [sorted(one) for one in found]
+            result[place].append(other)
+            result[other].append(place)
+    return [sorted(one) for one in result]
 
 
 def _reason(run: StoredRun) -> str | None:
@@ -98,7 +98,7 @@ def _unlike(first: StoredRun, second: StoredRun) -> str | None:
 def _compared(first: Overview, second: Overview) -> Replication:
     if (first.edition, first.label) != (second.edition, second.label):
         return Replication(replicated=False, reason="edition or label differ")
-    if [_asked(one) for one in first.tests] != [_asked(one) for one in second.tests]:
+    if [_asked(test) for test in first.tests] != [_asked(test) for test in second.tests]:
         return Replication(replicated=False, reason="the tests or their demands differ")
     numbers = [_numbers(one) for one in (first, second)]
     if not numbers[0] or numbers[0].keys() != numbers[1].keys():
@@ -131,7 +131,7 @@ def _asked(test: ShownTest) -> tuple[str, str, bool]:
 
 def _numbers(run: Overview) -> dict[str, float | None]:
     return {
-        f"{place} {test.test.upper()} {one.item} ({paragraph(one.unit)})": one.value
-        for place, test in enumerate(run.tests, 1)
-        for one in test.headlines
+        f"{index} {test.test.upper()} {headline.item} ({paragraph(headline.unit)})": headline.value
+        for index, test in enumerate(run.tests, 1)
+        for headline in test.headlines
     }

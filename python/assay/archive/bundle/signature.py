@@ -56,9 +56,9 @@ def read_signature(content: bytes, manifest: bytes, *, name: str) -> Signature:
 
     Raises StoreError where it is none, VerificationError where it is not the one of this manifest by its key.
     """
-    found = decode(Signature, parse(content, name=f"{name}: signature"), name=f"{name}: signature")
-    check_signature(found, manifest, name=name)
-    return found
+    result = decode(Signature, parse(content, name=f"{name}: signature"), name=f"{name}: signature")
+    check_signature(result, manifest, name=name)
+    return result
 
 
 def check_signature(found: Signature, manifest: bytes, *, name: str) -> None:
@@ -71,9 +71,9 @@ def check_signature(found: Signature, manifest: bytes, *, name: str) -> None:
         raise VerificationError(name, "its signature does not match its manifest: either was changed", _REMEDY)
 
 
-def signer_name(found: Signature, keys: Iterable[PublicKey]) -> str | None:
+def signer_name(signature: Signature, keys: Iterable[PublicKey]) -> str | None:
     """By what name the user trusts the key of a signature; None where he does not."""
-    return next((one.name for one in keys if one.raw == found.raw_key), None)
+    return next((key.name for key in keys if key.raw == signature.raw_key), None)
 
 
 def _bytes(text: str) -> bytes:

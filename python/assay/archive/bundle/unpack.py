@@ -82,18 +82,18 @@ def import_bundle(path: Path, into: Path, *, check: Callable[[Path], bool] | Non
             into.mkdir(parents=True, exist_ok=True)
             draft.mkdir()
             # One folder deeper: a run that is not whole is in no list of runs.
-            found = _unpacked(file, bundle, draft / "run")
-            checker = Checker(passed=check(found.folder), version=tool_version()) if check else None
-            _keep_origin(found, checker)
+            result = _unpacked(file, bundle, draft / "run")
+            checker = Checker(passed=check(result.folder), version=tool_version()) if check else None
+            _keep_origin(result, checker)
             _refuse_existing(target)
-            found.folder.rename(target)
+            result.folder.rename(target)
             sync_folder(into)
         except OSError as error:
             reason = error.strerror or "cannot be written"
             raise StoreError(str(into), reason, "free some space, or name another folder with --into") from None
         finally:
             shutil.rmtree(draft, ignore_errors=True)
-    return Opened(bundle=bundle, folder=target, run=found.run)
+    return Opened(bundle=bundle, folder=target, run=result.run)
 
 
 def _file(path: Path) -> IO[bytes]:

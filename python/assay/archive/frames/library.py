@@ -22,14 +22,14 @@ def frame_maker(library: FrameLibrary | None) -> Callable[[Any], Any]:
     frame is asked for. Raises UsageError where the library is unknown or not installed.
     """
     if library is None:
-        return next((found for one in _KNOWN if (found := _maker(one))), _neither)
+        return next((result for one in _KNOWN if (result := _maker(one))), _neither)
     if library not in _KNOWN:
         remedy = did_you_mean(str(library), _KNOWN, f"choose from {', '.join(_KNOWN)}")
         raise UsageError("frames", f'is "{library}", none of {", ".join(_KNOWN)}', remedy)
-    found = _maker(library)
-    if found is None:
+    result = _maker(library)
+    if result is None:
         raise UsageError("frames", f"{library} is not installed", f"install it: pip install {library}")
-    return found
+    return result
 
 
 def _maker(library: FrameLibrary) -> Callable[[Any], Any] | None:

@@ -119,8 +119,8 @@ def _loaded(run: StoredRun, folder: Path, frame: Callable[[Any], Any]) -> Loaded
     # The journal is read again only for tables, and once for those of all tests.
     steps = cache(lambda: steps_of_tests(folder))
     tests = [
-        _test(TestTables(report=one, folder=folder, number=place, steps=steps), frame)
-        for place, one in enumerate(reports)
+        _test(TestTables(report=report, folder=folder, number=index, steps=steps), frame)
+        for index, report in enumerate(reports)
     ]
     return LoadedRun(
         id=run.run_id,
@@ -130,7 +130,7 @@ def _loaded(run: StoredRun, folder: Path, frame: Callable[[Any], Any]) -> Loaded
         label=conformity_label(run),
         started=datetime.fromtimestamp(run.started_wall_ns / SECOND_NS, UTC),
         complete=is_complete(run),
-        tests=_Tests({one.name: one for one in tests}),
+        tests=_Tests({test.name: test for test in tests}),
         arrow=RunTables(run=run, reports=reports),
         _frame=frame,
     )

@@ -52,11 +52,11 @@ class TestTables:
         import pyarrow as pa  # noqa: PLC0415 - slow to import
 
         keys = _cell_columns(self._measures)
-        rows = [_measure_row(one) for one in self._measures]
+        rows = [_measure_row(measure) for measure in self._measures]
         types = [pa.string()] * 3 + [pa.float64()] * 3 + [pa.list_(pa.float64()), pa.bool_()]
-        columns = {key: _cell_column([dict(one.cell).get(key) for one in self._measures]) for key in keys}
-        for place, (name, kind) in enumerate(zip(_OF_MEASURES, types, strict=True)):
-            columns[name] = pa.array([row[place] for row in rows], type=kind)
+        columns = {key: _cell_column([dict(measure.cell).get(key) for measure in self._measures]) for key in keys}
+        for index, (name, kind) in enumerate(zip(_OF_MEASURES, types, strict=True)):
+            columns[name] = pa.array([row[index] for row in rows], type=kind)
         return pa.table(columns)
 
     @cached_property
@@ -65,12 +65,12 @@ class TestTables:
         import pyarrow as pa  # noqa: PLC0415
 
         keys = _cell_columns(self._measures)
-        cells = {(one.cell, one.label): dict[str, float | None]() for one in self._measures}
+        cells = {(measure.cell, measure.label): dict[str, float | None]() for measure in self._measures}
         for one in self._measures:
             cells[one.cell, one.label][one.key] = _number(one.value)
         columns = {key: _cell_column([dict(cell).get(key) for cell, _ in cells]) for key in keys}
         columns["label"] = pa.array([label for _, label in cells], type=pa.string())
-        for name in dict.fromkeys(one.key for one in self._measures):
+        for name in dict.fromkeys(measure.key for measure in self._measures):
             columns[name] = pa.array([values.get(name) for values in cells.values()], type=pa.float64())
         return pa.table(columns)
 
@@ -97,17 +97,17 @@ class RunTables:
         """Everything found in the run: ``test``, ``kind``, ``where`` and ``what``, as in ``findings.csv``."""
         import pyarrow as pa  # noqa: PLC0415
 
-        found = run_findings(self.run, self.reports)
-        rows = [(one.test, one.kind, str(one.where), text(one.what)) for one in found]
+        findings = run_findings(self.run, self.reports)
+        rows = [(finding.test, finding.kind, str(finding.where), text(finding.what)) for finding in findings]
         names = ("test", "kind", "where", "what")
-        columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
+        columns = {name: [row[index] for row in rows] for index, name in enumerate(names)}
         return pa.table({name: pa.array(column, type=pa.string()) for name, column in columns.items()})
 
 
-def _measure_row(one: Measure) -> tuple[Any, ...]:
-    rounds = list(map(float, one.rounds))
+def _measure_row(measure: Measure) -> tuple[Any, ...]:
+    rounds = list(map(float, measure.rounds))
     bounds = (min(rounds), max(rounds)) if rounds else (None, None)
-    return (one.label, one.key, one.unit, _number(one.value), *bounds, rounds, one.tracked)
+    return (measure.label, measure.key, measure.unit, _number(measure.value), *bounds, rounds, measure.tracked)
 
 
 def _number(value: Number | None) -> float | None:
@@ -115,7 +115,7 @@ def _number(value: Number | None) -> float | None:
 
 
 def _cell_columns(measures: Iterable[Measure]) -> list[str]:
-    return list(dict.fromkeys(key for one in measures for key, _ in one.cell))
+    return list(dict.fromkeys(key for measure in measures for key, _ in measure.cell))
 
 
 def _cell_column(values: Sequence[str | int | float | None]) -> Any:
@@ -128,32 +128,32 @@ def _cell_column(values: Sequence[str | int | float | None]) -> Any:
     return pa.array(values, type=pa.int64() if kinds <= {int} else pa.float64())
 
 
-def _joined(found: Iterable[RawTable], rows: Callable[..., Any]) -> Any:
+def _joined(raw_tables: Iterable[RawTable], rows: Callable[..., Any]) -> Any:
     """The tables of several sequences as one, each row with its sequence and step."""
     import pyarrow as pa  # noqa: PLC0415
 
-    parts = [_with_places(one) for one in found]
+    parts = [_with_places(raw_table) for raw_table in raw_tables]
     # Without a sequence, an empty table of the same columns.
     return pa.concat_tables(parts) if parts else _with_places(RawTable.empty(rows))
 
 
-def _with_places(one: RawTable) -> Any:
+def _with_places(raw_table: RawTable) -> Any:
     import pyarrow as pa  # noqa: PLC0415
 
-    count = one.rows.num_rows
+    count = raw_table.rows.num_rows
     place = {
-        "sequence": pa.array([one.number] * count, type=pa.int64()),
-        "name": pa.array([one.name] * count, type=pa.string()),
-        "stage": pa.array([one.stage] * count, type=pa.string()),
-        "index": pa.array([one.index] * count, type=pa.int64()),
-        "role": pa.array([one.role] * count, type=pa.string()),
-        "label": pa.array(list(_labels(one)), type=pa.string()),
+        "sequence": pa.array([raw_table.number] * count, type=pa.int64()),
+        "name": pa.array([raw_table.name] * count, type=pa.string()),
+        "stage": pa.array([raw_table.stage] * count, type=pa.string()),
+        "index": pa.array([raw_table.index] * count, type=pa.int64()),
+        "role": pa.array([raw_table.role] * count, type=pa.string()),
+        "label": pa.array(list(_labels(raw_table)), type=pa.string()),
     }
-    own = {name: one.rows[name].combine_chunks() for name in one.rows.column_names}
+    own = {name: raw_table.rows[name].combine_chunks() for name in raw_table.rows.column_names}
     return pa.table(place | own)
 
 
-def _labels(one: RawTable) -> Iterator[str]:
+def _labels(raw_table: RawTable) -> Iterator[str]:
     """The printed name of the step of each row."""
-    for step, group in groupby(one.rows["step"].to_pylist()):
-        yield from (one.labels[step] for _ in group)
+    for step, group in groupby(raw_table.rows["step"].to_pylist()):
+        yield from (raw_table.labels[step] for _ in group)

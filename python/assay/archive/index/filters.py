@@ -110,10 +110,10 @@ def until_ns(text: str | None) -> int | None:
 
 def _instant(text: str, option: str) -> datetime:
     try:
-        found = datetime.fromisoformat(text)
+        result = datetime.fromisoformat(text)
     except ValueError:
         raise UsageError(option, f"is {text!r}, which is no date", _REMEDY) from None
-    return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+    return result.astimezone(UTC) if result.tzinfo else result.replace(tzinfo=UTC)
 
 
 def _ns(instant: datetime) -> int:

@@ -122,8 +122,8 @@ def _all_files(folder: Path) -> Iterator[str]:
             path = f"{above}/{name}"
             inside = path.removeprefix(str(folder))
             try:
-                found = os.lstat(path)
+                result = os.lstat(path)
                 # The time of the last change of rights, too: a file may have been no one's to read.
-                yield f"{inside}:{_state(found)}.{found.st_ctime_ns}\n"
+                yield f"{inside}:{_state(result)}.{result.st_ctime_ns}\n"
             except OSError as error:
                 yield f"{inside}:{error.errno}\n"

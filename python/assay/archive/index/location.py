@@ -84,13 +84,13 @@ def masked(text: str) -> str:
 
 
 def _shown(url: str) -> str:
-    found = _parameters(url)
-    host, port = found.get("host") or "", found.get("port")
-    user = f"{found['user']}@" if found.get("user") else ""
+    result = _parameters(url)
+    host, port = result.get("host") or "", result.get("port")
+    user = f"{result['user']}@" if result.get("user") else ""
     # A folder of sockets is no part of a URL's host.
     where = host if not host.startswith("/") else ""
     at = f"?host={host}" if host.startswith("/") else ""
-    return f"postgresql://{user}{where}{f':{port}' if port and where else ''}/{found.get('dbname') or ''}{at}"
+    return f"postgresql://{user}{where}{f':{port}' if port and where else ''}/{result.get('dbname') or ''}{at}"
 
 
 def _parameters(url: str) -> dict[str, str]:
@@ -98,12 +98,14 @@ def _parameters(url: str) -> dict[str, str]:
     from psycopg.conninfo import conninfo_to_dict  # noqa: PLC0415 - as above
 
     try:
-        found = {key: str(value) for key, value in conninfo_to_dict(url).items()}
+        parameters = {key: str(value) for key, value in conninfo_to_dict(url).items()}
     except psycopg.Error:
         # The driver's own words may hold a part of the password.
         raise UsageError("--index", "is no URL of PostgreSQL that can be read", _REMEDY) from None
     # A password with one of these signs would otherwise be taken, and shown, as another part of the URL.
-    if "@" in found.get("host", "") + found.get("dbname", "") or not _PORT.fullmatch(found.get("port", "")):
+    if "@" in parameters.get("host", "") + parameters.get("dbname", "") or not _PORT.fullmatch(
+        parameters.get("port", "")
+    ):
         remedy = "in a password write %40 for @, %2F for /, %3A for :, or leave it to PGPASSWORD or ~/.pgpass"
         raise UsageError("--index", "is no URL of PostgreSQL that can be read", remedy)
-    return found
+    return parameters

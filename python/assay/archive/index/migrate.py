@@ -25,8 +25,8 @@ def migrate(connection: Connection, to: str = HEAD) -> None:
     from alembic.script import ScriptDirectory  # noqa: PLC0415
 
     scripts = ScriptDirectory(str(_FOLDER), version_locations=[str(_FOLDER / "versions")])
-    found = current(connection)
-    revisions = scripts._upgrade_revs if to != "base" and to >= found else scripts._downgrade_revs  # noqa: SLF001 - as Alembic's own commands do
+    result = current(connection)
+    revisions = scripts._upgrade_revs if to != "base" and to >= result else scripts._downgrade_revs  # noqa: SLF001 - as Alembic's own commands do
     with EnvironmentContext(Config(), scripts, fn=lambda rev, _: revisions(to, rev)) as environment:
         environment.configure(connection=connection, version_table=VERSION_TABLE)
         environment.run_migrations()
@@ -38,5 +38,5 @@ def current(connection: Connection) -> str:
 
     if not inspect(connection).has_table(VERSION_TABLE):
         return ""
-    found = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()  # noqa: S608 - our own name
-    return str(found) if found and re.fullmatch(r"\d{4}", str(found)) else ""
+    result = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()  # noqa: S608 - our own name
+    return str(result) if result and re.fullmatch(r"\d{4}", str(result)) else ""

@@ -53,9 +53,9 @@ def reading(place: Place) -> Iterator[Reader | None]:
     connection = connected(place, to_write=False)
     try:
         reader = Reader(connection, is_file=place.path is not None)
-        found = reader.revision()
-        check_schema(place, found)
-        yield reader if found == f"{SCHEMA:04}" else None
+        result = reader.revision()
+        check_schema(place, result)
+        yield reader if result == f"{SCHEMA:04}" else None
     except _errors(place) as error:
         raise database_error(place, error) from None
     finally:
@@ -78,8 +78,8 @@ class Reader:
         )
         if not self.rows(there, VERSION_TABLE)[0]["n"]:
             return ""
-        found = self.rows(f"SELECT version_num FROM {VERSION_TABLE}")  # noqa: S608 - our own name
-        return str(found[0]["version_num"]) if found else ""
+        result = self.rows(f"SELECT version_num FROM {VERSION_TABLE}")  # noqa: S608 - our own name
+        return str(result[0]["version_num"]) if result else ""
 
     def rows(self, statement: str, *values: object) -> list[Row]:
         """The rows of a statement by the names of their columns. Its values stand at question marks."""
@@ -98,8 +98,8 @@ class Reader:
 
     def parents(self, site: str) -> list[str]:
         """The folders of runs of a host that it knows."""
-        found = self.rows("SELECT DISTINCT parent FROM assay_runs WHERE site = ? ORDER BY parent", site)
-        return sorted(row["parent"] for row in found)
+        parents = self.rows("SELECT DISTINCT parent FROM assay_runs WHERE site = ? ORDER BY parent", site)
+        return sorted(row["parent"] for row in parents)
 
     def listed(self, known: Known, name: Callable[[Row], str], *, numbers: bool) -> list[ListedRun]:
         """The runs as a list has them.
@@ -117,12 +117,12 @@ class Reader:
 
     def _parts(self, table: str, key: str, keys: Sequence[int]) -> Mapping[int, Sequence[Row]]:
         """The rows that belong to others, by the keys of those, in their order."""
-        found: dict[int, list[Row]] = defaultdict(list)
+        parts: dict[int, list[Row]] = defaultdict(list)
         for row in self._of(table, key, keys):
-            found[row[key]].append(row)
-        for rows in found.values():
+            parts[row[key]].append(row)
+        for rows in parts.values():
             rows.sort(key=lambda row: int(row["place"]))
-        return found
+        return parts
 
     def _of(self, table: str, key: str, keys: Sequence[int]) -> list[Row]:
         if not keys:
@@ -130,8 +130,8 @@ class Reader:
         if len(keys) > _MANY:
             # All of a range at once is quicker than many lists of keys; what was not asked for is left out.
             wanted = set(keys)
-            found = self.rows(f"SELECT * FROM {table} WHERE {key} BETWEEN ? AND ?", min(keys), max(keys))  # noqa: S608
-            return [row for row in found if row[key] in wanted]
+            result = self.rows(f"SELECT * FROM {table} WHERE {key} BETWEEN ? AND ?", min(keys), max(keys))  # noqa: S608
+            return [row for row in result if row[key] in wanted]
         marks = ", ".join("?" * len(keys))
         return self.rows(f"SELECT * FROM {table} WHERE {key} IN ({marks})", *keys)  # noqa: S608 - our own names
 
@@ -209,7 +209,9 @@ def _test(row: Row, headlines: Sequence[Row]) -> ListedTest:
             **{field: row[field] for field in _OF_TEST},
             "reached": bool(row["reached"]),
             "cut_short": bool(row["cut_short"]),
-            "headlines": tuple(_made(Quoted, {field: one[field] for field in _OF_HEADLINE}) for one in headlines),
+            "headlines": tuple(
+                _made(Quoted, {field: headline[field] for field in _OF_HEADLINE}) for headline in headlines
+            ),
         },
     )
 

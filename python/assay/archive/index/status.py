@@ -45,16 +45,16 @@ def index_status(place: Place, *, read: int = 0) -> IndexStatus:
     """Count what an index holds. read : runs that were just read. Raises StoreError where it cannot be read."""
     with reading(place) as reader:
         rows = reader.rows(_COUNTS) if reader else None
-    found = [] if rows is None else rows
+    result = [] if rows is None else rows
     return IndexStatus(
         index=place.shown,
         database="SQLite" if place.path else "PostgreSQL",
         schema_found=None if rows is None else SCHEMA,
         schema_known=SCHEMA,
-        runs=sum(row["n"] for row in found),
-        unreadable=sum(row["n"] for row in found if row["unreadable"]),
-        missing=sum(row["n"] for row in found if row["missing"]),
-        folders=tuple(_folders(found)),
+        runs=sum(row["n"] for row in result),
+        unreadable=sum(row["n"] for row in result if row["unreadable"]),
+        missing=sum(row["n"] for row in result if row["missing"]),
+        folders=tuple(_folders(result)),
         read=read,
     )
 
@@ -66,9 +66,9 @@ _COUNTS = (
 
 
 def _folders(rows: list[Row]) -> list[IndexedFolder]:
-    found: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    folders: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in rows:
-        found[row["site"], row["parent"]].append(row)
+        folders[row["site"], row["parent"]].append(row)
     return [
         IndexedFolder(
             host=given_name(site),
@@ -76,5 +76,5 @@ def _folders(rows: list[Row]) -> list[IndexedFolder]:
             runs=sum(row["n"] for row in counts),
             missing=sum(row["n"] for row in counts if row["missing"]),
         )
-        for (site, parent), counts in sorted(found.items())
+        for (site, parent), counts in sorted(folders.items())
     ]

@@ -87,10 +87,10 @@ def apply(place: Place, found: Changes, read: Callable[[Sequence[tuple[Path, str
             store_runs(connection, *where, batch)
 
 
-def _batches(found: Iterable[ReadRun]) -> Iterator[list[ReadRun]]:
+def _batches(read_runs: Iterable[ReadRun]) -> Iterator[list[ReadRun]]:
     batch: list[ReadRun] = []
-    for one in found:
-        batch.append(one)
+    for read_run in read_runs:
+        batch.append(read_run)
         if len(batch) == _BATCH:
             yield batch
             batch = []

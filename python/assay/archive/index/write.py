@@ -61,17 +61,19 @@ def writing(place: Place) -> Iterator[Connection]:
         engine.dispose()
 
 
-def store_runs(connection: Connection, site: str, parent: str, found: Iterable[ReadRun]) -> None:
+def store_runs(connection: Connection, site: str, parent: str, read_runs: Iterable[ReadRun]) -> None:
     """Put runs into the index in place of what was there of the same folders. parent : name as it is kept."""
-    for one in found:
-        connection.execute(delete(RUNS).where(*_of(site, parent, one.folder)))
-        (key,) = connection.execute(insert(RUNS), _run_row(site, parent, one)).inserted_primary_key or (0,)
-        _insert(connection, TAGS, [_part(key, place, tag=tag) for place, tag in enumerate(one.listed.tags)])
-        for place, test in enumerate(one.listed.tests):
-            _store_test(connection, key, place, test, one.measures[place] if place < len(one.measures) else ())
+    for read_run in read_runs:
+        connection.execute(delete(RUNS).where(*_of(site, parent, read_run.folder)))
+        (key,) = connection.execute(insert(RUNS), _run_row(site, parent, read_run)).inserted_primary_key or (0,)
+        _insert(connection, TAGS, [_part(key, index, tag=tag) for index, tag in enumerate(read_run.listed.tags)])
+        for place, test in enumerate(read_run.listed.tests):
+            _store_test(
+                connection, key, place, test, read_run.measures[place] if place < len(read_run.measures) else ()
+            )
 
 
-def store_measures(connection: Connection, test_key: int, found: Iterable[Measure]) -> None:
+def store_measures(connection: Connection, test_key: int, measures: Iterable[Measure]) -> None:
     """Store the flat list of the numbers of a test."""
     _insert(
         connection,
@@ -79,17 +81,17 @@ def store_measures(connection: Connection, test_key: int, found: Iterable[Measur
         [
             {
                 "test_key": test_key,
-                "place": place,
-                "cell": json.dumps(one.cell),
-                "label": one.label,
-                "name": one.key,
-                "unit": one.unit,
-                "better": one.better,
-                "value": None if one.value is None else float(one.value),
-                "rounds": json.dumps(list(map(float, one.rounds))),
-                "judged": one.tracked,
+                "place": index,
+                "cell": json.dumps(measure.cell),
+                "label": measure.label,
+                "name": measure.key,
+                "unit": measure.unit,
+                "better": measure.better,
+                "value": None if measure.value is None else float(measure.value),
+                "rounds": json.dumps(list(map(float, measure.rounds))),
+                "judged": measure.tracked,
             }
-            for place, one in enumerate(found)
+            for index, measure in enumerate(measures)
         ],
     )
 
@@ -107,11 +109,11 @@ def clear(connection: Connection, site: str) -> None:
 
 def _prepare(place: Place, connection: Connection) -> None:
     """Have the tables there, of the form that this version knows. Raises StoreError as ``writing``."""
-    found = current(connection)
-    check_schema(place, found)
-    if place.path and not found and set(inspect(connection).get_table_names()) - {VERSION_TABLE}:
+    result = current(connection)
+    check_schema(place, result)
+    if place.path and not result and set(inspect(connection).get_table_names()) - {VERSION_TABLE}:
         raise UnusableIndexError(place.shown, "is a database of something else", "name another file with --index")
-    if found != HEAD:
+    if result != HEAD:
         migrate(connection)
 
 
@@ -129,10 +131,10 @@ def _of(site: str, parent: str, folder: str) -> tuple[Any, ...]:
 
 
 def _store_test(
-    connection: Connection, run_key: int, place: int, test: ListedTest, measures: Sequence[Measure]
+    connection: Connection, run_key: int, index: int, test: ListedTest, measures: Sequence[Measure]
 ) -> None:
     row = test.model_dump(exclude={"headlines"})
-    (key,) = connection.execute(insert(TESTS), _part(run_key, place, **row)).inserted_primary_key or (0,)
+    (key,) = connection.execute(insert(TESTS), _part(run_key, index, **row)).inserted_primary_key or (0,)
     numbers = [{"test_key": key, "place": nth, **headline.model_dump()} for nth, headline in enumerate(test.headlines)]
     _insert(connection, HEADLINES, numbers)
     store_measures(connection, key, measures)
@@ -143,18 +145,18 @@ def _insert(connection: Connection, table: Any, rows: list[dict[str, Any]]) -> N
         connection.execute(insert(table), rows)
 
 
-def _part(run_key: int, place: int, **values: Any) -> dict[str, Any]:
-    return {"run_key": run_key, "place": place, **values}
+def _part(run_key: int, index: int, **values: Any) -> dict[str, Any]:
+    return {"run_key": run_key, "place": index, **values}
 
 
-def _run_row(site: str, parent: str, one: ReadRun) -> dict[str, Any]:
-    listed, drive = one.listed, one.listed.drive_facts
+def _run_row(site: str, parent: str, read_run: ReadRun) -> dict[str, Any]:
+    listed, drive = read_run.listed, read_run.listed.drive_facts
     facts = drive.model_dump(exclude={"path"}) if drive else {}
     return {
         "site": site,
         "parent": parent,
-        "folder": one.folder,
-        "look": one.look,
+        "folder": read_run.folder,
+        "look": read_run.look,
         "made_by": made_by(),
         **{name: getattr(listed, name) for name in (*PLAIN_FIELDS, *FLAG_FIELDS, "fault")},
         **{f"drive_{name}": value for name, value in facts.items()},

@@ -78,11 +78,11 @@ def verify_run(folder: Path) -> Verification:
         for rule in (rule for rule in RULES if rule.part == part):
             if rule.of_form and is_older(evidence):
                 continue
-            found = _asked(rule, evidence, broken=stopped)
-            if found is not None:
-                answers += found
+            result = _asked(rule, evidence, broken=stopped)
+            if result is not None:
+                answers += result
                 checked.append(rule.id)
-            stopped |= bool(found) and part in _GATES
+            stopped |= bool(result) and part in _GATES
     left = tuple(rule.id for rule in RULES if rule.id not in checked)
     return _verification(evidence, tuple(checked), left, tuple(answers))
 

@@ -87,26 +87,26 @@ Counted = tuple["Step", str, "DirectionRecord", str, "NDArray[np.int64]", "NDArr
 
 def _histograms(evidence: Evidence) -> Iterator[Counted]:
     """Every histogram: its step, direction, that record, which of ``_PREFIXES`` it is, counts, buckets."""
-    for one in all_steps(evidence):
-        sequence = one.sequence
+    for all_step in all_steps(evidence):
+        sequence = all_step.sequence
         tables = {
             "window": sequence.histograms,
             "lead-in": sequence.lead_in,
             "intended": sequence.intended,
             "lateness": sequence.lateness,
         }
-        for direction, (name, side) in enumerate(one.sides):
+        for direction, (name, side) in enumerate(all_step.sides):
             for kind, table in tables.items():
-                if kind in {"intended", "lateness"} and one.record.offered_io_count is None:
+                if kind in {"intended", "lateness"} and all_step.record.offered_io_count is None:
                     continue
-                yield one, name, side, kind, *_of_step(table, one.place, direction)
+                yield all_step, name, side, kind, *_of_step(table, all_step.place, direction)
 
 
-def _of_step(table: HistogramTable | None, place: int, direction: int) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+def _of_step(table: HistogramTable | None, index: int, direction: int) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
     if table is None:
         return np.empty(0, np.int64), np.empty(0, np.uint64)
     # Rows ascend by step, as a rule before this one has seen.
-    of_step = slice(*np.searchsorted(table.step, [place, place + 1]))
+    of_step = slice(*np.searchsorted(table.step, [index, index + 1]))
     chosen = table.direction[of_step] == direction
     return table.count[of_step][chosen].astype(np.int64), table.bucket[of_step][chosen].astype(np.uint64)
 
@@ -120,7 +120,7 @@ def series_sums(evidence: Evidence) -> Iterator[Broken]:
         content = checked_table(evidence.folder, name, steps.tables[name])
         rows = series_rows(sequence.steps, content, name=name)
         for place, step in enumerate(with_series(sequence.steps, rows)):
-            for fault, expected in (one for side in step.sides for one in _second_faults(side)):
+            for fault, expected in (second_fault for side in step.sides for second_fault in _second_faults(side)):
                 yield Broken(place=f"{name}: step {place}", found=fault, expected=expected)
 
 
@@ -150,10 +150,14 @@ def captured_times(evidence: Evidence) -> Iterator[Broken]:
         if sequence.trace is not None:
             counts, sums = _captured(evidence, name, sequence)
             due = step_times(sequence)
-            for one in sequence_steps(sequence, prefix):
-                if ran_whole(one.record):
+            for sequence_step in sequence_steps(sequence, prefix):
+                if ran_whole(sequence_step.record):
                     yield from _captured_step(
-                        one, sequence.trace, due[one.place], counts[one.place], int(sums[one.place])
+                        sequence_step,
+                        sequence.trace,
+                        due[sequence_step.place],
+                        counts[sequence_step.place],
+                        int(sums[sequence_step.place]),
                     )
 
 
@@ -169,15 +173,15 @@ def _captured(evidence: Evidence, name: str, sequence: StoredSequence) -> tuple[
 
 
 def _captured_step(
-    one: Step, trace: TraceSummary, due: ResponseTimes, counts: NDArray[np.int64], total_ns: int
+    step: Step, trace: TraceSummary, due: ResponseTimes, counts: NDArray[np.int64], total_ns: int
 ) -> Iterator[Broken]:
-    kept, done = trace.io_counts[one.place], completed_count(one.record)
+    kept, done = trace.io_counts[step.place], completed_count(step.record)
     if kept != done:
-        yield Broken(place=one.where, found=f"{kept:,} I/Os captured", expected=f"{done:,}, as completed")
+        yield Broken(place=step.where, found=f"{kept:,} I/Os captured", expected=f"{done:,}, as completed")
         return
-    due_ns = sum(side.latency_ns_sum for _, side in one.sides)
+    due_ns = sum(side.latency_ns_sum for _, side in step.sides)
     filled = np.flatnonzero(counts)
     if not (np.array_equal(filled, due.buckets) and np.array_equal(counts[filled], due.counts)):
-        yield Broken(place=one.where, found="captured in other buckets", expected="as the histogram of its window")
+        yield Broken(place=step.where, found="captured in other buckets", expected="as the histogram of its window")
     elif total_ns != due_ns:
-        yield Broken(place=one.where, found=f"{total_ns:,} ns captured", expected=f"{due_ns:,} ns")
+        yield Broken(place=step.where, found=f"{total_ns:,} ns captured", expected=f"{due_ns:,} ns")

@@ -88,7 +88,7 @@ class Evidence:
         """The sequences of the tests that count, in their order, each with the name of its capture."""
         steps = (steps for _, steps in self.sequences)
         return tuple(
-            (one, name) for one, (begun, name) in zip(steps, self._named, strict=True) if begun not in self.left_out
+            (step, name) for step, (begun, name) in zip(steps, self._named, strict=True) if begun not in self.left_out
         )
 
     @cached_property
@@ -140,8 +140,8 @@ class Evidence:
         kept: dict[str, Any] = self._kept
         if name not in kept:
             kept[name] = work()
-        found: T = kept[name]
-        return found
+        result: T = kept[name]
+        return result
 
     @cached_property
     def _kept(self) -> dict[str, Any]:

@@ -52,11 +52,11 @@ def chained_lines(evidence: Evidence) -> Iterator[Broken]:
     """Each line names the one before it; the first names ``run.json``."""
     previous = hashlib.sha256(read_head(evidence.folder)).hexdigest()
     for number, line in enumerate(evidence.raw_lines, 1):
-        found = _link(line) if is_sealed(line) else None
-        if found is not None and found != (number - 1, previous):
+        lines = _link(line) if is_sealed(line) else None
+        if lines is not None and lines != (number - 1, previous):
             yield Broken(
                 place=f"{JOURNAL_NAME}:{number}",
-                found=f"is line {found[0]} behind {found[1]:.16}",
+                found=f"is line {lines[0]} behind {lines[1]:.16}",
                 expected=f"line {number - 1} behind {previous:.16}",
             )
         previous = hashlib.sha256(line + b"\n").hexdigest()
@@ -119,9 +119,9 @@ def run_end(evidence: Evidence) -> Iterator[Broken]:
     lines, torn = evidence.journal.lines, bool(evidence.journal.torn_bytes)
     behind_end = [entry.kind for entry in lines[1:]]
     ends = [
-        place
-        for place, entry in enumerate(lines)
-        if entry.kind == RUN_ENDED and behind_end[place : place + 1] != [RESUMED]
+        index
+        for index, entry in enumerate(lines)
+        if entry.kind == RUN_ENDED and behind_end[index : index + 1] != [RESUMED]
     ]
     if ends and (ends[0] != len(lines) - 1 or torn):
         behind = len(lines) - 1 - ends[0]

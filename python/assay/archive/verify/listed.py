@@ -49,32 +49,32 @@ class VerifiedRun(Facts):
     journal_hash: str = Field(description="SHA-256 of the last line of the journal; empty where its chain is broken.")
 
 
-def verified_run(found: Verification, name: str, level: str | None = None) -> VerifiedRun:
+def verified_run(verification: Verification, name: str, level: str | None = None) -> VerifiedRun:
     """A verification as it is printed. name : of the run folder, as the user gave it. level : of a bundle."""
     return VerifiedRun(
         run=unicode_name(name),
-        passed=found.passed,
-        exit_code=exit_code(found),
+        passed=verification.passed,
+        exit_code=exit_code(verification),
         error=None,
         level=level and unicode_name(level),
-        checker=found.checker,
-        tool_version=found.tool_version,
-        edition=found.edition,
-        run_id=found.run_id,
-        rules=found.rules,
-        unchecked=found.unchecked,
+        checker=verification.checker,
+        tool_version=verification.tool_version,
+        edition=verification.edition,
+        run_id=verification.run_id,
+        rules=verification.rules,
+        unchecked=verification.unchecked,
         broken=tuple(
             BrokenRule(
-                rule=one.rule,
-                place=unicode_name(one.place),
-                found=unicode_name(one.found),
-                expected=unicode_name(one.expected),
+                rule=answer.rule,
+                place=unicode_name(answer.place),
+                found=unicode_name(answer.found),
+                expected=unicode_name(answer.expected),
             )
-            for one in found.answers
+            for answer in verification.answers
         ),
-        withheld=dict(found.withheld),
-        complete=found.complete,
-        journal_hash=found.journal_hash,
+        withheld=dict(verification.withheld),
+        complete=verification.complete,
+        journal_hash=verification.journal_hash,
     )
 
 
@@ -99,6 +99,6 @@ def unreadable_run(error: AssayError, name: str, checker: str) -> VerifiedRun:
     )
 
 
-def exit_code(found: Verification) -> int:
+def exit_code(verification: Verification) -> int:
     """5 where a rule is broken, and where the run withholds results: a verifier overrules no run. Else 0."""
-    return EXIT_WITHHELD if not found.passed or EXIT_WITHHELD in found.exit_codes else EXIT_OK
+    return EXIT_WITHHELD if not verification.passed or EXIT_WITHHELD in verification.exit_codes else EXIT_OK

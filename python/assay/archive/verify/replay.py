@@ -162,7 +162,7 @@ def _other(asked: StepSequence, stored: StoredSequence) -> tuple[str, str] | Non
     if stored.asked == asked.steps:
         return None
     pairs = zip(stored.asked, asked.steps, strict=False)
-    place = next((place for place, (one, other) in enumerate(pairs, 1) if one != other), None)
+    place = next((index for index, (one, other) in enumerate(pairs, 1) if one != other), None)
     if place is None:
         return f"{len(stored.asked)} steps of {stored.name}", f"{len(asked.steps)}"
     return f"step {place} of {stored.name} with another demand", f"{asked.steps[place - 1]!r:.300}"

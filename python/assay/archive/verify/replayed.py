@@ -24,32 +24,34 @@ _SIDES = {"read": "read", "write": "write", "trim": "other", "flush": "other"}
 def replayed_ios(evidence: Evidence) -> Iterator[Broken]:
     """The I/Os of a replay are on the drive and in order, and as many of each direction as the step issued."""
     capacity = evidence.document.identity.capacity_bytes
-    for one in all_steps(evidence):
-        read = one.sequence.replayed
-        if read is None or one.spec.pattern.operation != "replay":
+    for all_step in all_steps(evidence):
+        read = all_step.sequence.replayed
+        if read is None or all_step.spec.pattern.operation != "replay":
             continue
         if fault := replay_fault(read(), capacity):
-            yield Broken(place=one.where, found=f"its file {fault}", expected="I/Os on the drive, in order")
+            yield Broken(place=all_step.where, found=f"its file {fault}", expected="I/Os on the drive, in order")
         else:
-            yield from _totals(one, _amounts(read()))
+            yield from _totals(all_step, _amounts(read()))
 
 
 def _amounts(batches: Iterable[Batch]) -> Counter[tuple[str, str]]:
     """I/Os and bytes of each part of a record."""
-    found: Counter[tuple[str, str]] = Counter()
+    amounts: Counter[tuple[str, str]] = Counter()
     for batch in batches:
         for kind, name in enumerate(OPERATIONS):
             own = batch.operation == kind
-            found[_SIDES[name], "I/Os"] += int(own.sum())
+            amounts[_SIDES[name], "I/Os"] += int(own.sum())
             if kind != FLUSH:
-                found[_SIDES[name], "bytes"] += int(batch.length_bytes[own].sum())
-    return found
+                amounts[_SIDES[name], "bytes"] += int(batch.length_bytes[own].sum())
+    return amounts
 
 
-def _totals(one: Step, due: Counter[tuple[str, str]]) -> Iterator[Broken]:
-    whole = ran_whole(one.record)
-    for name, side in one.record.named_sides:
+def _totals(step: Step, due: Counter[tuple[str, str]]) -> Iterator[Broken]:
+    whole = ran_whole(step.record)
+    for name, side in step.record.named_sides:
         for unit, value in (("I/Os", issued_count(side)), ("bytes", issued_bytes(side))):
             asked = due[name, unit]
             if value > asked or (whole and value != asked):
-                yield Broken(place=f"{one.where}, {name}", found=f"{value:,} {unit}", expected=f"{asked:,} of its file")
+                yield Broken(
+                    place=f"{step.where}, {name}", found=f"{value:,} {unit}", expected=f"{asked:,} of its file"
+                )

@@ -61,38 +61,46 @@ def all_steps(evidence: Evidence) -> Iterator[Step]:
 
 def sequence_steps(sequence: StoredSequence, prefix: str = "") -> Iterator[Step]:
     """Every step of a sequence. prefix : of their names."""
-    found: list[Step] = []
+    steps: list[Step] = []
     names = step_places(sequence)
     for place, (record, spec) in enumerate(zip(sequence.steps, sequence.asked, strict=False)):
         where, follows = f"{prefix}{names[place]}", place_before(sequence.asked, place)
-        before = None if follows is None else found[follows]
-        found.append(Step(where=where, sequence=sequence, place=place, record=record, spec=spec, before=before))
-    yield from found
+        before = None if follows is None else steps[follows]
+        steps.append(Step(where=where, sequence=sequence, place=place, record=record, spec=spec, before=before))
+    yield from steps
 
 
 def labels(evidence: Evidence) -> Iterator[Broken]:
     """A step has the name of what was asked of it, and did what ends it."""
-    for one in all_steps(evidence):
-        if one.record.label != one.spec.label:
+    for all_step in all_steps(evidence):
+        if all_step.record.label != all_step.spec.label:
             yield Broken(
-                place=one.where, found=f"is named {one.record.label!r:.60}", expected=f"{one.spec.label!r:.60}"
+                place=all_step.where,
+                found=f"is named {all_step.record.label!r:.60}",
+                expected=f"{all_step.spec.label!r:.60}",
             )
-        elif fault := short_of_asked(one.record, one.spec.stop):
-            yield Broken(place=one.where, found=fault, expected="the amount of its stop rule, as it ran to its end")
+        elif fault := short_of_asked(all_step.record, all_step.spec.stop):
+            yield Broken(
+                place=all_step.where, found=fault, expected="the amount of its stop rule, as it ran to its end"
+            )
 
 
 def succession(evidence: Evidence) -> Iterator[Broken]:
     """Each window opens behind the one before it, a lead-in apart; equal steps have none."""
-    for one in all_steps(evidence):
-        lead_in_ns = one.record.lead_in_ns
+    for all_step in all_steps(evidence):
+        lead_in_ns = all_step.record.lead_in_ns
         # One that was cut short may have ended before its window opened.
-        if one.before is None or not one.ran_to_its_rule or not one.before.ran_to_its_rule:
+        if all_step.before is None or not all_step.ran_to_its_rule or not all_step.before.ran_to_its_rule:
             continue
-        opened_ns = one.before.record.start_ns + one.before.record.span_ns + lead_in_ns
-        if one.record.start_ns != opened_ns:
-            yield Broken(place=one.where, found=f"opened at {one.record.start_ns:,} ns", expected=f"{opened_ns:,} ns")
-        elif one.is_equal_to_before and lead_in_ns:
-            yield Broken(place=one.where, found=f"a lead-in of {lead_in_ns:,} ns", expected="none, as an equal step")
+        opened_ns = all_step.before.record.start_ns + all_step.before.record.span_ns + lead_in_ns
+        if all_step.record.start_ns != opened_ns:
+            yield Broken(
+                place=all_step.where, found=f"opened at {all_step.record.start_ns:,} ns", expected=f"{opened_ns:,} ns"
+            )
+        elif all_step.is_equal_to_before and lead_in_ns:
+            yield Broken(
+                place=all_step.where, found=f"a lead-in of {lead_in_ns:,} ns", expected="none, as an equal step"
+            )
     yield from _sequence_times(evidence)
 
 
@@ -112,26 +120,33 @@ def carried(evidence: Evidence) -> Iterator[Broken]:
     for test in evidence.run.tests:
         for sequence in test.sequences:
             yield from _carried_counts(sequence, f"{test.settings.test}: ")
-    for one in all_steps(evidence):
-        if one.before and one.is_equal_to_before and ran_whole(one.record) and ran_whole(one.before.record):
-            out_ns, in_ns = one.before.record.carried_out_ns, one.record.carried_in_ns
+    for all_step in all_steps(evidence):
+        if (
+            all_step.before
+            and all_step.is_equal_to_before
+            and ran_whole(all_step.record)
+            and ran_whole(all_step.before.record)
+        ):
+            out_ns, in_ns = all_step.before.record.carried_out_ns, all_step.record.carried_in_ns
             if out_ns != in_ns:
                 yield Broken(
-                    place=one.where, found=f"{in_ns:,} ns carried in", expected=f"{out_ns:,} ns, as carried out"
+                    place=all_step.where, found=f"{in_ns:,} ns carried in", expected=f"{out_ns:,} ns, as carried out"
                 )
 
 
 def _carried_counts(sequence: StoredSequence, prefix: str) -> Iterator[Broken]:
     """An I/O that equal steps carry in is in the tail of an earlier one, and is counted once in each of them."""
     in_flight: dict[tuple[int, str], int] = {}
-    for one in sequence_steps(sequence, prefix):
-        follows = place_before(sequence.asked, one.place)
-        for name, side in one.sides:
-            left = in_flight.get((follows, name), 0) if follows is not None and one.is_equal_to_before else 0
+    for sequence_step in sequence_steps(sequence, prefix):
+        follows = place_before(sequence.asked, sequence_step.place)
+        for name, side in sequence_step.sides:
+            left = in_flight.get((follows, name), 0) if follows is not None and sequence_step.is_equal_to_before else 0
             if side.carried_in_io_count > left:
                 found = f"{side.carried_in_io_count:,} {name} carried in"
-                yield Broken(place=one.where, found=found, expected=f"at most the {left:,} in flight before it")
-            in_flight[one.place, name] = max(left - side.carried_in_io_count, 0) + side.tail_io_count
+                yield Broken(
+                    place=sequence_step.where, found=found, expected=f"at most the {left:,} in flight before it"
+                )
+            in_flight[sequence_step.place, name] = max(left - side.carried_in_io_count, 0) + side.tail_io_count
 
 
 def littles_integral(evidence: Evidence) -> Iterator[Broken]:
@@ -143,48 +158,52 @@ def littles_integral(evidence: Evidence) -> Iterator[Broken]:
 
 def depth(evidence: Evidence) -> Iterator[Broken]:
     """No more I/Os are outstanding than were asked for."""
-    for one in all_steps(evidence):
-        demand, record = one.spec.demand, one.record
+    for all_step in all_steps(evidence):
+        demand, record = all_step.spec.demand, all_step.record
         most_ns = demand.thread_count * demand.queue_depth * record.span_ns
-        if one.ran_to_its_rule and record.outstanding_ns > most_ns:
+        if all_step.ran_to_its_rule and record.outstanding_ns > most_ns:
             found = f"{record.outstanding_ns / max(record.span_ns, 1):.6g} I/Os outstanding in the mean"
-            yield Broken(place=one.where, found=found, expected=f"at most {demand.thread_count * demand.queue_depth:,}")
+            yield Broken(
+                place=all_step.where, found=found, expected=f"at most {demand.thread_count * demand.queue_depth:,}"
+            )
 
 
 def submissions(evidence: Evidence) -> Iterator[Broken]:
     """I/Os are issued from the end of the step before to the end of the window."""
-    for one in all_steps(evidence):
-        record = one.record
+    for all_step in all_steps(evidence):
+        record = all_step.record
         first, last = record.first_submission_ns, record.last_submission_ns
         begun_ns, ended_ns = record.start_ns - record.lead_in_ns, record.start_ns + record.span_ns
         issued = submitted_count(record)
         if first is None or last is None:
             if issued or (first, last) != (None, None):
-                yield Broken(place=one.where, found=f"{issued:,} I/Os and no submission", expected="times of both")
+                yield Broken(place=all_step.where, found=f"{issued:,} I/Os and no submission", expected="times of both")
         elif ran_whole(record) and not begun_ns <= first <= last <= ended_ns:
             found = f"submissions from {first:,} to {last:,} ns"
-            yield Broken(place=one.where, found=found, expected=f"within {begun_ns:,} to {ended_ns:,} ns")
+            yield Broken(place=all_step.where, found=found, expected=f"within {begun_ns:,} to {ended_ns:,} ns")
 
 
 def threads(evidence: Evidence) -> Iterator[Broken]:
     """The thread with the fewest I/Os and that with the most lie about the mean of all."""
-    for one in all_steps(evidence):
-        least, most = one.record.thread_io_count_min, one.record.thread_io_count_max
-        count, total = one.spec.demand.thread_count, rate_count(one.record)
+    for all_step in all_steps(evidence):
+        least, most = all_step.record.thread_io_count_min, all_step.record.thread_io_count_max
+        count, total = all_step.spec.demand.thread_count, rate_count(all_step.record)
         if least is not None and most is not None and not least * count <= total <= most * count:
             found = f"from {least:,} to {most:,} I/Os of a thread"
-            yield Broken(place=one.where, found=found, expected=f"about {total:,} of {count:,} threads")
+            yield Broken(place=all_step.where, found=found, expected=f"about {total:,} of {count:,} threads")
 
 
 def arrivals(evidence: Evidence) -> Iterator[Broken]:
     """Due I/Os, and times from when they were due, are there where a rate of arrivals is stated, and only there."""
-    for one in all_steps(evidence):
-        stated = one.spec.demand.arrivals_per_s is not None
-        known = one.record.offered_io_count is not None
-        times = any(side.intended_ns_max is not None for _, side in one.sides)
+    for all_step in all_steps(evidence):
+        stated = all_step.spec.demand.arrivals_per_s is not None
+        known = all_step.record.offered_io_count is not None
+        times = any(side.intended_ns_max is not None for _, side in all_step.sides)
         if stated != known or (times and not stated):
             found = "I/Os that were due" if known or times else "no I/Os that were due"
-            yield Broken(place=one.where, found=found, expected=f"{'a' if stated else 'no'} stated rate of arrivals")
+            yield Broken(
+                place=all_step.where, found=found, expected=f"{'a' if stated else 'no'} stated rate of arrivals"
+            )
 
 
 def sizes(evidence: Evidence) -> Iterator[Broken]:
@@ -228,7 +247,7 @@ def audited(
     """What a check of the stimulus audit marks. chosen : the steps that it is asked of."""
     check = next(check for check in AUDIT if check.name == name)
     for test in evidence.run.tests:
-        steps = tuple(one for one in asked_steps(test) if chosen(one.spec))
+        steps = tuple(asked_step for asked_step in asked_steps(test) if chosen(asked_step.spec))
         yield from _judged(check.answer(Issued(evidence.run, test, steps)), test.settings.test, expected)
 
 

@@ -130,9 +130,9 @@ def table_forms(evidence: Evidence) -> Iterator[Broken]:
 
 def table_rows(evidence: Evidence) -> Iterator[Broken]:
     """Rows ascend, and none comes twice; a series has every second from 0 on."""
-    found = _read(evidence)
-    _refuse([*found.digests, *found.forms])
-    yield from found.orders
+    rows = _read(evidence)
+    _refuse([*rows.digests, *rows.forms])
+    yield from rows.orders
 
 
 def _refuse(errors: Sequence[AssayError]) -> None:

@@ -34,12 +34,16 @@ def settings(evidence: Evidence) -> Iterator[Broken]:
         yield Broken(place="run", found=f"ended after {len(stored)} tests", expected=f"{names} as well")
 
 
-def _difference(found: TestSettings, expected: TestSettings | None) -> tuple[str, str]:
+def _difference(test_settings: TestSettings, expected: TestSettings | None) -> tuple[str, str]:
     """The first setting that differs."""
-    if expected is None or type(found) is not type(expected):
-        return found.test, "no such test" if expected is None else expected.test
-    name = next(name for name in (one.name for one in fields(found)) if getattr(found, name) != getattr(expected, name))
-    return f"{name} {getattr(found, name)!r:.200}", f"{name} {getattr(expected, name)!r:.200}"
+    if expected is None or type(test_settings) is not type(expected):
+        return test_settings.test, "no such test" if expected is None else expected.test
+    name = next(
+        name
+        for name in (field.name for field in fields(test_settings))
+        if getattr(test_settings, name) != getattr(expected, name)
+    )
+    return f"{name} {getattr(test_settings, name)!r:.200}", f"{name} {getattr(expected, name)!r:.200}"
 
 
 def deviations(evidence: Evidence) -> Iterator[Broken]:
@@ -80,29 +84,29 @@ def _replayed(evidence: Evidence, subject: Subject) -> Iterator[Broken]:
 
 def _differences(evidence: Evidence) -> tuple[Difference, ...]:
     context = Context(drive=evidence.document.identity, seed=evidence.document.seed)
-    found = []
+    differences = []
     for planned, test, lines in zip(
         evidence.planned.tests, evidence.run.tests, _lines_of_tests(evidence), strict=False
     ):
         end = next((line.place for line in lines if line.kind == "test_ended"), JOURNAL_NAME)
         if difference := replay(planned, context, test, lines, end):
-            found.append(difference)
-    return tuple(found)
+            differences.append(difference)
+    return tuple(differences)
 
 
 def _lines_of_tests(evidence: Evidence) -> list[list[Entry]]:
     """The lines of each test that counts, from behind its begin to before the next one's."""
-    found: dict[int, list[Entry]] = {}
+    tests: dict[int, list[Entry]] = {}
     begun = None
     for line in evidence.journal.lines:
         if line.kind == "test_started":
             begun = line.seq
-            found[begun] = []
+            tests[begun] = []
         elif line.kind == RESUMED:
             begun = None
         elif begun is not None:
-            found[begun].append(line)
-    return [lines for seq, lines in found.items() if seq not in evidence.left_out]
+            tests[begun].append(line)
+    return [lines for seq, lines in tests.items() if seq not in evidence.left_out]
 
 
 def stalls(evidence: Evidence) -> Iterator[Broken]:
@@ -113,7 +117,8 @@ def stalls(evidence: Evidence) -> Iterator[Broken]:
         if entry.kind == "steps":
             yield from _left(entry, due)
             due = [
-                (steps[entry.seq].name, one.label, one.stall_ns_max) for one in stalled_steps(steps[entry.seq].steps)
+                (steps[entry.seq].name, stalled_step.label, stalled_step.stall_ns_max)
+                for stalled_step in stalled_steps(steps[entry.seq].steps)
             ]
         elif entry.kind == "stall":
             found = entry.data.get("sequence"), entry.data.get("step"), entry.data.get("stall_ns")

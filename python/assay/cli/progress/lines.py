@@ -81,7 +81,7 @@ def judged_line(judged: RoundOutcome, name: str, *, virtual: bool = False) -> st
         parts.append(f"VOID: {text(judged.void)}")
     if judged.silent:
         return "; ".join([*parts, f"NO I/O COMPLETED in {judged.silent.label}, the results are withheld"])
-    parts += [f"{one.label} {value_label(one.value, one.unit)}" for one in judged.values]
+    parts += [f"{value.label} {value_label(value.value, value.unit)}" for value in judged.values]
     return "; ".join([*parts, *_missing(judged)])
 
 
@@ -89,9 +89,9 @@ def tracked_lines(judged: RoundOutcome) -> Iterator[str]:
     """Each tracking variable of a verdict with its bounds, or of a round before one."""
     unit = judged.values[0].unit if judged.values else ""
     if judged.window is None:
-        yield from (f"{one.label}: {value_label(one.value, one.unit)}" for one in judged.values)
+        yield from (f"{value.label}: {value_label(value.value, value.unit)}" for value in judged.values)
         return
-    latest = {one.label: f"{value_label(one.value, unit)}, " for one in judged.values}
+    latest = {value.label: f"{value_label(value.value, unit)}, " for value in judged.values}
     for label, verdict in judged.window.verdicts.items():
         yield f"{label}: {latest.get(label, '')}{bounds_label(verdict)}"
 

@@ -25,16 +25,18 @@ class Value:
     reason: str = ""
 
 
-def counted(tests: Sequence[TestReport], found: Sequence[Found], entry: LimitEntry) -> Value:
+def counted(tests: Sequence[TestReport], findings: Sequence[Found], entry: LimitEntry) -> Value:
     """The count of a kind of finding, of a run or of one of its tests.
 
     None found where nobody watched decides nothing: the host beside a simulated drive, a kernel log that is not read.
     """
     name, wanted = f"findings: {entry.findings}", (entry.test or "").casefold()
-    chosen = [one for one in tests if wanted in {"", one.name.casefold()}]
+    chosen = [test for test in tests if wanted in {"", test.name.casefold()}]
     if not chosen:
         return Value(wanted, "", name, "", None, no_such_test(tests))
-    number = sum(one.kind == entry.findings and (not wanted or one.test.casefold() == wanted) for one in found)
+    number = sum(
+        finding.kind == entry.findings and (not wanted or finding.test.casefold() == wanted) for finding in findings
+    )
     reason = "" if number else _unwatched(chosen, str(entry.findings))
     return Value(wanted, "", name, "", None if reason else float(number), reason)
 
@@ -46,9 +48,9 @@ def no_such_test(tests: Sequence[TestReport]) -> str:
 
 def _unwatched(tests: Sequence[TestReport], kind: str) -> str:
     """Why a kind of finding cannot have been found; empty where it can."""
-    sequences = [sequence for one in tests for sequence in one.test.sequences]
-    if kind == "host" and any(one.host is None for one in sequences):
+    sequences = [sequence for test in tests for sequence in test.test.sequences]
+    if kind == "host" and any(sequence.host is None for sequence in sequences):
         return "the test system was not watched"
-    if kind == "drive event" and any(one.drive is None or one.drive.log != "read" for one in sequences):
+    if kind == "drive event" and any(sequence.drive is None or sequence.drive.log != "read" for sequence in sequences):
         return "the kernel's log of the drive was not read"
     return ""

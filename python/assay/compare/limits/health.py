@@ -33,10 +33,10 @@ def health_value(run: StoredRun, entry: LimitEntry) -> tuple[float | None, str]:
 
 
 def _seen(run: StoredRun, name: str) -> Iterator[float]:
-    conditions = (*run.conditions, *(one for test in run.tests for one in test.conditions))
-    yield from (value for one in conditions if (value := _of(one, name)) is not None)
+    conditions = (*run.conditions, *(condition for test in run.tests for condition in test.conditions))
+    yield from (value for condition in conditions if (value := _of(condition, name)) is not None)
     if name == TEMPERATURE:
-        drives = (one.drive for test in run.tests for one in test.sequences if one.drive)
+        drives = (sequence.drive for test in run.tests for sequence in test.sequences if sequence.drive)
         for drive in drives:
             for state in (drive.before, drive.after):
                 if state.temperature_c is not None:

@@ -60,15 +60,15 @@ def judge(run: StoredRun, tests: Sequence[TestReport], limits: Limits) -> tuple[
 
     Raises UsageError naming every limit of a cell or number that its test does not have.
     """
-    found = run_findings(run, tests)
+    result = run_findings(run, tests)
     judged: list[Judged] = []
     faults: list[UsageError] = []
-    for place, entry in enumerate(limits.entries):
-        values, fault = _values(run, tests, found, entry)
+    for index, entry in enumerate(limits.entries):
+        values, fault = _values(run, tests, result, entry)
         if fault:
             key, reason, remedy = fault
-            faults.append(limits.fault(f"limits.{place}.{key}", reason, remedy))
-        judged += [_judged(run, "limit", entry, one) for one in values]
+            faults.append(limits.fault(f"limits.{index}.{key}", reason, remedy))
+        judged += [_judged(run, "limit", entry, value) for value in values]
     if faults:
         raise joined(faults)
     return (*judged, *_claims(run, tests))
@@ -90,23 +90,23 @@ def verdict_of(value: float, at_least: Fraction | None, at_most: Fraction | None
     return "fail" if low or high else "pass"
 
 
-def _judged(run: StoredRun, kind: Literal["limit", "claim"], entry: LimitEntry, one: Value) -> Judged:
+def _judged(run: StoredRun, kind: Literal["limit", "claim"], entry: LimitEntry, value: Value) -> Judged:
     least, most = (_bound(run, entry, bound) for bound in (entry.at_least, entry.at_most))
-    decided = one.value is not None and not one.reason
+    decided = value.value is not None and not value.reason
     return Judged(
         kind=kind,
         id=entry.id,
         text=entry.text,
-        test=one.test,
-        where=one.where,
-        name=one.name,
-        unit=one.unit,
+        test=value.test,
+        where=value.where,
+        name=value.name,
+        unit=value.unit,
         at_least=None if least is None else float(least),
         at_most=None if most is None else float(most),
         per_tb=(entry.at_most if entry.at_least is None else entry.at_least) if entry.per_tb else None,
-        value=one.value,
-        verdict=verdict_of(one.value, least, most) if decided and one.value is not None else "not decided",
-        reason="" if decided else one.reason or _TOO_FEW,
+        value=value.value,
+        verdict=verdict_of(value.value, least, most) if decided and value.value is not None else "not decided",
+        reason="" if decided else value.reason or _TOO_FEW,
     )
 
 
@@ -117,7 +117,7 @@ def _bound(run: StoredRun, entry: LimitEntry, bound: float | None) -> Fraction |
 
 
 def _values(
-    run: StoredRun, tests: Sequence[TestReport], found: Sequence[Found], entry: LimitEntry
+    run: StoredRun, tests: Sequence[TestReport], findings: Sequence[Found], entry: LimitEntry
 ) -> tuple[list[Value], tuple[str, str, str] | None]:
     """What an entry is of, or the key, reason and remedy of a name that is not known."""
     match entry.kind:
@@ -126,7 +126,7 @@ def _values(
             name = f"{entry.health}, change" if entry.change else str(entry.health)
             return [Value("", "drive", name, "", value, reason)], None
         case "findings":
-            return [counted(tests, found, entry)], None
+            return [counted(tests, findings, entry)], None
         case "measure":
             return _measured(run, tests, entry)
 
@@ -135,7 +135,7 @@ def _measured(
     run: StoredRun, tests: Sequence[TestReport], entry: LimitEntry
 ) -> tuple[list[Value], tuple[str, str, str] | None]:
     wanted, name = str(entry.test).casefold(), str(entry.measure)
-    report = next((one for one in tests if one.name.casefold() == wanted), None)
+    report = next((test for test in tests if test.name.casefold() == wanted), None)
     where = ", ".join(f"{key} {value}" for key, value in entry.wanted_cell.items())
     if report is None:
         skipped = next((f"N/A: {one.reason}" for one in run.skipped if one.test.casefold() == wanted), None)
@@ -149,11 +149,11 @@ def _measured(
     return [_value(wanted, one.printed if entry.item else one.label, one, reason) for one in chosen], None
 
 
-def _value(test: str, where: str, one: Measure, reason: str) -> Value:
+def _value(test: str, where: str, measure: Measure, reason: str) -> Value:
     """A number as a limit has it. where : its cell. reason : why none of its test decides anything, if so."""
-    because = text(one.basis) if one.value is None and one.basis else ""
-    value = None if one.value is None else float(one.value)
-    return Value(test, where, one.key, one.unit, value, reason or because)
+    because = text(measure.basis) if measure.value is None and measure.basis else ""
+    value = None if measure.value is None else float(measure.value)
+    return Value(test, where, measure.key, measure.unit, value, reason or because)
 
 
 def _not_judged(report: TestReport) -> str:
@@ -167,13 +167,13 @@ def _claims(run: StoredRun, tests: Sequence[TestReport]) -> Iterator[Judged]:
     """What the data sheet claims, each as a limit: rates at least, times at most."""
     left = {key: bound for key, bound in (run.plan.get("claims") or {}).items() if bound is not None}
     for report in tests:
-        for one in report.measures:
-            bound = (run.plan.get("claims") or {}).get(one.claim)
+        for measure in report.measures:
+            bound = (run.plan.get("claims") or {}).get(measure.claim)
             if bound is not None:
-                left.pop(str(one.claim), None)
-                entry = _claim_entry(str(one.claim), bound, lower=one.better == "lower")
+                left.pop(str(measure.claim), None)
+                entry = _claim_entry(str(measure.claim), bound, lower=measure.better == "lower")
                 yield _judged(
-                    run, "claim", entry, _value(report.name.casefold(), one.printed, one, _not_judged(report))
+                    run, "claim", entry, _value(report.name.casefold(), measure.printed, measure, _not_judged(report))
                 )
     for key, bound in left.items():
         entry = _claim_entry(key, bound, lower=key.endswith("_ms"))

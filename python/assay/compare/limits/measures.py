@@ -29,23 +29,23 @@ def chosen_measures(report: TestReport, entry: LimitEntry) -> tuple[list[Measure
     if entry.wanted_cell and (fault := _unknown_cell(known, entry)):
         return [], fault
     cells = [one for one in known if _is_in(one, entry)]
-    found = [one for one in cells if _has_key(one, entry)]
-    if found or not cells:
-        return found, None
-    names = list(dict.fromkeys(one.key for one in cells))
+    measures = [cell for cell in cells if _has_key(cell, entry)]
+    if measures or not cells:
+        return measures, None
+    names = list(dict.fromkeys(cell.key for cell in cells))
     remedy = did_you_mean(str(entry.measure), names, f"choose from {', '.join(names)}")
     return [], ("measure", f'is "{entry.measure}", which {report.name.casefold()} does not have there', remedy)
 
 
-def _has_key(one: Measure, entry: LimitEntry) -> bool:
+def _has_key(measure: Measure, entry: LimitEntry) -> bool:
     """Whether a number is meant; one that is named by its item also by the key of its unit."""
-    return one.key == entry.measure or (bool(entry.item) and key_of_unit(one.unit) == entry.measure)
+    return measure.key == entry.measure or (bool(entry.item) and key_of_unit(measure.unit) == entry.measure)
 
 
-def _is_in(one: Measure, entry: LimitEntry) -> bool:
+def _is_in(measure: Measure, entry: LimitEntry) -> bool:
     if entry.item:
-        return one.printed == entry.item
-    cell = dict(one.cell)
+        return measure.printed == entry.item
+    cell = dict(measure.cell)
     return all(key in cell and cell[key] == value for key, value in entry.wanted_cell.items())
 
 

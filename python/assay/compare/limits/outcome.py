@@ -46,53 +46,53 @@ def held_of_plan(run: StoredRun, tests: Sequence[TestReport]) -> Held | None:
     )
 
 
-def _number(one: Judged) -> HeldNumber:
+def _number(judged: Judged) -> HeldNumber:
     return HeldNumber(
-        name=_label(one),
-        outcome=one.verdict,
-        value=one.value,
-        bound=_bound(one),
-        unit=one.unit,
-        is_least=_is_least(one),
-        apart=_beyond(one),
+        name=_label(judged),
+        outcome=judged.verdict,
+        value=judged.value,
+        bound=_bound(judged),
+        unit=judged.unit,
+        is_least=_is_least(judged),
+        apart=_beyond(judged),
     )
 
 
-def _beyond(one: Judged) -> float:
+def _beyond(judged: Judged) -> float:
     """How many times beyond its bound a number is, below 1 within it. Worked: 1 ms for at most 2 ms -> 0.5."""
-    if one.value is None:
+    if judged.value is None:
         return 0.0
-    value, bound = abs(one.value), abs(_bound(one))
-    above, below = (bound, value) if _is_least(one) else (value, bound)
+    value, bound = abs(judged.value), abs(_bound(judged))
+    above, below = (bound, value) if _is_least(judged) else (value, bound)
     return above / below if below else inf if above else 1.0
 
 
-def _apart(one: Judged) -> float:
+def _apart(judged: Judged) -> float:
     """How many times a number is beyond its bound. Worked: 4 ms for 2 ms -> 2."""
-    value, bound = one.value or 0.0, _bound(one)
+    value, bound = judged.value or 0.0, _bound(judged)
     low, high = sorted((abs(value), abs(bound)))
     return high / low if low else inf
 
 
-def _is_least(one: Judged) -> bool:
+def _is_least(judged: Judged) -> bool:
     """Whether the bound that is missed, or the only one, is one from below."""
-    return one.at_least is not None and (one.at_most is None or (one.value or 0.0) < one.at_least)
+    return judged.at_least is not None and (judged.at_most is None or (judged.value or 0.0) < judged.at_least)
 
 
-def _bound(one: Judged) -> float:
+def _bound(judged: Judged) -> float:
     """The bound that is missed, or the only one."""
-    return float((one.at_least if _is_least(one) else one.at_most) or 0.0)
+    return float((judged.at_least if _is_least(judged) else judged.at_most) or 0.0)
 
 
-def _label(one: Judged) -> str:
+def _label(judged: Judged) -> str:
     """What a limit is of, in few words. Worked: 99 % of the reads of a stage -> ``"mixed, reads p99"``."""
-    short = short_name(one.name) or measure_words(one.name)
-    return one.text or one.id or " ".join(filter(None, (one.where, short)))
+    short = short_name(judged.name) or measure_words(judged.name)
+    return judged.text or judged.id or " ".join(filter(None, (judged.where, short)))
 
 
-def _name(one: Judged) -> str:
-    return one.id or " ".join(filter(None, (one.test.upper(), one.where, measure_words(one.name))))
+def _name(judged: Judged) -> str:
+    return judged.id or " ".join(filter(None, (judged.test.upper(), judged.where, measure_words(judged.name))))
 
 
-def _missed(one: Judged) -> Missed:
-    return Missed(name=_name(one), value=one.value or 0.0, bound=_bound(one), unit=one.unit)
+def _missed(judged: Judged) -> Missed:
+    return Missed(name=_name(judged), value=judged.value or 0.0, bound=_bound(judged), unit=judged.unit)

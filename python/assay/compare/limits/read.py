@@ -37,10 +37,10 @@ def read_limits(path: Path) -> Limits:
     if "drive" in table:
         # A plan: its other keys are none of ours.
         table = {key: value for key, value in table.items() if key in _OF_PLAN}
-    found = validated(LimitFile, path, table, positions)
+    limits = validated(LimitFile, path, table, positions)
     return Limits(
-        title=found.title or path.stem,
-        entries=found.limits,
+        title=limits.title or path.stem,
+        entries=limits.limits,
         fault=lambda key, reason, remedy: place_error(path, positions, key, reason, remedy),
     )
 

@@ -33,12 +33,12 @@ def direct_block_bytes(fd: int) -> int | None:
 
 def _stated_bytes(fd: int) -> int | None:
     """What the kernel states: 0 where it takes no direct I/O, None where it does not say."""
-    found = ctypes.create_string_buffer(_STATX_BYTES)
+    result = ctypes.create_string_buffer(_STATX_BYTES)
     statx = getattr(ctypes.CDLL(None), "statx", None)
-    if statx is None or statx(fd, b"", _EMPTY_PATH, _DIOALIGN, found) != 0:
+    if statx is None or statx(fd, b"", _EMPTY_PATH, _DIOALIGN, result) != 0:
         return None
-    (mask,) = struct.unpack_from("=L", found)
-    return int(_ALIGNMENTS.unpack_from(found, _ALIGNMENTS_AT)[1]) if mask & _DIOALIGN else None
+    (mask,) = struct.unpack_from("=L", result)
+    return int(_ALIGNMENTS.unpack_from(result, _ALIGNMENTS_AT)[1]) if mask & _DIOALIGN else None
 
 
 def _reads_directly(fd: int, size_bytes: int) -> bool:

@@ -128,12 +128,12 @@ def registers(reply: ScsiReply) -> Registers | None:
     place = 8
     while sense and sense[0] & 0x7F == _DESCRIPTOR_SENSE and place + 14 <= len(sense):
         if sense[place] == _STATUS_DESCRIPTOR:
-            found = sense[place : place + 14]
-            lba = bytes([found[7], found[9], found[11], found[6], found[8], found[10]])
+            result = sense[place : place + 14]
+            lba = bytes([result[7], result[9], result[11], result[6], result[8], result[10]])
             return Registers(
-                status=found[13],
-                error=found[3],
-                count=int.from_bytes(found[4:6]),
+                status=result[13],
+                error=result[3],
+                count=int.from_bytes(result[4:6]),
                 lba=int.from_bytes(lba, "little"),
             )
         place += 2 + sense[place + 1]

@@ -85,9 +85,9 @@ def run_command(
 def _collect(process: subprocess.Popen[bytes], tool: str, deadline: float, limit: int) -> tuple[bytes, bytes]:
     assert process.stdout is not None  # noqa: S101 - both are pipes
     assert process.stderr is not None  # noqa: S101
-    found = {process.stdout.fileno(): b"", process.stderr.fileno(): b""}
+    result = {process.stdout.fileno(): b"", process.stderr.fileno(): b""}
     with selectors.DefaultSelector() as open_streams:
-        for number in found:
+        for number in result:
             open_streams.register(number, selectors.EVENT_READ)
         while open_streams.get_map():
             ready = open_streams.select(max(0, deadline - time.monotonic()))
@@ -95,16 +95,16 @@ def _collect(process: subprocess.Popen[bytes], tool: str, deadline: float, limit
                 raise CommandError(f"{tool} did not come back")
             for key, _ in ready:
                 chunk = os.read(key.fd, _CHUNK_BYTES)
-                found[key.fd] += chunk
+                result[key.fd] += chunk
                 if not chunk:
                     open_streams.unregister(key.fd)
-            if sum(map(len, found.values())) > limit:
+            if sum(map(len, result.values())) > limit:
                 raise CommandError(f"{tool} says more than {limit} bytes")
     try:
         process.wait(max(0, deadline - time.monotonic()))
     except subprocess.TimeoutExpired:
         raise CommandError(f"{tool} did not come back") from None
-    output, errors = found.values()
+    output, errors = result.values()
     return output, errors
 
 

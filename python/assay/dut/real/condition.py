@@ -64,7 +64,7 @@ def _pcie_link(folder: Path) -> str | None:
     """Speed and width of an NVMe drive's slot, with what it could do where that is more."""
     if not folder.name.startswith("nvme"):
         return None
-    slot = next((place for place in folder.parents if (place / "current_link_speed").exists()), None)
+    slot = next((parent for parent in folder.parents if (parent / "current_link_speed").exists()), None)
     if slot is None:
         return None
     now, most = (_pcie(slot, kind) for kind in ("current", "max"))
@@ -85,9 +85,9 @@ def _sata_link(folder: Path, sysfs: Path) -> str | None:
 def _sas_link(folder: Path) -> str | None:
     rates = sorted(
         rate
-        for place in folder.parents
-        if "end_device" in place.name or "port-" in place.name
-        for path in place.glob("phy-*/sas_phy/*/negotiated_linkrate")
+        for parent in folder.parents
+        if "end_device" in parent.name or "port-" in parent.name
+        for path in parent.glob("phy-*/sas_phy/*/negotiated_linkrate")
         if (rate := read_text(path))
     )
     return f"SAS {rates[0]} x{len(rates)}" if rates else None
@@ -97,13 +97,13 @@ def _smart(path: str, smartctl: str) -> dict[str, Any]:
     """Health as smartctl tells it; its exit code is a set of warnings, so only its text counts."""
     arguments = ["--json=c", "--health", "--attributes", "--", path]
     try:
-        found = json.loads(run_command(smartctl, arguments, seconds=_COMMAND_SECONDS).output)
+        result = json.loads(run_command(smartctl, arguments, seconds=_COMMAND_SECONDS).output)
     except (CommandError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return result if isinstance(result, dict) else {}
 
 
 def _number(health: dict[str, Any], group: str, name: str) -> float | None:
-    found = health.get(group)
-    value = found.get(name) if isinstance(found, dict) else None
+    result = health.get(group)
+    value = result.get(name) if isinstance(result, dict) else None
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

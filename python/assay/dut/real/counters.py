@@ -42,13 +42,13 @@ def device_counters(disk: Disk) -> DeviceCounters:
     Raises OSError where they cannot be read. Source: Linux ``Documentation/block/stat.rst``.
     Worked: ``8 1 64 0 2 0 16 0 ...`` is 8 reads of 32,768 bytes with 1 merge, 2 writes of 8,192 bytes.
     """
-    found = [int(field) for field in (disk.folder / "stat").read_text("ascii").split()]
+    counters = [int(field) for field in (disk.folder / "stat").read_text("ascii").split()]
     return DeviceCounters(
-        read_count=found[0],
-        read_merge_count=found[1],
-        read_bytes=found[2] * SECTOR_BYTES,
-        write_count=found[4],
-        write_merge_count=found[5],
-        write_bytes=found[6] * SECTOR_BYTES,
-        flush_count=found[_FLUSHES] if len(found) > _FLUSHES else 0,
+        read_count=counters[0],
+        read_merge_count=counters[1],
+        read_bytes=counters[2] * SECTOR_BYTES,
+        write_count=counters[4],
+        write_merge_count=counters[5],
+        write_bytes=counters[6] * SECTOR_BYTES,
+        flush_count=counters[_FLUSHES] if len(counters) > _FLUSHES else 0,
     )

@@ -77,7 +77,7 @@ def extents(fd: int) -> tuple[Extent, ...] | None:
     except OSError:
         return None
     count = _HEAD.unpack_from(request)[3]
-    found = [_EXTENT.unpack_from(request, _HEAD.size + nth * _EXTENT.size) for nth in range(count)]
-    if any(flags & _PLACELESS for *_, flags, _, _, _ in found):
+    result = [_EXTENT.unpack_from(request, _HEAD.size + nth * _EXTENT.size) for nth in range(count)]
+    if any(flags & _PLACELESS for *_, flags, _, _, _ in result):
         return None
-    return tuple(Extent(file_bytes=one[0], device_bytes=one[1], length_bytes=one[2]) for one in found)
+    return tuple(Extent(file_bytes=one[0], device_bytes=one[1], length_bytes=one[2]) for one in result)

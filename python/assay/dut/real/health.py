@@ -30,10 +30,10 @@ def health_counts(told: dict[str, Any]) -> dict[str, int]:
     told : smartctl's JSON. Source: NVMe base specification, SMART / Health Information log; smartctl(8).
     Worked: ``data_units_written`` 2 is ``host_written_bytes`` 1024000; ``available_spare`` 255 is left out.
     """
-    found = {name: (_at(told, place), bits, unit) for name, (place, bits, unit) in _FIELDS.items()}
+    counts = {name: (_at(told, place), bits, unit) for name, (place, bits, unit) in _FIELDS.items()}
     return {
         name: value * unit
-        for name, (value, bits, unit) in found.items()
+        for name, (value, bits, unit) in counts.items()
         if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**bits - 1
     }
 

@@ -35,8 +35,8 @@ def sensor_c(folder: Path, value: str) -> float | None:
 
     folder : of the drive in sysfs. value : ``input``, ``max`` or ``crit``. Legal range: -55 to 150.
     """
-    found = sorted([*folder.glob(f"device/hwmon*/temp1_{value}"), *folder.glob(f"device/hwmon/hwmon*/temp1_{value}")])
-    text = read_text(found[0]) if found else None
+    result = sorted([*folder.glob(f"device/hwmon*/temp1_{value}"), *folder.glob(f"device/hwmon/hwmon*/temp1_{value}")])
+    text = read_text(result[0]) if result else None
     return plausible_c(int(text) / 1000) if text and text.lstrip("-").isdigit() else None
 
 

@@ -74,7 +74,7 @@ def identify(target: str, *, file_target: bool) -> DriveIdentity:
 def _likely_drives(target: str) -> list[str]:
     """Names that somebody may have meant. No real drive is offered in place of another: it would lose its data."""
     return [
-        *(one.path for one in disks() if one.path == f"/dev/{target}"),
+        *(disk.path for disk in disks() if disk.path == f"/dev/{target}"),
         *(PREFIX + name for name in shipped_names()),
     ]
 
@@ -157,8 +157,8 @@ def _refuse_kind(path: Path, mode: int) -> NoReturn:
     name = path.name
     # nvme0 is a controller, ng0n1 the character twin of the namespace nvme0n1.
     if match := re.fullmatch(r"nvme(\d+)|ng(\d+n\d+)", name):
-        found = sorted(node.name for node in (SYSFS / "block").glob(f"nvme{match[2] or match[1] + 'n*'}"))
-        nodes = " or ".join(f"/dev/{node}" for node in found) or f"/dev/nvme{match[2] or match[1] + 'n1'}"
+        result = sorted(node.name for node in (SYSFS / "block").glob(f"nvme{match[2] or match[1] + 'n*'}"))
+        nodes = " or ".join(f"/dev/{node}" for node in result) or f"/dev/nvme{match[2] or match[1] + 'n1'}"
         raise NotADriveError(str(path), "is an NVMe character device", f"name the namespace {nodes}")
     raise NotADriveError(str(path), reason, _LIST_REMEDY)
 

@@ -46,16 +46,18 @@ def log_names(identity: DriveIdentity, *, sysfs: Path = SYSFS) -> LogNames:
     Worked: ``nvme0n1`` of ``nvme0`` at 0000:01:00.0 -> ``b259:0``, ``c240:0``, ``+pci:0000:01:00.0`` and others.
     """
     devices, words = set(), set()
-    for place in drive_places(identity, sysfs=sysfs):
-        link = place / "subsystem"
+    for drive_place in drive_places(identity, sysfs=sysfs):
+        link = drive_place / "subsystem"
         subsystem = link.resolve().name if link.exists() else ""
-        words.add(place.name)
+        words.add(drive_place.name)
         if subsystem:
-            devices.add(f"+{subsystem}:{place.name}")
-        if node := read_text(place / "dev"):
+            devices.add(f"+{subsystem}:{drive_place.name}")
+        if node := read_text(drive_place / "dev"):
             devices.add(f"{'b' if subsystem == 'block' else 'c'}{node}")
         # libata names its links and devices after the port: ata3, ata3.00.
-        words.update(f"{place.name}.{number:02}" for number in range(16) if re.fullmatch(r"ata\d+", place.name))
+        words.update(
+            f"{drive_place.name}.{number:02}" for number in range(16) if re.fullmatch(r"ata\d+", drive_place.name)
+        )
     return LogNames(frozenset(devices), _any_of(words))
 
 
@@ -68,7 +70,7 @@ def drive_places(identity: DriveIdentity, *, sysfs: Path = SYSFS) -> list[Path]:
     if identity.controller:
         # The disk of a controller with several paths hangs on none of them.
         start.append((sysfs / "class/nvme" / identity.controller).resolve())
-    found: dict[Path, None] = {}
+    places: dict[Path, None] = {}
     for folder in start:
         functions = 0
         for place in (folder, *folder.parents):
@@ -77,8 +79,8 @@ def drive_places(identity: DriveIdentity, *, sysfs: Path = SYSFS) -> list[Path]:
                 if functions > _FUNCTIONS_MAX or not folder.name.startswith("nvme"):
                     break
             if (place / "uevent").exists():
-                found[place] = None
-    return [place for place in found if not place.name.startswith("pci")]
+                places[place] = None
+    return [place for place in places if not place.name.startswith("pci")]
 
 
 def _any_of(words: set[str]) -> re.Pattern[str]:
@@ -116,15 +118,15 @@ class KernelLog:
 
     def news(self) -> list[DriveEvent]:
         """What was said of the drive since the last time, in order."""
-        found: list[DriveEvent] = []
+        result: list[DriveEvent] = []
         for _ in range(_READ_MAX if self.readable else 0):
             raw = self._record()
             if raw is None:
                 break
             event = parse_record(raw, self.names)
             if event:
-                found.append(event)
-        return found
+                result.append(event)
+        return result
 
     def _record(self) -> bytes | None:
         """One record of the log, empty where some were lost; None where there is no more."""

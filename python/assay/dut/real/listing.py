@@ -17,4 +17,4 @@ def list_drives() -> list[DriveIdentity]:
     Returns every disk with a capacity in the order of /sys/block; RAM disks and loop devices that are not set up are
     left out. Nothing is written and nothing is opened for writing.
     """
-    return [examined(found) for found in disks()]
+    return [examined(disk) for disk in disks()]

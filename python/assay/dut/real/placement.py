@@ -62,8 +62,8 @@ def drive_node(identity: DriveIdentity, *, sysfs: Path = SYSFS) -> int | None:
     # A namespace with several paths lies in a subsystem, which links to its controllers.
     controllers = sorted(path.resolve() for path in folder.parent.glob("nvme*") if (path / "transport").exists())
     for start in (folder, *controllers):
-        for place in (start, *start.parents):
-            node = read_text(place / "numa_node")
+        for parent in (start, *start.parents):
+            node = read_text(parent / "numa_node")
             if node and node.isdecimal():
                 return int(node)
     return None
@@ -113,12 +113,12 @@ def _pinned(cpus: Iterable[int], sysfs: Path) -> Placement:
 
 def _nodes(sysfs: Path) -> dict[int, int]:
     """The NUMA node of every CPU; empty where the kernel knows no nodes."""
-    found = {}
+    nodes = {}
     for folder in (sysfs / "devices/system/node").glob("node[0-9]*"):
         # A node of memory alone has no CPUs.
         for cpu in parse_cpus(listed) if (listed := read_text(folder / "cpulist")) else ():
-            found[cpu] = int(folder.name.removeprefix("node"))
-    return found
+            nodes[cpu] = int(folder.name.removeprefix("node"))
+    return nodes
 
 
 def _rank(sysfs: Path, cpu: int) -> int:

@@ -99,8 +99,8 @@ def _unquoted(text: str) -> str:
 def host_id(path: Path = _MACHINE_ID) -> str | None:
     """What tells this host from others; None where it has no such number."""
     # The machine's own id is confidential (machine-id(5)): a digest that only this tool makes goes out instead.
-    found = (read_text(path) or "").strip()
-    return hashlib.sha256(f"assay {found}".encode()).hexdigest()[:_DIGITS] if found else None
+    result = (read_text(path) or "").strip()
+    return hashlib.sha256(f"assay {result}".encode()).hexdigest()[:_DIGITS] if result else None
 
 
 def _build() -> str | None:

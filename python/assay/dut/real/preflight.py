@@ -77,7 +77,7 @@ def host_limit(threads: Sequence[ThreadNeeds], *, counted: bool) -> HostLimitErr
     try:
         refuse_little_memory(threads)
         refuse_full_temporary()
-        try_host(threads, "auto", counted=counted, shallow=all(one.depth == 1 for one in threads))
+        try_host(threads, "auto", counted=counted, shallow=all(thread.depth == 1 for thread in threads))
     except HostLimitError as error:
         return error
     return None
@@ -172,7 +172,7 @@ def _few_threads(count: int, own: int, code: int) -> HostLimitError:
     """The error for the limit that leaves the least. own : threads of this process before the trial."""
     _await_threads(own)
     limits, more = thread_limits(), count + _threads_beside()
-    tightest = min(limits, key=lambda one: one.spare, default=None)
+    tightest = min(limits, key=lambda limit: limit.spare, default=None)
     if tightest is None or tightest.spare + own >= more:
         reason = f"the run takes {more:,}, and the host starts no more ({errno_label(code)})"
         return HostLimitError("threads", reason, f"{_LOWER}, or end other programs")

@@ -133,11 +133,11 @@ def _former(queue: Path, kept: dict[str, str]) -> dict[str, str | None]:
 
     kept : the note of a run that was killed. It counts only where the value is still the one that such a run sets.
     """
-    found = {name: read_text(queue / name) for name in _WANTED}
+    result = {name: read_text(queue / name) for name in _WANTED}
     for name, wanted in _WANTED.items():
-        if found[name] == wanted and str(kept.get(name)).isdecimal():
-            found[name] = str(kept[name])
-    return {name: text for name, text in found.items() if text != _WANTED[name]}
+        if result[name] == wanted and str(kept.get(name)).isdecimal():
+            result[name] = str(kept[name])
+    return {name: text for name, text in result.items() if text != _WANTED[name]}
 
 
 def _set_all(queue: Path, former: dict[str, str | None], note: Note) -> dict[str, str]:

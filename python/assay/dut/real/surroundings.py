@@ -99,8 +99,8 @@ def _power(folder: Path | None, sysfs: Path) -> dict[str, str]:
         places["SATA link"] = sysfs / f"class/scsi_host/{host[1]}/link_power_management_policy"
     if folder:
         places["runtime power"] = folder / "device/power/control"
-    found = {name: read_text(path) for name, path in places.items()}
-    return {name: chosen(text) for name, text in found.items() if text}
+    result = {name: read_text(path) for name, path in places.items()}
+    return {name: chosen(text) for name, text in result.items() if text}
 
 
 def _cpu_nodes(sysfs: Path) -> tuple[int, ...]:
@@ -114,12 +114,12 @@ def _cpu_nodes(sysfs: Path) -> tuple[int, ...]:
 
 def _io_bytes(disk: Disk | None, sysfs: Path) -> dict[str, int]:
     """Bytes read and written of every other disk since the start of the host."""
-    found = {}
+    result = {}
     for other in whole_disks(sysfs):
         fields = (other.text("stat") or "").split()
         if (disk is None or other.name != disk.name) and fields[6:] and all(text.isdecimal() for text in fields[:7]):
-            found[other.name] = (int(fields[2]) + int(fields[6])) * _SECTOR_BYTES
-    return found
+            result[other.name] = (int(fields[2]) + int(fields[6])) * _SECTOR_BYTES
+    return result
 
 
 def _neighbours(disk: Disk, sysfs: Path) -> tuple[str, ...]:
@@ -132,4 +132,4 @@ def _neighbours(disk: Disk, sysfs: Path) -> tuple[str, ...]:
 
 def _function(folder: Path) -> Path | None:
     pattern = r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]"
-    return next((place for place in folder.parents if re.fullmatch(pattern, place.name)), None)
+    return next((parent for parent in folder.parents if re.fullmatch(pattern, parent.name)), None)

@@ -33,8 +33,8 @@ class Disk:
 
     def partitions(self) -> list[Disk]:
         """The partitions of the disk."""
-        found = sorted(self.folder.glob(f"{self.folder.name}*/"))
-        return [Disk(path.name, path) for path in found if (path / "partition").exists()]
+        partitions = sorted(self.folder.glob(f"{self.folder.name}*/"))
+        return [Disk(path.name, path) for path in partitions if (path / "partition").exists()]
 
     def holders(self) -> list[str]:
         """Names of the devices built upon this one (device mapper, MD and the like)."""
@@ -109,9 +109,9 @@ def read_text(path: Path) -> str | None:
 
 def numa_node(folder: Path) -> int | None:
     """The node of the nearest device at or above a disk that has one; -1 is the kernel's word for none."""
-    texts = (read_text(place / "numa_node") for place in (folder / "device", *folder.parents))
-    found = next((text for text in texts if text is not None), None)
-    return int(found) if found and found.isdecimal() else None
+    texts = (read_text(parent / "numa_node") for parent in (folder / "device", *folder.parents))
+    result = next((text for text in texts if text is not None), None)
+    return int(result) if result and result.isdecimal() else None
 
 
 def readable(text: str) -> str:

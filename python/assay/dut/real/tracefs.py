@@ -64,7 +64,7 @@ class BlockTrace:
     def requests(self) -> tuple[BlockRequest, ...]:
         """All requests so far, in order of time."""
         lines = (self._instance / "trace").read_text("ascii", "replace").splitlines()
-        return tuple(sorted((one for line in lines if (one := parse_request(line))), key=lambda one: one.at_ns))
+        return tuple(sorted((one for line in lines if (one := parse_request(line))), key=lambda line: line.at_ns))
 
     def clear(self) -> None:
         """Forget them."""
@@ -76,10 +76,10 @@ def parse_request(line: str) -> BlockRequest | None:
 
     Worked: ``... 12.000034: block_rq_issue: 7,0 WS 4096 () 2048 + 8 none,0,0 [a]`` -> 12000034000 ns, place 1 MiB.
     """
-    found = _ISSUE.search(line)
-    if found is None:
+    result = _ISSUE.search(line)
+    if result is None:
         return None
-    seconds, fraction, kind, bytes_, sector, count = found.groups()
+    seconds, fraction, kind, bytes_, sector, count = result.groups()
     length = int(bytes_) or (int(count) * SECTOR_BYTES if kind.startswith(("R", "W")) else 0)
     at_ns = int(seconds) * SECOND_NS + int(fraction.ljust(_MICRO_DIGITS, "0")) * 1000
     return BlockRequest(at_ns=at_ns, kind=kind, start_bytes=int(sector) * SECTOR_BYTES, length_bytes=length)

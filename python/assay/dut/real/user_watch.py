@@ -64,7 +64,7 @@ class UserWatch:
         self._answer: _Seen | None = None
         self._looks, self._process_looks, self._span_max_ns, self._processes_span_max_ns = 0, 0, 0, 0
         first = self._look_at_processes()
-        self._known: set[Process] = {one.process for one in first.look.readers()}
+        self._known: set[Process] = {reader.process for reader in first.look.readers()}
         self._last_span_ns = first.span_ns
 
     def boundary(self) -> None:
@@ -94,13 +94,13 @@ class UserWatch:
         try:
             check_unchanged(self._held)
             asking = self._asking.anew()
-            found = arrived(asking)
+            result = arrived(asking)
         except DriveChangedError as change:
             raise self._changed(change.reason, self._good_ns) from change.__cause__
         except OSError as error:
             raise self._changed(f"it is gone ({error.strerror})", self._good_ns) from error
-        if found:
-            raise self._changed("; ".join(found), self._good_ns)
+        if result:
+            raise self._changed("; ".join(result), self._good_ns)
         if self._opened_unseen(asking):
             raise self._changed("it was opened by somebody who cannot be seen", self._good_ns)
         self._good_ns, self._looked_ns = begun_ns, self._clock()
@@ -137,9 +137,9 @@ class UserWatch:
 
     def _look_at_processes(self) -> _Seen:
         wall_ns, begun = time.time_ns(), self._clock()
-        found, own = self._asking.anew().seen, os.getpid()
-        openers = tuple(one for one in found.openers if one.process.number != own)
-        return _Seen(replace(found, openers=openers), wall_ns, self._clock() - begun)
+        processes, own = self._asking.anew().seen, os.getpid()
+        openers = tuple(opener for opener in processes.openers if opener.process.number != own)
+        return _Seen(replace(processes, openers=openers), wall_ns, self._clock() - begun)
 
     def _opened_unseen(self, asking: Asking) -> bool:
         """Whether a target file is open, and still is behind a look at processes that shows nobody who has it."""
@@ -154,7 +154,7 @@ class UserWatch:
         with suppress(OSError):
             seen = self._look_at_processes()
             # What we started ourselves for a moment, such as smartctl, is no user.
-            others = tuple(one for one in seen.look.openers if one.process.parent != os.getpid())
+            others = tuple(opener for opener in seen.look.openers if opener.process.parent != os.getpid())
             self._answer = replace(seen, look=replace(seen.look, openers=others))
 
     def _take(self) -> None:
@@ -166,13 +166,13 @@ class UserWatch:
             self._judge(answer)
 
     def _judge(self, seen: _Seen) -> None:
-        writers = [one for one in seen.look.openers if one.writes]
+        writers = [opener for opener in seen.look.openers if opener.writes]
         if writers:
             time.sleep(_AGAIN_S)
-            still = {one.process for one in self._look_at_processes().look.openers if one.writes}
-            for one in writers:
-                if one.process in still:
-                    reason = one.level.told(f"open for writing by {one.process.label}")
+            still = {opener.process for opener in self._look_at_processes().look.openers if opener.writes}
+            for writer in writers:
+                if writer.process in still:
+                    reason = writer.level.told(f"open for writing by {writer.process.label}")
                     raise self._changed(reason, self._good_processes_ns)
         self._note_readers(seen)
         self._good_processes_ns, self._last_span_ns = seen.wall_ns, seen.span_ns
@@ -181,7 +181,7 @@ class UserWatch:
 
     def _note_readers(self, seen: _Seen) -> None:
         """Note who reads in two looks, a second apart at least."""
-        readers = {one.process: one for one in seen.look.readers()}
+        readers = {reader.process: reader for reader in seen.look.readers()}
         for process, one in readers.items():
             if process in self._known or f"reader:{process.name}" in self._said:
                 continue
@@ -197,5 +197,5 @@ class UserWatch:
         return DriveChangedError(self._held.identity.path, reason, _REMEDY, since_wall_ns=since_ns)
 
 
-def _arrival(one: Opener, wall_ns: int) -> Arrival:
-    return Arrival(wall_ns=wall_ns, process=one.process.number, name=one.process.name)
+def _arrival(opener: Opener, wall_ns: int) -> Arrival:
+    return Arrival(wall_ns=wall_ns, process=opener.process.number, name=opener.process.name)

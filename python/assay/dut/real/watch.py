@@ -135,10 +135,10 @@ def _controller_state(identity: DriveIdentity, folder: Path, sysfs: Path) -> str
 
 def _bus_errors(places: Sequence[Path]) -> dict[str, int]:
     """Errors of every kind over the PCIe functions of a drive that count them."""
-    found: dict[str, int] = {}
+    errors: dict[str, int] = {}
     for place in places:
         for kind in _ERRORS:
             total = (read_text(place / f"aer_dev_{kind}") or "").rpartition("TOTAL_ERR_")[2].split()
             if total[1:] and total[1].isdecimal():
-                found[kind] = found.get(kind, 0) + int(total[1])
-    return found
+                errors[kind] = errors.get(kind, 0) + int(total[1])
+    return errors

@@ -118,11 +118,11 @@ class WriteCache:
         return None
 
     def _asked_nvme(self) -> bool | None:
-        found = nvme.controller(self._transport)
-        if found is None:
+        result = nvme.controller(self._transport)
+        if result is None:
             return None
         # Without a volatile cache the feature does not exist, and writes are safe as they are.
-        return nvme.write_cache(self._transport) if found.has_write_cache else False
+        return nvme.write_cache(self._transport) if result.has_write_cache else False
 
     def _order(self, *, enabled: bool) -> None:
         match self._commands:

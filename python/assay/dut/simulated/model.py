@@ -66,7 +66,11 @@ class DriveModel:
     @classmethod
     def of(cls, model: ModelFile) -> DriveModel:
         """What a model states, and what a drive has that does not state it."""
-        absent = {one.name: one.default for one in known_parameters(model.kind) if one.default is not None}
+        absent = {
+            known_parameter.name: known_parameter.default
+            for known_parameter in known_parameters(model.kind)
+            if known_parameter.default is not None
+        }
         return cls(model.kind, absent | {name: datum.value for name, datum in model.parameters.items()})
 
     def __getitem__(self, name: str) -> Any:
@@ -107,8 +111,8 @@ def known_parameters(kind: Literal["flash", "disk"]) -> tuple[Parameter, ...]:
     """Every parameter of a kind of drive. Worked: the default of ``queue_limit`` of flash is 65,536."""
     from assay._native import drive_parameters  # noqa: PLC0415 - spared to those who name a real drive
 
-    found = drive_parameters(kind)
-    return tuple(Parameter(name, about, None if text is None else json.loads(text)) for name, about, text in found)
+    parameters = drive_parameters(kind)
+    return tuple(Parameter(name, about, None if text is None else json.loads(text)) for name, about, text in parameters)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +151,7 @@ def load_drive_model(name: str) -> ModelFile:
     if name.endswith(_SUFFIX):
         return _read_drive_model(Path(name))
     if name not in shipped.shipped_names():
-        known = [PREFIX + one for one in shipped.shipped_names()]
+        known = [PREFIX + shipped_name for shipped_name in shipped.shipped_names()]
         remedy = did_you_mean(PREFIX + name, known, f"choose from {', '.join(known)}")
         raise DriveNotFoundError(f"{PREFIX}{name}", "no simulated drive has this name", remedy)
     with resources.as_file(resources.files("assay.dut.simulated") / "models" / f"{name}{_SUFFIX}") as path:
@@ -163,7 +167,9 @@ def _read_drive_model(path: Path) -> ModelFile:
     fault = drive_model_fault(_text(model.kind, {name: datum.value for name, datum in model.parameters.items()}))
     if fault is not None and fault[1] == _MISSING:
         # Only the first is found natively; whoever writes a file wants to know of all.
-        stated = (one.name for one in known_parameters(model.kind) if one.default is None)
+        stated = (
+            known_parameter.name for known_parameter in known_parameters(model.kind) if known_parameter.default is None
+        )
         missing = [f"parameters.{name}" for name in stated if name not in model.parameters]
         raise joined([place_error(path, positions, key, _MISSING, "add it") for key in missing or [fault[0]]])
     if fault is not None:
@@ -209,15 +215,15 @@ def parse_simulated(target: str) -> SimulatedTarget:
 
 def _choices(target: str, query: str) -> list[tuple[str, str]]:
     """What stands behind the ``?``; several files of faults, and no other option twice."""
-    found = parse_qsl(query, keep_blank_values=True)
-    names = [option for option, _ in found]
+    choices = parse_qsl(query, keep_blank_values=True)
+    names = [option for option, _ in choices]
     for option in names:
         if option not in _OPTIONS:
             remedy = did_you_mean(option, _OPTIONS, "use capacity=SIZE, seed=N, state=FILE or faults=FILE")
             raise ValueRangeError(f"{target}: option {option!r}", "is not known", remedy)
         if option != "faults" and names.count(option) > 1:
             raise ValueRangeError(f"{target}: {option}", "is given more than once", "give it once")
-    return found
+    return choices
 
 
 def _state(target: str, text: str, model: ModelFile) -> Path:
@@ -276,5 +282,5 @@ def _controls(drive_model: DriveModel) -> tuple[Control, ...]:
     """A disk takes neither; an ideal drive has no flash that a write could wait for."""
     if drive_model.kind == "disk" or drive_model["ideal"]:
         return ()
-    found: dict[Control, bool] = {"trim": drive_model["trim"], "write-cache": not drive_model["write_cache_fixed"]}
-    return tuple(control for control, there in found.items() if there)
+    controls: dict[Control, bool] = {"trim": drive_model["trim"], "write-cache": not drive_model["write_cache_fixed"]}
+    return tuple(control for control, there in controls.items() if there)

@@ -88,7 +88,7 @@ class StoredSequence:
     def result_steps(self) -> tuple[tuple[int, StepRecord, StepSpec], ...]:
         """Place, record and specification of every step that ran and is no ramp-up."""
         ran = zip(self.steps, self.asked, strict=False)
-        return tuple((place, *pair) for place, pair in enumerate(ran) if place >= self.ramp_up_steps)
+        return tuple((index, *pair) for index, pair in enumerate(ran) if index >= self.ramp_up_steps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +125,9 @@ class StoredTest:
 
     def stage(self, stage: Stage, index: int | None = None) -> tuple[StoredSequence, ...]:
         """The sequences of one stage in the order they ran; only those of an index where one is given."""
-        return tuple(one for one in self.sequences if one.stage == stage and index in {None, one.index})
+        return tuple(
+            sequence for sequence in self.sequences if sequence.stage == stage and index in {None, sequence.index}
+        )
 
     def steps(self, stage: Stage, index: int | None = None) -> tuple[StepRecord, ...]:
         """The steps of the same in the order they ran."""

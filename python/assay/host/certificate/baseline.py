@@ -33,13 +33,13 @@ def against_baseline(reference: ReferenceDrive, platform: Platform, kept: Sequen
 
 
 def _baseline(reference: ReferenceDrive, platform: Platform, kept: Sequence[Certificate]) -> ReferenceDrive | None:
-    found = None
+    result = None
     for one in _alike(reference, platform, kept):
         if is_repeatable(one):
-            found = one
+            result = one
         if one.new_baseline:
             break
-    return found
+    return result
 
 
 def _alike(reference: ReferenceDrive, platform: Platform, kept: Sequence[Certificate]) -> Iterator[ReferenceDrive]:

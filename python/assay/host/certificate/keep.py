@@ -47,12 +47,12 @@ def keep_certificate(certificate: Certificate) -> Path:
 def kept_certificates() -> Kept:
     """Everything that is kept; a damaged file hides no other."""
     adapter: TypeAdapter[Certificate] = TypeAdapter(Certificate)
-    found: list[Certificate] = []
+    certificates: list[Certificate] = []
     unreadable: list[str] = []
     for path in sorted(certificate_folder().glob("*.json")):
         try:
-            found.append(adapter.validate_json(path.read_bytes()))
+            certificates.append(adapter.validate_json(path.read_bytes()))
         except (OSError, ValidationError):
             unreadable.append(path.name)
-    found.sort(key=lambda certificate: certificate.made_wall_ns, reverse=True)
-    return Kept(certificates=tuple(found), unreadable=tuple(unreadable))
+    certificates.sort(key=lambda certificate: certificate.made_wall_ns, reverse=True)
+    return Kept(certificates=tuple(certificates), unreadable=tuple(unreadable))

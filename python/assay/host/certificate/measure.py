@@ -55,8 +55,8 @@ def measure_host(
     for constant_ns in CONSTANT_NS:
         for depth in CONSTANT_DEPTHS:
             show(f"constant {constant_ns / MICROSECOND_NS:.0f} us, queue depth {depth}")
-            found = _run(constant_ns, Demand(thread_count=1, queue_depth=depth), seconds)
-            timers.append(_timer(found, constant_ns, depth))
+            result = _run(constant_ns, Demand(thread_count=1, queue_depth=depth), seconds)
+            timers.append(_timer(result, constant_ns, depth))
     show("random data to write")
     fills = [FillPoint(transfer_bytes=size, bytes_per_s=fill_rate(DataPattern(), size, seconds)) for size in FILL_BYTES]
     show("a simulated drive, twice the same")

@@ -82,13 +82,13 @@ def _program(capacity_bytes: int) -> list[StepSpec]:
     )
     return [
         StepSpec(
-            label=f"simulator {place}",
+            label=f"simulator {index}",
             pattern=pattern,
             demand=deep,
             active_range=everything,
             stop=StopRule(amount_bytes=capacity_bytes),
         )
-        for place, pattern in enumerate(patterns)
+        for index, pattern in enumerate(patterns)
     ]
 
 

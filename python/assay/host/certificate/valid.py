@@ -39,18 +39,18 @@ def certificate_now(platform: Platform, now_ns: int) -> HostCertificate:
     Worked: made 31 days ago -> ``expired``, "31.0 days old, 30 are allowed; run assay calibrate".
     """
     kept = kept_certificates()
-    judged = [(faults(one, platform, now_ns), one) for one in kept.certificates]
-    speaking = [certificate for found, certificate in judged if not found]
+    judged = [(faults(certificate, platform, now_ns), certificate) for certificate in kept.certificates]
+    speaking = [certificate for result, certificate in judged if not result]
     if speaking:
         return _speaking(speaking, now_ns)
     if not judged:
         damaged = f"{', '.join(kept.unreadable)} cannot be read; " if kept.unreadable else ""
         return HostCertificate(status="none", reason=damaged + _REMEDY)
     # One of this very host tells more than a newer one of another.
-    found, newest = min(judged, key=lambda pair: pair[1].platform.host_id != platform.host_id)
+    result, newest = min(judged, key=lambda pair: pair[1].platform.host_id != platform.host_id)
     return HostCertificate(
         status="expired",
-        reason=f"{', '.join(found)}; {_REMEDY}",
+        reason=f"{', '.join(result)}; {_REMEDY}",
         made_wall_ns=newest.made_wall_ns,
         age_ns=now_ns - newest.made_wall_ns,
     )
@@ -59,8 +59,8 @@ def certificate_now(platform: Platform, now_ns: int) -> HostCertificate:
 def _speaking(certificates: Sequence[Certificate], now_ns: int) -> HostCertificate:
     """What certificates say that all speak for this host, the newest first."""
     newest = certificates[0]
-    measured = next((one for one in certificates if one.reference is not None), newest)
-    checked = next((one for one in certificates if one.simulator is not None), newest)
+    measured = next((certificate for certificate in certificates if certificate.reference is not None), newest)
+    checked = next((certificate for certificate in certificates if certificate.simulator is not None), newest)
     if reasons := outside(checked.simulator, measured.reference):
         return HostCertificate(
             status="drifted",
@@ -77,27 +77,27 @@ def outside(simulator: SimulatorCheck | None, reference: ReferenceDrive | None) 
 
     Worked: 92,700 IOPS after 100,000 on 1 June -> ``reference drive off by -7.3 % since 2026-06-01 ...``.
     """
-    found = []
+    result = []
     if simulator is not None and not simulator.is_exact:
-        found.append("the simulated drive did not do the same each time; look for faulty memory, install anew")
+        result.append("the simulated drive did not do the same each time; look for faulty memory, install anew")
     if reference is not None and reference.baseline_wall_ns is not None and has_drifted(reference):
         change = worst_change(reference)
         since = datetime.fromtimestamp(reference.baseline_wall_ns // SECOND_NS, UTC)
-        found.append(
+        result.append(
             f"reference drive off by {change.iops_change * 100 if change else 0:+.1f} % since {since:%Y-%m-%d} "
             f"(IOPS, {change.label if change else ''}); find out why, or take it as it is with {_RENEW}"
         )
-    return found
+    return result
 
 
 def faults(certificate: Certificate, platform: Platform, now_ns: int) -> list[str]:
     """Why a certificate does not speak for this host now; none where it does."""
     age_ns, was = now_ns - certificate.made_wall_ns, certificate.platform
-    found = []
+    result = []
     if age_ns < 0:
-        found.append("dated later than this run")
+        result.append("dated later than this run")
     if age_ns > VALID_DAYS.value * _DAY_NS:
-        found.append(f"{age_ns / _DAY_NS:.1f} days old, {VALID_DAYS.value} are allowed")
+        result.append(f"{age_ns / _DAY_NS:.1f} days old, {VALID_DAYS.value} are allowed")
     facts = (
         ("host", was.host_id, platform.host_id),
         ("CPU", was.cpu, platform.cpu),
@@ -105,7 +105,7 @@ def faults(certificate: Certificate, platform: Platform, now_ns: int) -> list[st
         ("kernel", was.kernel, platform.kernel),
         ("build", was.build, platform.build),
     )
-    return found + [f"made with {name} {_known(old)}, not {_known(new)}" for name, old, new in facts if old != new]
+    return result + [f"made with {name} {_known(old)}, not {_known(new)}" for name, old, new in facts if old != new]
 
 
 def _known(fact: object) -> str:

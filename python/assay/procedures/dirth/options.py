@@ -26,7 +26,7 @@ class IntensityOptions(GridOptions):
 
     @model_validator(mode="after")
     def _told_apart(self) -> Self:
-        names = [one if isinstance(one, str) else one.name for one in self.patterns]
+        names = [pattern if isinstance(pattern, str) else pattern.name for pattern in self.patterns]
         if len(set(names)) != len(names):
             raise ValueError("two patterns have the same name")
         return self

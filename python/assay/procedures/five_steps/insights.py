@@ -19,22 +19,24 @@ if TYPE_CHECKING:
     from assay.summary.insight import Insight
 
 
-def five_steps_insights(test: StoredTest, found: FiveSteps) -> Iterator[Insight]:
+def five_steps_insights(test: StoredTest, five_steps: FiveSteps) -> Iterator[Insight]:
     """Rules that it misses, how far writes fall, and how soon sequential ones are back."""
     settings = test.settings_as(FiveStepsSettings)
-    yield from study_insights(test, found.study)
-    if found.study.withheld:
+    yield from study_insights(test, five_steps.study)
+    if five_steps.study.withheld:
         return
-    yield from rules_missed(found.verdicts)
-    if found.samples.iops:
-        yield from falls(pattern_subject(settings.stability.pattern), found.samples)
-    if found.change:
-        yield slow_recovery(settings.variants[INDEPENDENCE], found.study.variants[INDEPENDENCE].stages, found.change)
+    yield from rules_missed(five_steps.verdicts)
+    if five_steps.samples.iops:
+        yield from falls(pattern_subject(settings.stability.pattern), five_steps.samples)
+    if five_steps.change:
+        yield slow_recovery(
+            settings.variants[INDEPENDENCE], five_steps.study.variants[INDEPENDENCE].stages, five_steps.change
+        )
 
 
 def rules_missed(verdicts: Sequence[StepVerdict]) -> Iterator[Insight]:
     """How many of the rules failed, and the first that did; none where none did."""
-    failed = [one for one in verdicts if one.finding.level == "warn"]
+    failed = [verdict for verdict in verdicts if verdict.finding.level == "warn"]
     if failed:
         yield insight(
             "held-against-missed",
@@ -43,5 +45,5 @@ def rules_missed(verdicts: Sequence[StepVerdict]) -> Iterator[Insight]:
             share=len(failed) / len(verdicts),
             held="rules",
             worst=failed[0].name,
-            undecided=sum(one.finding.level == "n/a" for one in verdicts) or None,
+            undecided=sum(verdict.finding.level == "n/a" for verdict in verdicts) or None,
         )

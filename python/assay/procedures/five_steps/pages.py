@@ -93,24 +93,24 @@ class FiveStepsReport(StudyReport):
 
     def report_pages(self) -> tuple[Page, ...]:
         """A page per step, each with its verdict; behind them all verdicts and the numbers of the workloads."""
-        found, parts = self.found, self._figures()
+        pages, parts = self.found, self._figures()
         blocks: dict[int, tuple[Block, ...]] = {
             PRECONDITION: (*self.strip(), *parts[PRECONDITION]),
             SURFACE: parts[SURFACE],
             STABILITY: parts[STABILITY],
-            INDEPENDENCE: (*parts[INDEPENDENCE], change_table(found.change, self.settings.recovered_share)),
+            INDEPENDENCE: (*parts[INDEPENDENCE], change_table(pages.change, self.settings.recovered_share)),
             COMPOSITE: parts[COMPOSITE],
         }
-        steps = ((_subtitle(one), (*blocks[place], _box(one))) for place, one in enumerate(found.verdicts))
-        last = ("Verdict per Step", (verdict_table(found.verdicts, self.settings.not_run), composite_table(found)))
+        steps = ((_subtitle(verdict), (*blocks[index], _box(verdict))) for index, verdict in enumerate(pages.verdicts))
+        last = ("Verdict per Step", (verdict_table(pages.verdicts, self.settings.not_run), composite_table(pages)))
         return self.pages(TITLE, (*steps, last))
 
     def _figures(self) -> dict[int, tuple[Block, ...]]:
-        found = self.found
+        result = self.found
         surface = matrix_columns(
-            f"{self.prefix}-surface", ("IOPS", "IOPS"), self.used.sizes_bytes, self.used.read_pcts, found.matrix
+            f"{self.prefix}-surface", ("IOPS", "IOPS"), self.used.sizes_bytes, self.used.read_pcts, result.matrix
         )
-        samples = iops_figure(f"{self.prefix}-samples", found.samples, MINUTES, "linear")
+        samples = iops_figure(f"{self.prefix}-samples", result.samples, MINUTES, "linear")
         drawn: dict[int, tuple[Figure | None, ...]] = {
             PRECONDITION: (self._study("precondition", _OVER_TIME, PRECONDITION),),
             SURFACE: (surface,),
@@ -122,11 +122,11 @@ class FiveStepsReport(StudyReport):
             COMPOSITE: tuple(self._study(f"composite-{plot.variable}", plot, COMPOSITE) for plot in _LOADS),
         }
         nothing = (Text(paragraphs=("n/a: nothing of this step ran to its end",)),)
-        return {place: tuple(one for one in figures if one) or nothing for place, figures in drawn.items()}
+        return {place: tuple(figure for figure in figures if figure) or nothing for place, figures in drawn.items()}
 
-    def _study(self, name: str, plot: StudyPlot, place: int) -> Figure | None:
+    def _study(self, name: str, plot: StudyPlot, index: int) -> Figure | None:
         """A figure of one step alone."""
-        only = replace(self.result, variants=self.result.variants[place : place + 1])
+        only = replace(self.result, variants=self.result.variants[index : index + 1])
         return study_figure(f"{self.prefix}-{name}", plot, only)
 
     def insights(self) -> Iterator[Insight]:
@@ -135,29 +135,35 @@ class FiveStepsReport(StudyReport):
 
     def numbers(self) -> Iterator[Measure]:
         """One number per step (last pass, writes of the surface, score, drop), and what every study has."""
-        found = self.found
-        stage = found.study.variants[PRECONDITION].stages[0]
-        tracked = found.matrix.get(_SMALL_WRITES)
+        numbers = self.found
+        stage = numbers.study.variants[PRECONDITION].stages[0]
+        tracked = numbers.matrix.get(_SMALL_WRITES)
         values = (
             ("five steps, SEQ 128KiB writes", "MB/s", stage.settled.mb_per_s if stage.settled else None),
             (f"five steps, {cell_label(_SMALL_WRITES)}", "IOPS", tracked),
-            ("five steps, seconds within 10 % of the median", "%", _percent(found.stability, "score")),
-            ("five steps, drop of sequential writes after random writes", "%", _percent(found.change, "drop_share")),
+            ("five steps, seconds within 10 % of the median", "%", _percent(numbers.stability, "score")),
+            ("five steps, drop of sequential writes after random writes", "%", _percent(numbers.change, "drop_share")),
         )
-        for number, ((name, unit, value), one) in enumerate(zip(values, found.verdicts, strict=False), 1):
+        for number, ((name, unit, value), one) in enumerate(zip(values, numbers.verdicts, strict=False), 1):
             yield quoted((("step", number),), unit, name, value, _basis(one, value))
-        yield from (replace(one, quoted=False, name="") for one in StudyReport.numbers(self) if one.cell)
+        yield from (replace(number, quoted=False, name="") for number in StudyReport.numbers(self) if number.cell)
 
     def selected(self) -> tuple[Selected, ...]:
         """The same numbers."""
         return tuple(
-            Selected(item=one.item, unit=one.unit, basis=NO_RULE, value=one.text, claim=claim_label(self.run, None))
-            for one in self.headlines()
+            Selected(
+                item=headline.item,
+                unit=headline.unit,
+                basis=NO_RULE,
+                value=headline.text,
+                claim=claim_label(self.run, None),
+            )
+            for headline in self.headlines()
         )
 
     def remarks(self) -> tuple[Coded, ...]:
         """The steps that fail."""
-        failed = [one for one in self.found.verdicts if one.word == "fail"]
+        failed = [verdict for verdict in self.found.verdicts if verdict.word == "fail"]
         return tuple(coded("reason", reason=f"five steps: {one.name} fails: {one.finding.words}") for one in failed)
 
     def details(self) -> tuple[Table, ...]:
@@ -174,8 +180,13 @@ class FiveStepsReport(StudyReport):
     def results(self) -> dict[str, Any]:
         """Verdicts, samples and change, and what every study has."""
         verdicts = [
-            {"step": one.name, "rule": one.rule, **finding_results(one.finding), "verdict": or_null(one.word)}
-            for one in self.found.verdicts
+            {
+                "step": verdict.name,
+                "rule": verdict.rule,
+                **finding_results(verdict.finding),
+                "verdict": or_null(verdict.word),
+            }
+            for verdict in self.found.verdicts
         ]
         change = asdict(self.found.change) if self.found.change else None
         stability = asdict(self.found.stability) if self.found.stability else None
@@ -187,13 +198,13 @@ class FiveStepsReport(StudyReport):
 _SMALL_WRITES = Cell(read_pct=0, transfer_bytes=4 * KIB)
 
 
-def _subtitle(one: StepVerdict) -> str:
-    number, _, name = one.name.partition(" ")
+def _subtitle(step_verdict: StepVerdict) -> str:
+    number, _, name = step_verdict.name.partition(" ")
     return f"Step {number}: {name[0].upper()}{name[1:]}"
 
 
-def _box(one: StepVerdict) -> Box:
-    entries = (("Verdict", one.word), ("Value", one.finding.words), ("Rule", one.rule))
+def _box(step_verdict: StepVerdict) -> Box:
+    entries = (("Verdict", step_verdict.word), ("Value", step_verdict.finding.words), ("Rule", step_verdict.rule))
     return Box(title="Verdict", entries=entries, wide=True)
 
 
@@ -201,8 +212,12 @@ def _percent(found: object, name: str) -> float | None:
     return None if found is None else 100 * float(getattr(found, name))
 
 
-def _basis(one: StepVerdict, value: float | None) -> Coded:
-    return coded("withheld", reason=one.finding.reason) if value is None else coded("step", name=one.name)
+def _basis(step_verdict: StepVerdict, value: float | None) -> Coded:
+    return (
+        coded("withheld", reason=step_verdict.finding.reason)
+        if value is None
+        else coded("step", name=step_verdict.name)
+    )
 
 
 def five_steps_report(run: StoredRun, test: StoredTest, edition: Edition, prefix: str) -> FiveStepsReport:

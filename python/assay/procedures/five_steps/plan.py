@@ -56,8 +56,8 @@ def plan_five_steps(ground: Ground) -> Study:
         (*saturated, *composites),
     )
     variants = [
-        StudyVariant(label=label, purge=not place, steps=part)
-        for place, (label, part) in enumerate(zip(LABELS, steps, strict=True))
+        StudyVariant(label=label, purge=not index, steps=part)
+        for index, (label, part) in enumerate(zip(LABELS, steps, strict=True))
     ]
     # Sequential writes behind random ones are no measure of what they were before: this step begins purged.
     variants[INDEPENDENCE] = changing_variant(LABELS[INDEPENDENCE], 1.0, ground)
@@ -94,13 +94,13 @@ def _surface(ground: Ground) -> tuple[StudyStep, ...]:
     )
 
 
-def _composite(ground: Ground, one: Composite) -> tuple[StudyStep, ...]:
+def _composite(ground: Ground, composite: Composite) -> tuple[StudyStep, ...]:
     """A minute of the workload first, then five at every load, the lightest first."""
     block = ground.drive.logical_block_bytes
-    cell = ground.cell("random", SMALL, one.read_pct, ground.share(1.0), samples=COMPOSITE_SAMPLES)
-    step = replace(cell, pattern=one.pattern(block, ground.data), label=one.name, series=one.name)
+    cell = ground.cell("random", SMALL, composite.read_pct, ground.share(1.0), samples=COMPOSITE_SAMPLES)
+    step = replace(cell, pattern=composite.pattern(block, ground.data), label=composite.name, series=composite.name)
     before = replace(prepared(at_total(step, LOADS[0])), samples=1)
-    loads = (replace(at_total(step, load), label=f"{one.name} OIO {load}", place=float(load)) for load in LOADS)
+    loads = (replace(at_total(step, load), label=f"{composite.name} OIO {load}", place=float(load)) for load in LOADS)
     return (before, *loads)
 
 
@@ -162,12 +162,12 @@ def _stability(settings: StudySettings, ground: Ground) -> SaturationSettings:
 
 def run_five_steps(settings: FiveStepsSettings, context: Context) -> Course:
     """Every step in order; the third writes until steady first. One that is not steady goes on: its verdict says so."""
-    for place, variant in enumerate(settings.variants):
+    for index, variant in enumerate(settings.variants):
         if variant.purge:
             yield Purge()
-        if place == STABILITY:
+        if index == STABILITY:
             last = yield from saturate(settings.stability, "measure")
             if last.silent:
                 return last.ending(reached=False)
-        yield from variant_actions(variant, place + 1, context)
+        yield from variant_actions(variant, index + 1, context)
     return Ending(reason="time", reached=True)

@@ -87,8 +87,8 @@ def five_steps_result(test: StoredTest, capacity_bytes: int) -> FiveSteps:
 
 def _matrix(settings: FiveStepsSettings, study: StudyResult) -> dict[Cell, float]:
     stages, cells = study.variants[SURFACE].stages, settings.surface
-    found = {cells[one.label]: one.settled.iops for one in stages if one.settled}
-    return found if len(found) == len(stages) else {}
+    result = {cells[stage.label]: stage.settled.iops for stage in stages if stage.settled}
+    return result if len(result) == len(stages) else {}
 
 
 def _stability(study: StudyResult) -> Stability | None:
@@ -105,7 +105,7 @@ def _rates(study: StudyResult) -> tuple[float, ...]:
 def _change(test: StoredTest, settings: FiveStepsSettings, *, printed: bool) -> Change | None:
     """The sequential writes behind the random ones against those before."""
     planned = [step for step in settings.variants[INDEPENDENCE].steps if step.role == "measure"]
-    steps = [one for one in test.steps("variant", INDEPENDENCE + 1) if ran_whole(one)]
+    steps = [step for step in test.steps("variant", INDEPENDENCE + 1) if ran_whole(step)]
     if not printed or len(steps) != sum(step.samples for step in planned):
         return None
     records: list[Sequence[StepRecord]] = []
@@ -139,15 +139,15 @@ def surface_verdict(matrix: dict[Cell, float], share: float) -> StepVerdict:
     rule = (
         f"no block size has less than {share * 100:g} % of the IOPS of the lower of its two neighbours at the same mix"
     )
-    found = []
+    result = []
     for mix in {cell.read_pct for cell in matrix}:
         row = sorted((cell.transfer_bytes, value) for cell, value in matrix.items() if cell.read_pct == mix)
         for (_, left), (size, value), (_, right) in zip(row, row[1:], row[2:], strict=False):
             if min(left, right):
-                found.append((value / min(left, right), size, mix))
-    if not found:
+                result.append((value / min(left, right), size, mix))
+    if not result:
         return _not_judged(SURFACE, rule, "step-not-whole")
-    least, size, mix = min(found)
+    least, size, mix = min(result)
     reason = coded("lowest-neighbour", cell=coded("cell", size=size, read_pct=mix), share=least)
     return _judged(SURFACE, rule, reason, passes=least >= share, measured=least, limit=share)
 
@@ -192,7 +192,7 @@ def composite_verdict(stages: Sequence[StageResult], share: float) -> StepVerdic
     Worked: 100, 300, 290 and 200 IOPS -> the last keeps 67 % of the highest before -> fail at 90 %.
     """
     rule = f"no heavier load has less than {share * 100:g} % of the IOPS of a lighter load"
-    rates = [(one.series, one.label, one.settled.iops) for one in stages if one.settled]
+    rates = [(stage.series, stage.label, stage.settled.iops) for stage in stages if stage.settled]
     kept = []
     highest: dict[str, float] = {}
     for (series, _, before), (following, label, rate) in pairwise(rates):
@@ -206,10 +206,10 @@ def composite_verdict(stages: Sequence[StageResult], share: float) -> StepVerdic
     return _judged(COMPOSITE, rule, reason, passes=least >= share, measured=least, limit=share)
 
 
-def _judged(place: int, rule: str, reason: Coded, *, passes: bool, measured: float, limit: float) -> StepVerdict:
+def _judged(index: int, rule: str, reason: Coded, *, passes: bool, measured: float, limit: float) -> StepVerdict:
     level = Finding(level="pass" if passes else "warn", reason=reason, measured=measured, limit=limit)
-    return StepVerdict(name=LABELS[place], rule=rule, finding=level)
+    return StepVerdict(name=LABELS[index], rule=rule, finding=level)
 
 
-def _not_judged(place: int, rule: str, code: str, **values: int) -> StepVerdict:
-    return StepVerdict(name=LABELS[place], rule=rule, finding=Finding(level="n/a", reason=coded(code, **values)))
+def _not_judged(index: int, rule: str, code: str, **values: int) -> StepVerdict:
+    return StepVerdict(name=LABELS[index], rule=rule, finding=Finding(level="n/a", reason=coded(code, **values)))

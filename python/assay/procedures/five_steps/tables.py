@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def verdict_table(verdicts: Sequence[StepVerdict], not_run: Iterable[tuple[str, str]]) -> Table:
     """Every step with its rule; the source states none."""
-    rows = tuple((one.name, one.word, one.finding.words, one.rule) for one in verdicts)
+    rows = tuple((verdict.name, verdict.word, verdict.finding.words, verdict.rule) for verdict in verdicts)
     notes = (
         "The five steps come from the source, the rules and their limits do not: a plan may state others.",
         *(f"{label} not run: it {reason}." for label, reason in not_run),
@@ -62,11 +62,11 @@ def change_table(change: Change | None, recovered_share: float) -> Table:
     return Table(caption="Sequential, Random, Sequential", columns=columns, rows=(row,), notes=(note,))
 
 
-def composite_table(found: FiveSteps) -> Table:
+def composite_table(five_steps: FiveSteps) -> Table:
     """IOPS of every workload at every load."""
-    stages = found.study.variants[COMPOSITE].stages
-    names = tuple(dict.fromkeys(one.series for one in stages))
-    rates = {(one.series, one.place): one.settled.iops if one.settled else None for one in stages}
+    stages = five_steps.study.variants[COMPOSITE].stages
+    names = tuple(dict.fromkeys(stage.series for stage in stages))
+    rates = {(stage.series, stage.place): stage.settled.iops if stage.settled else None for stage in stages}
     return Table(
         caption="Composite Workloads",
         spanner="IOPS by outstanding I/Os",
@@ -76,10 +76,10 @@ def composite_table(found: FiveSteps) -> Table:
 
 
 _VERDICTS: Declared[StepVerdict] = (
-    (Column("step", "Step", role="key"), lambda one: one.name),
-    (Column("verdict", "Verdict"), lambda one: one.word),
-    (Column("measured", "Measured"), lambda one: one.finding.measured),
-    (Column("limit", "Limit"), lambda one: one.finding.limit),
+    (Column("step", "Step", role="key"), lambda step_verdict: step_verdict.name),
+    (Column("verdict", "Verdict"), lambda step_verdict: step_verdict.word),
+    (Column("measured", "Measured"), lambda step_verdict: step_verdict.finding.measured),
+    (Column("limit", "Limit"), lambda step_verdict: step_verdict.finding.limit),
 )
 _SURFACE: Declared[tuple[Cell, float]] = (
     (of.BLOCK_KIB, lambda one: kib_value(one[0].transfer_bytes)),
@@ -88,13 +88,13 @@ _SURFACE: Declared[tuple[Cell, float]] = (
 )
 
 
-def five_steps_data(found: FiveSteps, suffix: str) -> Iterator[ResultTable]:
+def five_steps_data(five_steps: FiveSteps, suffix: str) -> Iterator[ResultTable]:
     """Verdicts, surface, samples until steady and the change, unrounded."""
-    yield table_of(_key("verdicts", suffix), "Verdict per step", _VERDICTS, found.verdicts, section="results")
+    yield table_of(_key("verdicts", suffix), "Verdict per step", _VERDICTS, five_steps.verdicts, section="results")
     pivot = Pivot((of.BLOCK_KIB.key,), of.READ_PCT.key, of.IOPS.key)
-    surface = found.matrix.items()
+    surface = five_steps.matrix.items()
     yield table_of(_key("surface", suffix), "IOPS surface", _SURFACE, surface, pivots=(pivot,), section="results")
-    samples = found.samples
+    samples = five_steps.samples
     columns = (
         (of.MINUTE, samples.minutes),
         (of.IOPS, samples.iops),
@@ -103,10 +103,10 @@ def five_steps_data(found: FiveSteps, suffix: str) -> Iterator[ResultTable]:
     )
     lines = (Lines(of.MINUTE.key, of.IOPS.key),)
     yield table_of_columns(_key("until_steady", suffix), "Samples until steady", columns, lines=lines)
-    stage = found.study.variants[2].stages[0]
+    stage = five_steps.study.variants[2].stages[0]
     seconds = ((of.SECOND, stage.seconds), (of.IOPS, stage.second_iops), (of.MAXIMUM, stage.latency_ms_max_second))
     yield table_of_columns(_key("seconds", suffix), "Seconds", seconds, lines=(Lines(of.SECOND.key, of.IOPS.key),))
-    change = (found.change,) if found.change else ()
+    change = (five_steps.change,) if five_steps.change else ()
     # Without a change nobody knows but its label.
     fields = field_columns(Change) if change else field_columns(Change)[:1]
     yield table_of(_key("change", suffix), "Sequential, random, sequential", fields, change, section="results")

@@ -17,14 +17,14 @@ def idle_figure(name: str, result: IdleRecoveryResult) -> Figure | None:
 
     Worked: five wait states -> four lines, three of five points and one across.
     """
-    states = sorted((one for one in result.states if one.mean_iops is not None), key=lambda one: one.idle_s)
+    states = sorted((state for state in result.states if state.mean_iops is not None), key=lambda state: state.idle_s)
     returned = result.return_iops
     if len(states) < 2 or returned is None:  # noqa: PLR2004 - one point is no line
         return None
-    idle = tuple(one.idle_s for one in states)
-    means = tuple(one.mean_iops or 0.0 for one in states)
+    idle = tuple(state.idle_s for state in states)
+    means = tuple(state.mean_iops or 0.0 for state in states)
     # The first burst of a wait state follows writes without a pause.
-    edges = [tuple(pick(one.bursts.iops[1:] or one.bursts.iops) for one in states) for pick in (min, max)]
+    edges = [tuple(pick(state.bursts.iops[1:] or state.bursts.iops) for state in states) for pick in (min, max)]
     least, greatest = (
         Series(label=label, x=idle, y=edge, colour=_EDGE_COLOUR, dash="dot")
         for label, edge in zip(("Least, greatest after idle", ""), edges, strict=True)

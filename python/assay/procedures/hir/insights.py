@@ -32,7 +32,7 @@ def idle_insights(test: StoredTest, result: IdleRecoveryResult) -> Iterator[Insi
     about = pattern_subject(settings.pattern)
     if result.window and missed_steady_state(test):
         count = len(result.preconditioning.iops)
-        yield from not_steady(((about, one) for one in result.window.verdicts.values()), count)
+        yield from not_steady(((about, verdict) for verdict in result.window.verdicts.values()), count)
     yield from idle_gain(result.states)
     yield from stalls(about, [waited(*_bursts(test), settings.demand)])
 
@@ -43,15 +43,15 @@ def idle_gain(states: Sequence[WaitState]) -> Iterator[Insight]:
     Worked: bursts that gain 6.2 % after 5 s of idle time and after 50 s -> 6.2 % of 5 s, the same up to 50 s;
     none gains 1 % -> that idle time gains nothing.
     """
-    found = sorted((one.idle_s, one.over_return) for one in states if one.over_return)
-    gains = [over - 1 for _, over in found]
-    if not found:
+    result = sorted((state.idle_s, state.over_return) for state in states if state.over_return)
+    gains = [over - 1 for _, over in result]
+    if not result:
         return
     if max(map(abs, gains)) <= EQUAL_SHARE:
-        yield insight("idle-no-gain", longest_ms=found[-1][0] * _SECOND_MS, least=min(gains), most=max(gains))
+        yield insight("idle-no-gain", longest_ms=result[-1][0] * _SECOND_MS, least=min(gains), most=max(gains))
     else:
-        longest, most = found[-1]
-        enough, gain = next(one for one in found if abs(one[1] - most) <= EQUAL_SHARE * most)
+        longest, most = result[-1]
+        enough, gain = next(one for one in result if abs(one[1] - most) <= EQUAL_SHARE * most)
         same = longest * _SECOND_MS if enough < longest else None
         yield insight("idle-gain", idle_ms=enough * _SECOND_MS, gain=gain - 1, same_ms=same)
 
@@ -62,6 +62,8 @@ def _bursts(test: StoredTest) -> tuple[list[StepRecord], list[ResponseTimes]]:
     times = all_step_times(test.stage("segment"))
     known = times if len(times) == len(steps) else []
     kept = [
-        place for place, step in enumerate(steps) if ran_whole(step) and any(one.latency_io_count for one in step.sides)
+        index
+        for index, step in enumerate(steps)
+        if ran_whole(step) and any(side.latency_io_count for side in step.sides)
     ]
     return [steps[place] for place in kept], [known[place] for place in kept if known]

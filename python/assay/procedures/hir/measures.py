@@ -34,7 +34,7 @@ def idle_recovery_measures(settings: IdleRecoverySettings, result: IdleRecoveryR
     yield Measure(cell=RETURN, key="iops", label=name, unit="IOPS", value=result.return_iops, stat="mean")
     if not result.states:
         return
-    states = sorted(result.states, key=lambda one: one.idle_s)
+    states = sorted(result.states, key=lambda state: state.idle_s)
     longest = states[-1]
     for state in {one.idle_s: one for one in (states[0], longest)}.values():
         unrested = coded("first-is-least") if _is_first_least(state.bursts.iops) else None

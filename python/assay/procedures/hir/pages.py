@@ -167,8 +167,8 @@ class IdleRecoveryReport(TestReport):
         for colour, state in enumerate(self.result.states):
             label = f"Wait state {state.number}, idle {state.idle_s:g} s"
             parts.append((label, state.bursts.minutes, getattr(state.bursts, variable), colour))
-        for place, state in enumerate(self.result.states):
-            label = "" if place else "Return, no idle"
+        for index, state in enumerate(self.result.states):
+            label = "" if index else "Return, no idle"
             parts.append((label, state.returned.minutes, getattr(state.returned, variable), _RETURN_COLOUR))
         figure = time_figure(
             f"{self.prefix}-{variable.replace('_', '-')}",
@@ -205,11 +205,11 @@ class IdleRecoveryReport(TestReport):
     def selected(self) -> tuple[Selected, ...]:
         """Baseline and the mean burst of each wait state."""
         reached = NOT_REACHED if self.result.baseline_iops is None else STEADY
-        found = [
+        result = [
             ("Baseline (preconditioning)", self.result.baseline_iops, reached),
             ("Baseline (return phases)", self.result.return_iops, NO_RULE),
         ]
-        found += [(f"Mean burst, idle {state.idle_s:g} s", state.mean_iops, NO_RULE) for state in self.result.states]
+        result += [(f"Mean burst, idle {state.idle_s:g} s", state.mean_iops, NO_RULE) for state in self.result.states]
         return tuple(
             Selected(
                 item=f"{self.settings.label} {name}",
@@ -218,7 +218,7 @@ class IdleRecoveryReport(TestReport):
                 basis=basis,
                 claim=claim_label(self.run, None),
             )
-            for name, value, basis in found
+            for name, value, basis in result
         )
 
     def main_figures(self) -> Iterator[MainFigure]:
@@ -229,9 +229,9 @@ class IdleRecoveryReport(TestReport):
             ("curve", "Bursts over time", self._over_time("iops", "IOPS")),
             ("curve", "Preconditioning", self._preconditioning()),
         )
-        for place, (kind, title, figure) in enumerate(drawn):
+        for index, (kind, title, figure) in enumerate(drawn):
             if figure:
-                named = replace(figure, name=f"{self.prefix}-main-{place}", reading="")
+                named = replace(figure, name=f"{self.prefix}-main-{index}", reading="")
                 yield MainFigure(kind=kind, title=title, note=note, figure=named)
 
     @property
@@ -241,7 +241,7 @@ class IdleRecoveryReport(TestReport):
 
     def tiles(self) -> Iterator[Tile]:
         """Bursts without idle time, and after the longest."""
-        longest = max((one.idle_s for one in self.result.states), default=0.0)
+        longest = max((state.idle_s for state in self.result.states), default=0.0)
         title = coded("tile-idle", idle=longest)
         yield Tile(slot="idle", title=title, value=(RETURN, "iops"), then=(idle_cell(longest), "iops"))
 

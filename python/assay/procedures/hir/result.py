@@ -127,21 +127,21 @@ def _origin_ns(test: StoredTest) -> int:
 def _state(
     test: StoredTest,
     settings: IdleRecoverySettings,
-    place: int,
+    index: int,
     baseline: float | None,
     origin_ns: int,
     *,
     withheld: bool,
 ) -> WaitState:
-    steps = test.steps("segment", place + 1)
+    steps = test.steps("segment", index + 1)
     waited = [step for step in steps[: 2 * settings.cycles : 2] if step.ended == "stop-rule"]
     returned = [step for step in steps[2 * settings.cycles :] if step.ended == "stop-rule"]
     whole = not withheld and len(waited) == settings.cycles and len(returned) == settings.return_bursts
-    idle_s = settings.idles_ns[place] / SECOND_NS
+    idle_s = settings.idles_ns[index] / SECOND_NS
     mean = fmean(float(iops(step)) for step in waited) if whole else None
     idles = [share for step in waited if (share := unplanned_idle_share(step)) is not None]
     return WaitState(
-        number=settings.wait_states[place],
+        number=settings.wait_states[index],
         idle_s=idle_s,
         bursts=_bursts(waited, origin_ns),
         returned=_bursts(returned, origin_ns),

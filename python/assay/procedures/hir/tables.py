@@ -26,13 +26,13 @@ class _Burst(NamedTuple):
 
 
 _BURSTS: Declared[_Burst] = (
-    (_STATE, lambda one: one.state.number),
-    (_IDLE, lambda one: one.state.idle_s),
-    (_KIND, lambda one: one.kind),
-    (of.MINUTE, lambda one: one.bursts.minutes[one.place]),
-    (of.IOPS, lambda one: one.bursts.iops[one.place]),
-    (of.MEAN, lambda one: one.bursts.latency_ms_mean[one.place]),
-    (of.MAXIMUM, lambda one: one.bursts.latency_ms_max[one.place]),
+    (_STATE, lambda burst: burst.state.number),
+    (_IDLE, lambda burst: burst.state.idle_s),
+    (_KIND, lambda burst: burst.kind),
+    (of.MINUTE, lambda burst: burst.bursts.minutes[burst.place]),
+    (of.IOPS, lambda burst: burst.bursts.iops[burst.place]),
+    (of.MEAN, lambda burst: burst.bursts.latency_ms_mean[burst.place]),
+    (of.MAXIMUM, lambda burst: burst.bursts.latency_ms_max[burst.place]),
 )
 _STATES: Declared[WaitState] = (
     (_STATE, lambda state: state.number),

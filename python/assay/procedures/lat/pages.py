@@ -66,15 +66,21 @@ def _with_note(table: Table) -> Table:
 
 def _response_sheets(test_report: LoopReport) -> tuple[PagePart, ...]:
     """IOPS and 99.999 % response time per cell, as 2.0 adds them to average and maximum."""
-    found = window_times(test_report.test, test_report.result)
-    rates = {cell: times.iops for cell, times in found.items()}
-    nines = {cell: value for cell, times in found.items() if (value := times.percentiles_ms.get(NINES[-1])) is not None}
+    sheets = window_times(test_report.test, test_report.result)
+    rates = {cell: times.iops for cell, times in sheets.items()}
+    nines = {
+        cell: value for cell, times in sheets.items() if (value := times.percentiles_ms.get(NINES[-1])) is not None
+    }
     tables = (
         test_report.matrix("IOPS", ("", rates), decimals=1),
         test_report.matrix("99.999 % response time (ms)", ("", nines)),
     )
     note = "99.999 % is n/a where fewer than ten I/Os of the window lie beyond it."
-    longer = [step.label.removeprefix("histogram ") for one in kept_histograms(test_report.test) for step in one.steps]
+    longer = [
+        step.label.removeprefix("histogram ")
+        for kept_histogram in kept_histograms(test_report.test)
+        for step in kept_histogram.steps
+    ]
     if longer:
         note += f" {longer[0]} was measured longer after the loop: see the Response Time Histogram."
     return (("IOPS and 99.999 % Response Time - ALL RW Mix & BS - Tabular Data", (*tables, Text(paragraphs=(note,)))),)

@@ -7,9 +7,9 @@ Precondition:  burn-in by SEQ 128 KiB writes for 2 h, a setting (the guide: 2 to
                sequential writes of their data over the drive.
 Loop:          ten seconds without an I/O, to count those of others; after the burn-in SEQ 128 KiB reads and writes and
                RND 4 KiB reads and writes with 32 outstanding I/Os of a single worker; the same four at 1, 2, 4, 8, 16
-               and 32 outstanding. Variants: the four tests begun at 63 sectors of 512 bytes, and with data that compress to
-               5 %, which is the guide's entropy of 0 % as far as the stimulus makes it. The offset is left out where it
-               is no multiple of the drive's block.
+               and 32 outstanding. Variants: the four tests begun at 63 sectors of 512 bytes, and with data that
+               compress to 5 %, which is the guide's entropy of 0 % as far as the stimulus makes it. The offset is left
+               out where it is no multiple of the drive's block.
 Result:        the guide's table; IOPS and mean response time over queue depth; the four tests against those off the
                alignment and with other data; whether the drive was idle but for the test.
 """

@@ -43,9 +43,9 @@ def idle_before(test: StoredTest) -> Finding:
     step = next(_labelled(test, IDLE_LABEL), None)
     if step is None:
         return Finding(level="unknown", reason=coded("not-looked"))
-    found = [one.counted_bytes for one in counted([step])]
-    moved = sum(one for one in found if one is not None)
-    if None in found:
+    result = [one.counted_bytes for one in counted([step])]
+    moved = sum(one for one in result if one is not None)
+    if None in result:
         return Finding(level="n/a", reason=coded("no-counters"))
     reason = coded("others-moved", moved=moved, span_ns=step.span_ns)
     return Finding(level="warn" if moved else "pass", reason=reason, measured=moved, limit=0)
@@ -53,7 +53,11 @@ def idle_before(test: StoredTest) -> Finding:
 
 def idle_during(test: StoredTest) -> Finding:
     """In every sequence the drive's counters moved by what was issued."""
-    pairs = [pair for one in sequence_audits(test) for pair in (one.read_bytes, one.write_bytes)]
+    pairs = [
+        pair
+        for sequence_audit in sequence_audits(test)
+        for pair in (sequence_audit.read_bytes, sequence_audit.write_bytes)
+    ]
     moved = [abs(counts - issued) for issued, counts in pairs if counts is not None]
     if not moved:
         return Finding(level="n/a", reason=coded("no-counters"))

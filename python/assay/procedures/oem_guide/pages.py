@@ -75,8 +75,8 @@ class GuideReport(StudyReport):
         asked = Text(paragraphs=(paragraph(self.settings.question), paragraph(self.settings.outline)))
         figures: list[Block] = [
             figure
-            for place, plot in enumerate(PLOTS, 1)
-            if (figure := study_figure(f"{self.prefix}-{place}", plot, self.result)) is not None
+            for index, plot in enumerate(PLOTS, 1)
+            if (figure := study_figure(f"{self.prefix}-{index}", plot, self.result)) is not None
         ]
         nothing = Text(paragraphs=("n/a: no test ran to its end",))
         return self.pages(
@@ -91,14 +91,14 @@ class GuideReport(StudyReport):
 
     def numbers(self) -> Iterator[Measure]:
         """The four corners, the lowest share that is left off the alignment, and what every study has."""
-        found = [row for corner in CORNERS if (row := corner_row(self.rows, ALIGNED, corner))]
-        for row in found:
+        numbers = [row for corner in CORNERS if (row := corner_row(self.rows, ALIGNED, corner))]
+        for row in numbers:
             value, unit = row.rate
             cell: Key = (("corner", row.corner.name),)
             basis = coded("not-whole-run") if value is None else coded("corner", name=row.corner.name, outstanding=32)
             yield quoted(cell, unit, f"OEM guide, {row.corner.title}", value, basis, claim=row.corner.claim)
-        yield from self._off_alignment(found)
-        yield from (replace(one, quoted=False, name="") for one in StudyReport.numbers(self) if one.cell)
+        yield from self._off_alignment(numbers)
+        yield from (replace(number, quoted=False, name="") for number in StudyReport.numbers(self) if number.cell)
 
     def _off_alignment(self, found: list[GuideRow]) -> Iterator[Measure]:
         pairs = [(corner_row(self.rows, OFF, row.corner), row) for row in found]
@@ -111,14 +111,14 @@ class GuideReport(StudyReport):
         """The four corners."""
         return tuple(
             Selected(
-                item=one.item,
-                unit=one.unit,
+                item=headline.item,
+                unit=headline.unit,
                 basis=NO_RULE,
-                value=one.text,
-                claim=claim_label(self.run, one.claim),
+                value=headline.text,
+                claim=claim_label(self.run, headline.claim),
             )
-            for one in self.headlines()
-            if one.claim
+            for headline in self.headlines()
+            if headline.claim
         )
 
     def tables(self, suffix: str) -> Iterator[ResultTable]:
@@ -135,11 +135,11 @@ class GuideReport(StudyReport):
 
 def guide_report(run: StoredRun, test: StoredTest, edition: Edition, prefix: str) -> GuideReport:
     """A stored test with everything that its pages print; I/Os of others before it stand over every page."""
-    found = study_result(test)
-    checks = guide_checks(run, test, found.outstanding_error)
+    results = study_result(test)
+    checks = guide_checks(run, test, results.outstanding_error)
     others = checks["Idle before the test"]
     reason = coded("not-idle", what=others.reason)
     warned = (Finding(level="warn", reason=reason),) if others.level == "warn" else ()
-    result = replace(found, findings=(*found.findings, *warned))
+    result = replace(results, findings=(*results.findings, *warned))
     rows = guide_rows(test, result)
     return GuideReport(run=run, test=test, edition=edition, prefix=prefix, result=result, rows=rows, checks=checks)

@@ -125,12 +125,12 @@ def _corners(ground: Ground, from_bytes: int = 0) -> tuple[StudyStep, ...]:
 
 def _cycling(ground: Ground) -> tuple[StudyStep, ...]:
     """Every corner at every depth, the lowest first, as the guide's script cycles them."""
-    found = []
+    result = []
     for corner in CORNERS:
         for depth in DEPTHS:
             ramp, run = _run(ground, corner, depth)
-            found += [ramp, replace(run, label=f"{run.label} QD {depth}", place=float(depth), series=corner.name)]
-    return tuple(found)
+            result += [ramp, replace(run, label=f"{run.label} QD {depth}", place=float(depth), series=corner.name)]
+    return tuple(result)
 
 
 def _run(ground: Ground, corner: Corner, depth: int, from_bytes: int = 0) -> tuple[StudyStep, StudyStep]:

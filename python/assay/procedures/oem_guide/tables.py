@@ -107,12 +107,12 @@ def _row(variant: str, corner: Corner, stage: StageResult, steps: Sequence[StepR
 
 def corner_row(rows: Sequence[GuideRow], variant: str, corner: Corner) -> GuideRow | None:
     """A corner test of a variant, None where the drive cannot run it."""
-    return next((one for one in rows if (one.variant, one.corner, one.cycled) == (variant, corner, False)), None)
+    return next((row for row in rows if (row.variant, row.corner, row.cycled) == (variant, corner, False)), None)
 
 
 def guide_table(rows: Sequence[GuideRow]) -> Table:
     """The four corner tests as the guide prints them."""
-    found = [corner_row(rows, ALIGNED, corner) for corner in CORNERS]
+    result = [corner_row(rows, ALIGNED, corner) for corner in CORNERS]
     notes = (
         "MBps is base 2, as Iometer prints it; MB/s is base 10. Queue depth: outstanding I/Os per worker.",
         "% CPU: share of a single CPU, used by the thread that issues the I/Os. CPU effectiveness: IOps per % CPU.",
@@ -120,7 +120,7 @@ def guide_table(rows: Sequence[GuideRow]) -> Table:
     return Table(
         caption="The Guide's Table: Four Corner Tests, Aligned to 4KiB",
         columns=_COLUMNS,
-        rows=tuple(_printed(one) for one in found if one),
+        rows=tuple(_printed(one) for one in result if one),
         notes=notes,
     )
 
@@ -148,7 +148,7 @@ def checks_table(checks: Mapping[str, Finding]) -> Table:
 
 def depth_table(rows: Sequence[GuideRow]) -> Table:
     """IOPS and mean response time of every corner at every depth."""
-    cells = {(one.corner.name, one.depth): one for one in rows if one.cycled}
+    cells = {(row.corner.name, row.depth): row for row in rows if row.cycled}
     return Table(
         caption="Queue Depth Cycling",
         spanner="IOPS / mean response time (ms)",

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 def replay_insights(test: StoredTest) -> Iterator[Insight]:
     """Everything that its one step says; none where it did not begin."""
-    sequence = next((one for one in test.sequences if one.role == "measure" and one.result_steps), None)
+    sequence = next(
+        (sequence for sequence in test.sequences if sequence.role == "measure" and sequence.result_steps), None
+    )
     if sequence is None or not sequence.steps[0].span_ns:
         return
     ((place, step, spec), *_), times = sequence.result_steps, step_times(sequence)

@@ -40,15 +40,15 @@ if TYPE_CHECKING:
 _TITLE = "Replay - Report Page (no test of the specification)"
 _TIMES = ("", "Mean (ms)", "50 % (ms)", "99 % (ms)", "99.9 % (ms)", "Maximum (ms)")
 _VALUES: Declared[_Number] = (
-    (Column("value", "Number", role="key"), lambda one: one[0]),
-    (Column("measured", "Measured"), lambda one: one[2]),
-    (UNIT, lambda one: one[1]),
+    (Column("value", "Number", role="key"), lambda number: number[0]),
+    (Column("measured", "Measured"), lambda number: number[2]),
+    (UNIT, lambda number: number[1]),
 )
 _SIZES: Declared[SizeShare] = (
-    (Column("operation", "Operation", role="key"), lambda one: one.operation),
-    (Column("length_bytes", "Size", "B", role="key"), lambda one: one.length_bytes),
-    (IO_COUNT, lambda one: one.io_count),
-    (Column("share", "Share"), lambda one: one.share),
+    (Column("operation", "Operation", role="key"), lambda size_share: size_share.operation),
+    (Column("length_bytes", "Size", "B", role="key"), lambda size_share: size_share.length_bytes),
+    (IO_COUNT, lambda size_share: size_share.io_count),
+    (Column("share", "Share"), lambda size_share: size_share.share),
 )
 _GRADE_NOTE = (
     f"Grade by the p99 of the lateness: exact 0, good up to {GRADES[1][1]:g} ms, fair up to "
@@ -103,10 +103,10 @@ class ReplayReport(CustomReport):
         """The stream map, and what came of the replay."""
         done = self.result.replayed
         issued = None if done is None else done.issued
-        found = self.settings.facts.map
+        pages = self.settings.facts.map
         asked: list[tuple[str, tuple[Block, ...]]] = [
-            ("Stream Map", (*self.strip(), map_table(found, issued, self._reading()))),
-            ("Operations and Sizes", (*self.strip(), size_table(found, issued))),
+            ("Stream Map", (*self.strip(), map_table(pages, issued, self._reading()))),
+            ("Operations and Sizes", (*self.strip(), size_table(pages, issued))),
         ]
         asked += [("Intensity", (*self.strip(), figure)) for figure in self._intensity()]
         if done is None:
@@ -160,9 +160,9 @@ class ReplayReport(CustomReport):
         return (_figure(f"{self.prefix}-rate", "I/Os per second, due and completed", series),)
 
     def _intensity(self) -> tuple[Block, ...]:
-        found = self.settings.facts.map
-        points = intensity(found)
-        if len(points) < 2 or not found.span_ns:  # noqa: PLR2004 - a line needs two points
+        result = self.settings.facts.map
+        points = intensity(result)
+        if len(points) < 2 or not result.span_ns:  # noqa: PLR2004 - a line needs two points
             return ()
         series = [Series.through(points, "trace", 0, "lines")]
         return (_figure(f"{self.prefix}-trace", "I/Os per second of the trace", series),)
@@ -220,7 +220,7 @@ class ReplayReport(CustomReport):
     def main_tables(self) -> tuple[Table, ...]:
         """What came of the replay."""
         done = self.result.replayed
-        return () if done is None else tuple(one for one in self._results(done) if isinstance(one, Table))
+        return () if done is None else tuple(result for result in self._results(done) if isinstance(result, Table))
 
     def own_settings(self) -> tuple[Entry, ...]:
         """The trace, how it is read and issued, and how the drive was prepared."""

@@ -76,7 +76,7 @@ class Replayed:
 
 def replayed(test: StoredTest) -> Replayed | None:
     """What the replay of a stored test did; None where it did not begin."""
-    sequence = next((one for one in test.sequences if one.role == "measure"), None)
+    sequence = next((sequence for sequence in test.sequences if sequence.role == "measure"), None)
     if sequence is None or sequence.replayed is None or not sequence.steps[0].span_ns:
         return None
     record, timed = sequence.steps[0], sequence.steps[0].offered_io_count is not None

@@ -149,17 +149,17 @@ def _content(facts: TraceFacts) -> str:
 
     Worked: ``70.0 % reads; 4,096 bytes (90 %), 8,192 bytes (10 %); up to byte 1,000,000; 200.0 I/Os per second``.
     """
-    found = facts.map
-    moved = found.io_count["read"] + found.io_count["write"]
-    reads = f"{found.io_count['read'] / moved:.1%} reads; ".replace("%", " %") if moved else ""
-    rate = f"; {found.ios_per_s:,.1f} I/Os per second" if found.ios_per_s and facts.has_times else ""
-    return f"{reads}{_sizes(found)}; up to byte {found.end_bytes:,}{rate}"
+    result = facts.map
+    moved = result.io_count["read"] + result.io_count["write"]
+    reads = f"{result.io_count['read'] / moved:.1%} reads; ".replace("%", " %") if moved else ""
+    rate = f"; {result.ios_per_s:,.1f} I/Os per second" if result.ios_per_s and facts.has_times else ""
+    return f"{reads}{_sizes(result)}; up to byte {result.end_bytes:,}{rate}"
 
 
-def _sizes(found: StreamMap) -> str:
+def _sizes(stream_map: StreamMap) -> str:
     """The most frequent sizes, whatever was done by them; a flush has none."""
     shares: dict[int | None, float] = {}
-    for one in found.sizes:
+    for one in stream_map.sizes:
         shares[one.length_bytes] = shares.get(one.length_bytes, 0.0) + (one.share if one.operation != "flush" else 0.0)
     ranked = sorted(((size, share) for size, share in shares.items() if share), key=lambda pair: -pair[1])
     more = len(ranked) - _SIZES_TOLD

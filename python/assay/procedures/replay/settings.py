@@ -43,11 +43,11 @@ class TraceFacts:
 
     def rounded_to(self, block_bytes: int) -> Rounded:
         """What whole blocks make of the I/Os. Raises UsageError for a block that no trace is counted for."""
-        found = next((one for one in self.rounded if one.block_bytes == block_bytes), None)
-        if found is None:
+        result = next((one for one in self.rounded if one.block_bytes == block_bytes), None)
+        if result is None:
             reason = "is none that a trace is rounded to"
             raise UsageError(f"logical block of {block_bytes} bytes", reason, "replay on a drive of 512 or 4096 bytes")
-        return found
+        return result
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,15 +29,15 @@ def map_table(trace: StreamMap, issued: StreamMap | None, notes: tuple[str, ...]
 
 def size_table(trace: StreamMap, issued: StreamMap | None) -> Table:
     """The most frequent sizes of the trace, and their shares as issued, which whole blocks may have changed."""
-    after = {} if issued is None else {(one.operation, one.length_bytes): one.share for one in issued.sizes}
+    after = {} if issued is None else {(size.operation, size.length_bytes): size.share for size in issued.sizes}
     rows = tuple(
         (
-            f"{one.operation} {'of other sizes' if one.length_bytes is None else _length(one.length_bytes)}",
-            f"{one.io_count:,}",
-            f"{one.share:.2%}",
-            NOT_AVAILABLE if issued is None else f"{after.get((one.operation, one.length_bytes), 0.0):.2%}",
+            f"{size.operation} {'of other sizes' if size.length_bytes is None else _length(size.length_bytes)}",
+            f"{size.io_count:,}",
+            f"{size.share:.2%}",
+            NOT_AVAILABLE if issued is None else f"{after.get((size.operation, size.length_bytes), 0.0):.2%}",
         )
-        for one in trace.sizes[:_SHOWN]
+        for size in trace.sizes[:_SHOWN]
     )
     more = len(trace.sizes) - _SHOWN
     notes = (f"{more} further sizes are in the table of numbers.",) if more > 0 else ()
@@ -49,17 +49,17 @@ def size_table(trace: StreamMap, issued: StreamMap | None) -> Table:
     )
 
 
-def intensity(found: StreamMap) -> tuple[tuple[float, float], ...]:
+def intensity(stream_map: StreamMap) -> tuple[tuple[float, float], ...]:
     """Middle in s and I/Os per second of each interval, of which the last may be cut short and is left out.
 
     Worked: 5 and 7 I/Os in two intervals of 0.5 s -> one point, at 0.25 s and 10 a second.
     """
-    seconds = found.interval_ns / SECOND_NS
-    return tuple(((place + 0.5) * seconds, count / seconds) for place, count in enumerate(found.intensity[:-1]))
+    seconds = stream_map.interval_ns / SECOND_NS
+    return tuple(((index + 0.5) * seconds, count / seconds) for index, count in enumerate(stream_map.intensity[:-1]))
 
 
-def _has(found: StreamMap, operation: str) -> bool:
-    return bool(found.io_count[operation])
+def _has(stream_map: StreamMap, operation: str) -> bool:
+    return bool(stream_map.io_count[operation])
 
 
 def _length(length_bytes: int) -> str:
@@ -72,34 +72,37 @@ def _amount(amount_bytes: int) -> str:
 
 
 def _count(operation: str) -> Callable[[StreamMap], str]:
-    def text(found: StreamMap) -> str:
-        share = found.io_count[operation] / max(found.total_count, 1)
-        return f"{found.io_count[operation]:,} ({share:.1%}), {_amount(found.io_bytes[operation])}"
+    def text(stream_map: StreamMap) -> str:
+        share = stream_map.io_count[operation] / max(stream_map.total_count, 1)
+        return f"{stream_map.io_count[operation]:,} ({share:.1%}), {_amount(stream_map.io_bytes[operation])}"
 
     return text
 
 
 def _order(operation: str) -> Callable[[StreamMap], str]:
-    def text(found: StreamMap) -> str:
-        return f"{found.sequential_count[operation] / max(found.io_count[operation], 1):.1%}"
+    def text(stream_map: StreamMap) -> str:
+        return f"{stream_map.sequential_count[operation] / max(stream_map.io_count[operation], 1):.1%}"
 
     return text
 
 
-def _rate(found: StreamMap) -> str:
-    rate = found.ios_per_s
+def _rate(stream_map: StreamMap) -> str:
+    rate = stream_map.ios_per_s
     return NOT_AVAILABLE if rate is None else f"{rate:,.1f}"
 
 
-def _peak(found: StreamMap) -> str:
-    if not found.span_ns:
+def _peak(stream_map: StreamMap) -> str:
+    if not stream_map.span_ns:
         return NOT_AVAILABLE
-    return f"{max(found.intensity) * SECOND_NS / found.interval_ns:,.1f} (in {duration_label(found.interval_ns)})"
+    most = max(stream_map.intensity) * SECOND_NS / stream_map.interval_ns
+    return f"{most:,.1f} (in {duration_label(stream_map.interval_ns)})"
 
 
 def _gap(share: float) -> Callable[[StreamMap], str]:
-    def text(found: StreamMap) -> str:
-        return NOT_AVAILABLE if share not in found.gap_ns else f"{found.gap_ns[share] / MILLISECOND_NS:,.4g} ms"
+    def text(stream_map: StreamMap) -> str:
+        return (
+            NOT_AVAILABLE if share not in stream_map.gap_ns else f"{stream_map.gap_ns[share] / MILLISECOND_NS:,.4g} ms"
+        )
 
     return text
 

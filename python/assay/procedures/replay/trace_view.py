@@ -25,7 +25,7 @@ def looked_at(source: TraceSource) -> TraceFacts:
     if not Path(source.path).is_file():
         raise UsageError(source.path, "No such file", "name a trace")
     trace, seen = opened(source), _Seen()
-    found = stream_map(seen.passing(trace))
+    result = stream_map(seen.passing(trace))
     if not seen.issued_count:
         raise UsageError(source.path, "holds no I/O", "name another trace, or its device")
     facts = TraceFacts(
@@ -35,7 +35,7 @@ def looked_at(source: TraceSource) -> TraceFacts:
         has_times=trace.has_times,
         issued_count=seen.issued_count,
         rounded=seen.rounded.result(),
-        map=found,
+        map=result,
         guessed=trace.guessed,
     )
     _refuse_implausible(source, facts)

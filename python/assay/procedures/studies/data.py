@@ -34,7 +34,7 @@ class _Found(NamedTuple):
 
 
 def _settled(fill: Callable[[StageValues], Raw]) -> Callable[[_Stage], Raw]:
-    return lambda one: None if one.stage.settled is None else fill(one.stage.settled)
+    return lambda stage: None if stage.stage.settled is None else fill(stage.stage.settled)
 
 
 _WHOSE: Declared[_Stage | _Sample] = (
@@ -43,31 +43,34 @@ _WHOSE: Declared[_Stage | _Sample] = (
 )
 _SAMPLES: Declared[_Sample] = (
     *_WHOSE,
-    (of.MINUTE, lambda one: one.stage.minutes[one.place]),
-    (of.IOPS, lambda one: one.stage.iops[one.place]),
-    (of.MB_PER_S, lambda one: one.stage.throughput[one.place]),
-    (of.MEAN, lambda one: one.stage.response[one.place]),
-    (of.MAXIMUM, lambda one: one.stage.largest[one.place]),
+    (of.MINUTE, lambda sample: sample.stage.minutes[sample.place]),
+    (of.IOPS, lambda sample: sample.stage.iops[sample.place]),
+    (of.MB_PER_S, lambda sample: sample.stage.throughput[sample.place]),
+    (of.MEAN, lambda sample: sample.stage.response[sample.place]),
+    (of.MAXIMUM, lambda sample: sample.stage.largest[sample.place]),
 )
 _SECONDS: Declared[_Sample] = (
     *_WHOSE,
-    (of.SECOND, lambda one: one.stage.seconds[one.place]),
-    (of.IOPS, lambda one: one.stage.second_iops[one.place]),
-    (of.MAXIMUM, lambda one: one.stage.latency_ms_max_second[one.place]),
+    (of.SECOND, lambda sample: sample.stage.seconds[sample.place]),
+    (of.IOPS, lambda sample: sample.stage.second_iops[sample.place]),
+    (of.MAXIMUM, lambda sample: sample.stage.latency_ms_max_second[sample.place]),
 )
 _STAGES: Declared[_Stage] = (
     *_WHOSE,
-    (of.THREADS, lambda one: one.stage.demand.thread_count),
-    (of.DEPTH, lambda one: one.stage.demand.queue_depth),
-    (Column("place", "Position"), lambda one: one.variant.place if one.stage.place is None else one.stage.place),
-    (of.IOPS, _settled(lambda found: found.iops)),
-    (of.MB_PER_S, _settled(lambda found: found.mb_per_s)),
-    (of.MEAN, _settled(lambda found: found.latency_ms_mean)),
-    (of.MAXIMUM, _settled(lambda found: found.latency_ms_max)),
-    (of.DEPTH_FOUND, _settled(lambda found: found.outstanding)),
-    (of.TOTAL_OIO, _settled(lambda found: found.asked)),
-    (Column("iops_share", "Of the first variant"), lambda one: one.stage.share),
-    (Column("written_bytes", "Written", "B"), lambda one: one.stage.written_bytes),
+    (of.THREADS, lambda stage: stage.stage.demand.thread_count),
+    (of.DEPTH, lambda stage: stage.stage.demand.queue_depth),
+    (
+        Column("place", "Position"),
+        lambda stage: stage.variant.place if stage.stage.place is None else stage.stage.place,
+    ),
+    (of.IOPS, _settled(lambda stage: stage.iops)),
+    (of.MB_PER_S, _settled(lambda stage: stage.mb_per_s)),
+    (of.MEAN, _settled(lambda stage: stage.latency_ms_mean)),
+    (of.MAXIMUM, _settled(lambda stage: stage.latency_ms_max)),
+    (of.DEPTH_FOUND, _settled(lambda stage: stage.outstanding)),
+    (of.TOTAL_OIO, _settled(lambda stage: stage.asked)),
+    (Column("iops_share", "Of the first variant"), lambda stage: stage.stage.share),
+    (Column("written_bytes", "Written", "B"), lambda stage: stage.stage.written_bytes),
 )
 
 
@@ -75,18 +78,18 @@ def study_data(settings: StudySettings, result: StudyResult, suffix: str) -> Ite
     """The tables of a study, unrounded."""
     name = settings.test.replace("-", "_")
     stages = [_Stage(variant, stage) for variant in result.variants for stage in variant.stages]
-    samples = (_Sample(*one, place) for one in stages for place in range(len(one.stage.minutes)))
+    samples = (_Sample(*stage, place) for stage in stages for place in range(len(stage.stage.minutes)))
     by = (of.VARIANT.key, of.ACCESSES.key)
     lines = Lines(of.MINUTE.key, of.IOPS.key, by=by)
     yield table_of(f"{name}_samples{suffix}", "Samples", _SAMPLES, samples, lines=(lines,))
     yield _stage_table(settings, f"{name}_stages{suffix}", stages)
     if settings.reading == "change":
-        changes = (_Found(variant, one) for variant in result.variants for one in variant.changes)
+        changes = (_Found(variant, change) for variant in result.variants for change in variant.changes)
         yield _reading(f"{name}_changes{suffix}", "Changes", Change, changes)
     if settings.reading == "stability":
-        found = (_Found(variant, one) for variant in result.variants for one in variant.stability if one)
-        yield _reading(f"{name}_stability{suffix}", "Stability from second to second", Stability, found)
-        seconds = (_Sample(*one, place) for one in stages for place in range(len(one.stage.seconds)))
+        results = (_Found(variant, one) for variant in result.variants for one in variant.stability if one)
+        yield _reading(f"{name}_stability{suffix}", "Stability from second to second", Stability, results)
+        seconds = (_Sample(*stage, place) for stage in stages for place in range(len(stage.stage.seconds)))
         lines = Lines(of.SECOND.key, of.IOPS.key, by=by)
         yield table_of(f"{name}_seconds{suffix}", "Seconds", _SECONDS, seconds, lines=(lines,))
 
@@ -104,13 +107,13 @@ def _stage_table(settings: StudySettings, key: str, stages: Sequence[_Stage]) ->
     return table_of(key, "Settled values", _STAGES, stages, pivots=pivots, lines=lines, section="results")
 
 
-def _reading(key: str, title: str, kind: type[Change | Stability], found: Iterable[_Found]) -> ResultTable:
+def _reading(key: str, title: str, kind: type[Change | Stability], findings: Iterable[_Found]) -> ResultTable:
     columns: Declared[_Found] = (
-        (of.VARIANT, lambda one: one.variant.label),
+        (of.VARIANT, lambda finding: finding.variant.label),
         *((column, _of_found(fill)) for column, fill in field_columns(kind)),
     )
-    return table_of(key, title, columns, found, section="results")
+    return table_of(key, title, columns, findings, section="results")
 
 
 def _of_found(fill: Callable[[Any], Raw]) -> Callable[[_Found], Raw]:
-    return lambda one: fill(one.found)
+    return lambda finding: fill(finding.found)

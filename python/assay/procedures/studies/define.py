@@ -103,10 +103,10 @@ def _plan(
     Worked: ``over-provisioning`` -> six variants of 120 samples of a minute.
     """
     ground = Ground.of(request)
-    found = variants(ground)
-    if isinstance(found, SkippedTest):
-        return [found]
-    settings = _settings(name, words, found, ground)
+    result = variants(ground)
+    if isinstance(result, SkippedTest):
+        return [result]
+    settings = _settings(name, words, result, ground)
     for demand in dict.fromkeys(settings.demands):
         refuse_deep(settings.test, demand)
     return [planned(settings, ground)]
@@ -126,7 +126,7 @@ def variants_planned(settings: StudySettings, _: Ground) -> PlannedTest:
         written_amount_bytes=_written_bytes(settings, "measure"),
         phases=tuple(phase for variant in variants for phase in joined_phases(variant)),
         # The first is purged as every test is.
-        purge_count=sum(variant.purge or not place for place, variant in enumerate(variants)),
+        purge_count=sum(variant.purge or not index for index, variant in enumerate(variants)),
         outline=_outline(settings),
     )
 
@@ -183,8 +183,8 @@ def joined_phases(variant: StudyVariant) -> Iterator[PlannedPhase]:
     -> three parts.
     """
     steps = (step for step in variant.steps if step.role != "trim")
-    for (timed, _), found in groupby(steps, key=lambda step: (bool(step.span_ns), step.samples >= _MANY_SAMPLES)):
-        part = replace(variant, steps=tuple(found))
+    for (timed, _), phases in groupby(steps, key=lambda step: (bool(step.span_ns), step.samples >= _MANY_SAMPLES)):
+        part = replace(variant, steps=tuple(phases))
         if not timed or len(part.steps) == 1:
             yield from variant_phases(part)
             continue

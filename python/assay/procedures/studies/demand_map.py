@@ -39,18 +39,18 @@ def _variant(label: str, read_pct: int, ground: Ground, *, first: bool) -> Study
     length = ground.share(1.0)
     before = ground.saturated(length) if first else ()
     demands = [Demand(thread_count=threads, queue_depth=depth) for threads in DEPTHS for depth in DEPTHS]
-    demands.sort(key=lambda one: (one.thread_count * one.queue_depth, one.thread_count), reverse=True)
+    demands.sort(key=lambda demand: (demand.thread_count * demand.queue_depth, demand.thread_count), reverse=True)
     cell = ground.cell("random", SMALL, read_pct, length)
     before = (*before, prepared(cell))
     cells = tuple(
         replace(
             cell,
-            label=f"{cell.label} TC {one.thread_count} QD {one.queue_depth}",
-            demand=one,
-            place=float(one.thread_count * one.queue_depth),
-            series=f"TC {one.thread_count}",
+            label=f"{cell.label} TC {demand.thread_count} QD {demand.queue_depth}",
+            demand=demand,
+            place=float(demand.thread_count * demand.queue_depth),
+            series=f"TC {demand.thread_count}",
         )
-        for one in demands
+        for demand in demands
     )
     return StudyVariant(label=label, purge=first, steps=(*before, *cells))
 

@@ -36,7 +36,7 @@ def study_figure(name: str, plot: StudyPlot, result: StudyResult) -> Figure | No
     """Draw one figure of a study; None where nothing was measured."""
     scale: Scale = "linear" if plot.variable in {"iops", "throughput", "relative"} else "log"
     curves = _over_places(plot, result) if plot.kind == "places" else _over_time(plot, result)
-    series = tuple(_series(label, points, place, scale, plot) for place, (label, points) in enumerate(curves))
+    series = tuple(_series(label, points, index, scale, plot) for index, (label, points) in enumerate(curves))
     if not any(one.x for one in series):
         return None
     places = sorted({x for one in series for x in one.x}) if plot.kind == "places" else []
@@ -107,6 +107,6 @@ def _settled(stage: StageResult, variable: str) -> float | None:
     return None if stage.settled is None else getattr(stage.settled, _SETTLED[variable])
 
 
-def _series(label: str, points: list[Point], place: int, scale: Scale, plot: StudyPlot) -> Series:
+def _series(label: str, points: list[Point], index: int, scale: Scale, plot: StudyPlot) -> Series:
     drawn = [(x, y) for x, y in points if y is not None and (y > 0 or scale == "linear")]
-    return Series.through(drawn, label, place, "lines+markers" if plot.kind == "places" else "lines")
+    return Series.through(drawn, label, index, "lines+markers" if plot.kind == "places" else "lines")

@@ -93,8 +93,8 @@ class Ground:
     @property
     def iops_table(self) -> LoopTable:
         """The IOPS test of the edition."""
-        found: LoopTable = self.request.edition.table("iops")
-        return found
+        result: LoopTable = self.request.edition.table("iops")
+        return result
 
     def fill(self, length: int) -> StudyStep:
         """Workload-independent preconditioning of the first bytes, as often as the edition writes the drive."""

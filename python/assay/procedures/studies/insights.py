@@ -37,7 +37,7 @@ def study_insights(test: StoredTest, result: StudyResult) -> Iterator[Insight]:
     yield from setting_effect(settings, result)
     for index, (planned, variant) in enumerate(zip(settings.variants, result.variants, strict=True), 1):
         yield from _depths(planned, variant)
-        yield from (slow_recovery(planned, variant.stages, one) for one in variant.changes)
+        yield from (slow_recovery(planned, variant.stages, change) for change in variant.changes)
         yield from uneven_seconds(planned, variant)
         yield from _waits(test, index, planned, _named(settings, planned), settings.settled_share)
 
@@ -49,9 +49,11 @@ def setting_effect(settings: StudySettings, result: StudyResult) -> Iterator[Ins
     """
     if settings.reading not in {"stages", "grid"}:
         return
-    found = {one.label: {at.label: at.settled.iops for at in one.stages if at.settled} for one in result.variants}
-    shared = set.intersection(*map(set, found.values())) if len(found) >= _SEVERAL else set[str]()
-    apart = [_apart({label: rates[at] for label, rates in found.items()}) for at in sorted(shared)]
+    results = {
+        variant.label: {at.label: at.settled.iops for at in variant.stages if at.settled} for variant in result.variants
+    }
+    shared = set.intersection(*map(set, results.values())) if len(results) >= _SEVERAL else set[str]()
+    apart = [_apart({label: rates[at] for label, rates in results.items()}) for at in sorted(shared)]
     yield from sorted((one for one in apart if one), key=lambda one: -one.values["times"])[:1]
 
 
@@ -66,12 +68,12 @@ def _depths(planned: StudyVariant, variant: VariantResult) -> Iterator[Insight]:
     steps = _measured(planned)
     if len({step.pattern for step in steps}) != 1:
         return
-    found: dict[int, Depth] = {}
+    depths: dict[int, Depth] = {}
     for stage in variant.stages:
         depth = outstanding(stage.demand)
-        if stage.settled and stage.settled.iops > found.get(depth, (0, 0.0, None))[1]:
-            found[depth] = (depth, stage.settled.iops, stage.settled.latency_ms_mean)
-    yield from depth_insights(pattern_subject(steps[0].pattern), [found[depth] for depth in sorted(found)])
+        if stage.settled and stage.settled.iops > depths.get(depth, (0, 0.0, None))[1]:
+            depths[depth] = (depth, stage.settled.iops, stage.settled.latency_ms_mean)
+    yield from depth_insights(pattern_subject(steps[0].pattern), [depths[depth] for depth in sorted(depths)])
 
 
 def slow_recovery(planned: StudyVariant, stages: Sequence[StageResult], change: Change) -> Insight:
@@ -90,9 +92,9 @@ def slow_recovery(planned: StudyVariant, stages: Sequence[StageResult], change: 
 
 def uneven_seconds(planned: StudyVariant, variant: VariantResult) -> Iterator[Insight]:
     """How many seconds lie near the median. Worked: 62 % within 10 % of it, the worst at half."""
-    for step, found in zip(_measured(planned), variant.stability, strict=False):
-        if found and found.score is not None:
-            near, worst = found.score, found.worst / found.median
+    for step, seconds in zip(_measured(planned), variant.stability, strict=False):
+        if seconds and seconds.score is not None:
+            near, worst = seconds.score, seconds.worst / seconds.median
             about = pattern_subject(step.pattern)
             yield insight("uneven-seconds", about, near=near, uneven=1 - near, band=BAND_SHARE, worst=worst)
 
@@ -100,7 +102,7 @@ def uneven_seconds(planned: StudyVariant, variant: VariantResult) -> Iterator[In
 def _named(settings: StudySettings, planned: StudyVariant) -> str | None:
     """The variant's name where its accesses are those of another, too."""
     own = {step.pattern for step in _measured(planned)}
-    others = {step.pattern for one in settings.variants if one is not planned for step in _measured(one)}
+    others = {step.pattern for variant in settings.variants if variant is not planned for step in _measured(variant)}
     return planned.label if own & others else None
 
 

@@ -55,7 +55,7 @@ def stage_cell(variant: VariantResult, number: int, stage: StageResult) -> Key:
 def fastest_stages(result: StudyResult) -> Iterator[tuple[str, Key]]:
     """Label of each variant and the cell of its fastest stage, of those that settled."""
     for variant in result.variants:
-        known = [(one.settled.iops, number) for number, one in enumerate(variant.stages, 1) if one.settled]
+        known = [(stage.settled.iops, number) for number, stage in enumerate(variant.stages, 1) if stage.settled]
         if known:
             number = max(known)[1]
             yield variant.label, stage_cell(variant, number, variant.stages[number - 1])
@@ -63,7 +63,9 @@ def fastest_stages(result: StudyResult) -> Iterator[tuple[str, Key]]:
 
 def _ranked(result: StudyResult) -> list[_Stage]:
     """First stages of the accesses of the first that settled, the slowest first."""
-    settled = [(one, one.stages[0]) for one in result.variants if one.stages and one.stages[0].settled]
+    settled = [
+        (variant, variant.stages[0]) for variant in result.variants if variant.stages and variant.stages[0].settled
+    ]
     return sorted((pair for pair in settled if pair[1].label == settled[0][1].label), key=_rate)
 
 
@@ -120,8 +122,8 @@ def _found(variant: VariantResult, named: _Named) -> Iterator[Measure]:
 
 def _names(result: StudyResult) -> _Named:
     """How a stage of a variant is named: by the variant alone, where each has accesses of its own."""
-    accesses = [one.stages[0].label for one in result.variants if one.stages]
-    single = all(len(one.stages) <= 1 for one in result.variants)
+    accesses = [variant.stages[0].label for variant in result.variants if variant.stages]
+    single = all(len(variant.stages) <= 1 for variant in result.variants)
     own = single and len(accesses) > 1 and len(set(accesses)) == len(accesses)
 
     def named(variant: VariantResult, stage: StageResult) -> str:

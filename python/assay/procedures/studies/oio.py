@@ -25,7 +25,7 @@ QUEUE_DEPTH_MAX = 32
 def plan_oio(ground: Ground) -> Study:
     """Variants by read/write mix, steps by total OIO. Worked: 64 outstanding are TC 2 x QD 32."""
     return Study(
-        variants=tuple(_variant(place, mix, label, ground) for place, (mix, label) in enumerate(MIXES)),
+        variants=tuple(_variant(index, mix, label, ground) for index, (mix, label) in enumerate(MIXES)),
         plots=(
             StudyPlot(kind="places", variable="iops", x_title="Total OIO", x_scale="log"),
             StudyPlot(kind="places", variable="response", x_title="Total OIO", x_scale="log"),
@@ -34,13 +34,13 @@ def plan_oio(ground: Ground) -> Study:
     )
 
 
-def _variant(place: int, read_pct: int, label: str, ground: Ground) -> StudyVariant:
+def _variant(index: int, read_pct: int, label: str, ground: Ground) -> StudyVariant:
     length = ground.share(1.0)
-    before = () if place else ground.saturated(length)
+    before = () if index else ground.saturated(length)
     # A minute of the same accesses first: what the drive still has to write from before is none of theirs.
     before = (*before, prepared(ground.cell("random", SMALL, read_pct, length)))
     cells = tuple(at_total(ground.cell("random", SMALL, read_pct, length), total) for total in OUTSTANDING)
-    return StudyVariant(label=label, purge=not place, steps=(*before, *cells))
+    return StudyVariant(label=label, purge=not index, steps=(*before, *cells))
 
 
 def at_total(step: StudyStep, total: int) -> StudyStep:

@@ -120,17 +120,17 @@ class StudyReport(TestReport):
 
     def tiles(self) -> Iterator[Tile]:
         """The most IOPS of each variant, of several variants; else the first of the numbers that people quote."""
-        found = [*fastest_stages(self.result)]
-        if len(found) < 2:  # noqa: PLR2004 - nothing to compare
+        tiles = [*fastest_stages(self.result)]
+        if len(tiles) < 2:  # noqa: PLR2004 - nothing to compare
             yield from TestReport.tiles(self)
-        for slot, (variant, cell) in zip(OWN_SLOTS, found, strict=False):
+        for slot, (variant, cell) in zip(OWN_SLOTS, tiles, strict=False):
             yield Tile(slot=slot, title=coded("tile-most", name=variant), value=(cell, "iops"))
 
     def main_figures(self) -> Iterator[MainFigure]:
         """What it found over what it varies, then the others."""
-        plots = sorted(self.settings.plots, key=lambda one: one.kind != "places")
-        for place, plot in enumerate(plots, 1):
-            if figure := study_figure(f"{self.prefix}-main-{place}", plot, self.result):
+        plots = sorted(self.settings.plots, key=lambda plot: plot.kind != "places")
+        for index, plot in enumerate(plots, 1):
+            if figure := study_figure(f"{self.prefix}-main-{index}", plot, self.result):
                 kind: FigureKind = "demand" if plot.kind == "places" else "curve"
                 title = f"{_MAIN_TITLES[plot.variable]} over {plot.x_title or 'time'}"
                 yield MainFigure(kind=kind, title=title, figure=figure)
@@ -140,8 +140,8 @@ class StudyReport(TestReport):
         settings = self.settings
         figures: list[Block] = [
             figure
-            for place, plot in enumerate(settings.plots, 1)
-            if (figure := study_figure(f"{self.prefix}-{place}", plot, self.result)) is not None
+            for index, plot in enumerate(settings.plots, 1)
+            if (figure := study_figure(f"{self.prefix}-{index}", plot, self.result)) is not None
         ]
         nothing = Text(paragraphs=("n/a: no sample ran to its end",))
         notes = tuple(f"{label} not run: {reason}." for label, reason in settings.not_run)
@@ -152,7 +152,7 @@ class StudyReport(TestReport):
         if not others and len(first.rows) <= ROWS_WITH_CURVES:
             # The question stands below the curves and on the summary.
             short = replace(first, notes=(*notes, *first.notes[len(asked) :]))
-            lower = [_lower(one) for one in figures]
+            lower = [_lower(figure) for figure in figures]
             return self.pages(TITLE, ((settings.title, (*self.strip(), short, *(lower or [nothing]))),))
         return self.pages(
             TITLE,
@@ -189,7 +189,7 @@ class StudyReport(TestReport):
         """Variants, and how values are taken from samples."""
         settings = self.settings
         return (
-            *((f"Variant {number}", one.label) for number, one in enumerate(settings.variants, 1)),
+            *((f"Variant {number}", variant.label) for number, variant in enumerate(settings.variants, 1)),
             *((f"{label} not run", paragraph(reason)) for label, reason in settings.not_run),
             ("Preparation", settings.preparation),
             ("Settled value", f"mean of the last {percent(settings.settled_share)} of a stage's samples"),
@@ -240,18 +240,18 @@ def same_lines(result: StudyResult) -> tuple[str, ...]:
 
     Worked: 56,678.6 IOPS of AR 10 % and of AR 5 % -> ``"AR 10 %, AR 5 %: settled within 1 % ..."``.
     """
-    found = [
+    lines = [
         (variant.label, variant.stages[0].settled.iops)
         for variant in result.variants
         if len(variant.stages) == 1 and variant.stages[0].settled
     ]
     groups: list[list[tuple[str, float]]] = []
-    for one in sorted(found, key=lambda pair: -pair[1]):
-        if groups and one[1] >= (1 - SAME_SHARE) * groups[-1][0][1]:
-            groups[-1].append(one)
+    for line in sorted(lines, key=lambda pair: -pair[1]):
+        if groups and line[1] >= (1 - SAME_SHARE) * groups[-1][0][1]:
+            groups[-1].append(line)
         else:
-            groups.append([one])
-    order = [label for label, _ in found]
+            groups.append([line])
+    order = [label for label, _ in lines]
     names = [sorted((label for label, _ in group), key=order.index) for group in groups if len(group) > 1]
     return tuple(
         f"{', '.join(group)}: settled within {percent(SAME_SHARE)} of each other; their curves overlap there."

@@ -84,12 +84,12 @@ def changes_of(
     Worked: 172.5 then 16.8 -> a drop of 0.9026.
     """
     changes = []
-    for place, (step, found) in enumerate(zip(planned, records, strict=True)):
+    for place, (step, result) in enumerate(zip(planned, records, strict=True)):
         first = next(index for index, other in enumerate(planned) if other.label == step.label)
-        if first == place or not found or not records[first]:
+        if first == place or not result or not records[first]:
             continue
-        before, after = _mean(records[first]), _mean(found[: len(records[first])])
-        rates = [float(throughput(record)) for record in found]
+        before, after = _mean(records[first]), _mean(result[: len(records[first])])
+        rates = [float(throughput(record)) for record in result]
         reached = next((index for index, rate in enumerate(rates) if rate >= recovered_share * before), None)
         changes.append(
             Change(
@@ -101,7 +101,7 @@ def changes_of(
                 lowest_share=min(rates) / before if before else 0.0,
                 recovery_minutes=None
                 if reached is None
-                else sum(record.span_ns for record in found[: reached + 1]) / MINUTE_NS,
+                else sum(record.span_ns for record in result[: reached + 1]) / MINUTE_NS,
             )
         )
     return tuple(changes)

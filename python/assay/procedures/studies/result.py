@@ -116,10 +116,10 @@ def study_result(test: StoredTest) -> StudyResult:
         steps = test.steps("variant", index)
         reference = variants[0].stages if variants else ()
         variants.append(_variant(settings, variant, steps, reference, may_print=withheld is None))
-    found = [stage.settled for variant in variants for stage in variant.stages if stage.settled]
+    result = [stage.settled for variant in variants for stage in variant.stages if stage.settled]
     return StudyResult(
         variants=tuple(variants),
-        outstanding_error=max((abs(one.outstanding / one.asked - 1) for one in found), default=None),
+        outstanding_error=max((abs(one.outstanding / one.asked - 1) for one in result), default=None),
         error_count=stored_error_count(test),
         withheld=withheld,
     )
@@ -139,20 +139,20 @@ def _variant(
     begun_ns = 0
     records = []
     for step, first, last in zip(planned, ends, ends[1:], strict=False):
-        found = [one for one in steps[first:last] if ran_whole(one)]
-        whole = may_print and len(found) == step.samples
-        settled = _settled(step, found, settings.settled_share) if whole else None
-        stages.append(_stage(step, found, begun_ns, settled, _share(step, settled, reference)))
-        begun_ns += sum(one.span_ns for one in found)
-        records.append(found if whole else [])
+        result = [step for step in steps[first:last] if ran_whole(step)]
+        whole = may_print and len(result) == step.samples
+        settled = _settled(step, result, settings.settled_share) if whole else None
+        stages.append(_stage(step, result, begun_ns, settled, _share(step, settled, reference)))
+        begun_ns += sum(one.span_ns for one in result)
+        records.append(result if whole else [])
     return VariantResult(
         label=variant.label,
         place=variant.place,
         stages=tuple(stages),
         changes=changes_of(planned, records, settings.recovered_share) if settings.reading == "change" else (),
         stability=tuple(
-            stability_of(stage.second_iops, stage.latency_ms_max_second) if found else None
-            for stage, found in zip(stages, records, strict=True)
+            stability_of(stage.second_iops, stage.latency_ms_max_second) if record else None
+            for stage, record in zip(stages, records, strict=True)
         )
         if settings.reading == "stability"
         else (),
@@ -161,10 +161,10 @@ def _variant(
 
 
 def _stage(
-    step: StudyStep, found: Sequence[StepRecord], begun_ns: int, settled: StageValues | None, share: float | None
+    step: StudyStep, step_records: Sequence[StepRecord], begun_ns: int, settled: StageValues | None, share: float | None
 ) -> StageResult:
-    ends = [begun_ns + span for span in accumulate(record.span_ns for record in found)]
-    known = found if _have_series(found) else ()
+    ends = [begun_ns + span for span in accumulate(record.span_ns for record in step_records)]
+    known = step_records if _have_series(step_records) else ()
     counted = [_seconds(record, end - record.span_ns) for record, end in zip(known, ends, strict=False)]
     whole = [second for seconds in counted for second in seconds]
     middle = median(count for _, count, _ in whole) if whole else 0
@@ -174,16 +174,16 @@ def _stage(
         series=step.series,
         demand=step.demand,
         minutes=tuple(end / MINUTE_NS for end in ends),
-        iops=tuple(float(iops(record)) for record in found),
-        throughput=tuple(float(throughput(record)) for record in found),
-        response=tuple(float(response_time(record)) for record in found),
-        largest=tuple(_milliseconds(max_latency_ns(record)) for record in found),
+        iops=tuple(float(iops(record)) for record in step_records),
+        throughput=tuple(float(throughput(record)) for record in step_records),
+        response=tuple(float(response_time(record)) for record in step_records),
+        largest=tuple(_milliseconds(max_latency_ns(record)) for record in step_records),
         seconds=tuple(second for second, _, _ in whole),
         second_iops=tuple(float(count) for _, count, _ in whole),
         second_relative=tuple(count / middle * 100 if middle else 0.0 for _, count, _ in whole),
         latency_ms_max_second=tuple(largest for _, _, largest in whole),
         settled=settled,
-        written_bytes=sum(issued_bytes(record.write) for record in found),
+        written_bytes=sum(issued_bytes(record.write) for record in step_records),
         share=share,
     )
 
@@ -219,8 +219,8 @@ def settled_samples(stage: StageResult, share: float) -> tuple[float, ...]:
     return stage.iops[-settled_count(len(stage.iops), share) :] if stage.settled else ()
 
 
-def _settled(step: StudyStep, found: Sequence[StepRecord], share: float) -> StageValues:
-    last = found[-settled_count(len(found), share) :]
+def _settled(step: StudyStep, step_records: Sequence[StepRecord], share: float) -> StageValues:
+    last = step_records[-settled_count(len(step_records), share) :]
     span_ns = sum(record.span_ns for record in last)
     sides = [side for record in last for side in (record.read, record.write)]
     completed = sum(side.latency_io_count for side in sides)

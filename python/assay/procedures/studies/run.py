@@ -40,7 +40,9 @@ def variant_actions(variant: StudyVariant, index: int, context: Context) -> Iter
     done: Counter[str] = Counter()
     for role, steps in groupby(variant.steps, key=lambda step: step.role):
         if role == "trim":
-            yield from (Trim(from_bytes=one.from_bytes, to_bytes=one.from_bytes + one.length_bytes) for one in steps)
+            yield from (
+                Trim(from_bytes=step.from_bytes, to_bytes=step.from_bytes + step.length_bytes) for step in steps
+            )
             continue
         specs = [spec for step in steps for spec in [_spec(step, context)] * step.samples]
         for place in range(0, len(specs), STEPS_PER_SEQUENCE):

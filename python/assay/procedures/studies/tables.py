@@ -87,15 +87,15 @@ def _changes(settings: StudySettings, result: StudyResult) -> Table:
     rows: list[tuple[str, ...]] = [
         (
             variant.label,
-            f"{one.number}: {one.label}",
-            one_decimal(one.before),
-            one_decimal(one.after),
-            f"{one.drop_share * 100:.1f} %",
-            f"{one.lowest_share * 100:.1f} %",
-            "not recovered" if one.recovery_minutes is None else f"{one.recovery_minutes:.4g}",
+            f"{change.number}: {change.label}",
+            one_decimal(change.before),
+            one_decimal(change.after),
+            f"{change.drop_share * 100:.1f} %",
+            f"{change.lowest_share * 100:.1f} %",
+            "not recovered" if change.recovery_minutes is None else f"{change.recovery_minutes:.4g}",
         )
         for variant in result.variants
-        for one in variant.changes
+        for change in variant.changes
     ]
     rows += [
         (variant.label, *(NOT_AVAILABLE,) * (len(_CHANGE_COLUMNS) - 1))
@@ -118,19 +118,19 @@ def _stability(result: StudyResult) -> Table:
     return Table(caption="Stability from second to second", columns=_STABILITY_COLUMNS, rows=rows, notes=notes)
 
 
-def _stability_row(label: str, one: Stability | None) -> tuple[str, ...]:
-    if one is None:
+def _stability_row(label: str, stability: Stability | None) -> tuple[str, ...]:
+    if stability is None:
         return (label, *(NOT_AVAILABLE,) * (len(_STABILITY_COLUMNS) - 1))
     return (
         label,
-        one_decimal(one.median),
-        NOT_AVAILABLE if one.score is None else f"{one.score * 100:.1f} %",
-        NOT_AVAILABLE if one.score is None else f"{one.variation * 100:.2f} %",
-        f"{one.worst_second:,}",
-        one_decimal(one.worst),
-        _percent_or_na(one.worst / one.median if one.score is not None else None),
-        milliseconds_or_na(one.latency_ms_max),
-        f"{one.count:,}",
+        one_decimal(stability.median),
+        NOT_AVAILABLE if stability.score is None else f"{stability.score * 100:.1f} %",
+        NOT_AVAILABLE if stability.score is None else f"{stability.variation * 100:.2f} %",
+        f"{stability.worst_second:,}",
+        one_decimal(stability.worst),
+        _percent_or_na(stability.worst / stability.median if stability.score is not None else None),
+        milliseconds_or_na(stability.latency_ms_max),
+        f"{stability.count:,}",
     )
 
 
@@ -150,13 +150,13 @@ def _demand_cell(stage: StageResult | None) -> str:
 
 
 def _proposed(variant: VariantResult) -> str:
-    found = variant.proposal
-    if found is None:
+    result = variant.proposal
+    if result is None:
         return f"Proposed for {variant.label}: n/a."
-    demand = found.demand
+    demand = result.demand
     return (
-        f"Proposed for {variant.label}: TC {demand.thread_count} x QD {demand.queue_depth}: {found.iops:,.0f} IOPS, "
-        f"{found.share * 100:.1f} % of the highest, at {milliseconds_text(found.latency_ms_mean)} ms. "
+        f"Proposed for {variant.label}: TC {demand.thread_count} x QD {demand.queue_depth}: {result.iops:,.0f} IOPS, "
+        f"{result.share * 100:.1f} % of the highest, at {milliseconds_text(result.latency_ms_mean)} ms. "
         f"Rule: of the cells at {percent(KNEE_SHARE)} of the highest IOPS that of the lowest total OIO, then of the "
         "lowest response time."
     )

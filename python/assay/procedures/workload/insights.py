@@ -25,7 +25,7 @@ def workload_insights(test: StoredTest, stages: Iterable[Sequence[StreamResult]]
     """Everything that its measured stages say. stages : their streams."""
     for stage in stages:
         yield from rate_kept([one for one in stage if one.spec is not None])
-    measured = [one for one in test.sequences if one.role == "measure" and one.result_steps]
+    measured = [sequence for sequence in test.sequences if sequence.role == "measure" and sequence.result_steps]
     for sequence in measured:
         yield from _stage(sequence)
     yield from far_below([sum(effective_queue_depth(step) for _, step, _ in one.result_steps) for one in measured])
@@ -55,8 +55,12 @@ def rate_kept(streams: Sequence[StreamResult]) -> Iterator[Insight]:
 
     Worked: 2,001 of 2,000 I/Os per second, and reads without a rate of 93,323 IOPS -> 1 stream kept its rate.
     """
-    paced = [one for one in streams if one.offered]
-    free = max((one for one in streams if one.offered is None and one.moves), key=lambda one: one.iops, default=None)
+    paced = [stream for stream in streams if stream.offered]
+    free = max(
+        (stream for stream in streams if stream.offered is None and stream.moves),
+        key=lambda stream: stream.iops,
+        default=None,
+    )
     if not paced:
         return
     yield insight(

@@ -47,9 +47,9 @@ def iometer_csv(run: StoredRun, test: StoredTest) -> str:
     if reason := withheld_reason(test):
         raise UsageError(f"run {run.run_id}", f"its results are withheld: {text(reason)}", "run it again")
     measured = [
-        one
-        for one in test.sequences
-        if one.role == "measure" and any(record.span_ns for _, record, _ in one.result_steps)
+        sequence
+        for sequence in test.sequences
+        if sequence.role == "measure" and any(record.span_ns for _, record, _ in sequence.result_steps)
     ]
     if not measured:
         raise UsageError(f"run {run.run_id}", "measured no stage of its workload", "run it again")

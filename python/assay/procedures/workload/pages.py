@@ -173,7 +173,7 @@ class WorkloadReport(CustomReport):
 
     def _over_time(self, stage: str) -> Figure | None:
         """The rate of each stream in every second, one colour each."""
-        place = [one[0].stage for one in self.result.stages].index(stage) + 1
+        place = [stage[0].stage for stage in self.result.stages].index(stage) + 1
         streams = iops_over_time(self.test).get(stage, ())
         figure = time_figure(
             f"{self.prefix}-stage-{place}",
@@ -218,13 +218,13 @@ class WorkloadReport(CustomReport):
     def main_figures(self) -> Iterator[MainFigure]:
         """The rate of each stream over time and its tail, stage by stage."""
         several = len(self.result.stages) > 1
-        for place, stage in enumerate(self.result.stages, 1):
+        for index, stage in enumerate(self.result.stages, 1):
             name = stage[0].stage
             if figure := self._over_time(name):
-                rates = replace(figure, name=f"{self.prefix}-main-rate-{place}")
+                rates = replace(figure, name=f"{self.prefix}-main-rate-{index}")
                 yield MainFigure(kind="curve", title="I/Os per second", note=name if several else "", figure=rates)
-            tails = stream_tails(self.test, place - 1)
-            yield from main_tail(f"{self.prefix}-main-tail-{place}", tails, name if several else "")
+            tails = stream_tails(self.test, index - 1)
+            yield from main_tail(f"{self.prefix}-main-tail-{index}", tails, name if several else "")
 
     def main_tables(self) -> tuple[Table, ...]:
         """What the streams of each stage did."""
@@ -257,8 +257,8 @@ class WorkloadReport(CustomReport):
 
     def results(self) -> dict[str, Any]:
         """The same for ``results.json``, with what each stream was asked."""
-        found = [asdict(one) for stage in self.result.stages for one in stage]
-        return {"withheld": text_or_none(self.result.withheld), "title": self.settings.title, "streams": found}
+        results = [asdict(one) for stage in self.result.stages for one in stage]
+        return {"withheld": text_or_none(self.result.withheld), "title": self.settings.title, "streams": results}
 
 
 _BRIEF = (
@@ -266,29 +266,38 @@ _BRIEF = (
     "latency_ms_p999", "latency_ms_max", "errors",
 )  # fmt: skip
 _STREAMS: Declared[StreamResult] = (
-    (Column("stage", "Stage", role="key"), lambda one: one.stage),
-    (Column("label", "Stream", role="key"), lambda one: one.label),
-    (Column("thread_count", "Threads"), lambda one: one.spec.demand.thread_count if one.spec else None),
-    (Column("queue_depth", "Queue depth"), lambda one: one.spec.demand.queue_depth if one.spec else None),
-    (Column("demand", "Demand"), lambda one: demand_text(one.spec) if one.spec else None),
-    (Column("accesses", "Accesses"), lambda one: pattern_label(one.spec.pattern) if one.spec else None),
-    (of.IOPS, lambda one: one.iops),
-    (of.MB_PER_S, lambda one: one.mb_per_s),
-    (Column("commands_per_s", "Trims and flushes per second"), lambda one: one.commands_per_s),
-    (Column("trimmed_mb_per_s", "Trimmed", "MB/s"), lambda one: one.trimmed_mb_per_s),
-    (of.MEAN, lambda one: one.latency_ms_mean),
+    (Column("stage", "Stage", role="key"), lambda stream_result: stream_result.stage),
+    (Column("label", "Stream", role="key"), lambda stream_result: stream_result.label),
+    (
+        Column("thread_count", "Threads"),
+        lambda stream_result: stream_result.spec.demand.thread_count if stream_result.spec else None,
+    ),
+    (
+        Column("queue_depth", "Queue depth"),
+        lambda stream_result: stream_result.spec.demand.queue_depth if stream_result.spec else None,
+    ),
+    (Column("demand", "Demand"), lambda stream_result: demand_text(stream_result.spec) if stream_result.spec else None),
+    (
+        Column("accesses", "Accesses"),
+        lambda stream_result: pattern_label(stream_result.spec.pattern) if stream_result.spec else None,
+    ),
+    (of.IOPS, lambda stream_result: stream_result.iops),
+    (of.MB_PER_S, lambda stream_result: stream_result.mb_per_s),
+    (Column("commands_per_s", "Trims and flushes per second"), lambda stream_result: stream_result.commands_per_s),
+    (Column("trimmed_mb_per_s", "Trimmed", "MB/s"), lambda stream_result: stream_result.trimmed_mb_per_s),
+    (of.MEAN, lambda stream_result: stream_result.latency_ms_mean),
     *(
         (Column(field, column.title, column.unit), attrgetter(field))
         for field, column in zip(PERCENTILE_FIELDS, percentile_columns(POINT_SHARES), strict=True)
     ),
-    (of.MAXIMUM, lambda one: one.latency_ms_max),
-    (Column("errors", "Errors"), lambda one: one.errors),
-    (Column("offered", "Offered", "I/O/s"), lambda one: one.offered),
-    (Column("late_ms_mean", "Issue delay, mean", "ms"), lambda one: one.late_ms_mean),
-    (Column("late_ms_p99", "Issue delay, 99 %", "ms"), lambda one: one.late_ms_p99),
-    (Column("late_ms_max", "Issue delay, largest", "ms"), lambda one: one.late_ms_max),
-    (Column("due_ms_p99", "From due, 99 %", "ms"), lambda one: one.due_ms_p99),
-    (Column("due_ms_max", "From due, largest", "ms"), lambda one: one.due_ms_max),
+    (of.MAXIMUM, lambda stream_result: stream_result.latency_ms_max),
+    (Column("errors", "Errors"), lambda stream_result: stream_result.errors),
+    (Column("offered", "Offered", "I/O/s"), lambda stream_result: stream_result.offered),
+    (Column("late_ms_mean", "Issue delay, mean", "ms"), lambda stream_result: stream_result.late_ms_mean),
+    (Column("late_ms_p99", "Issue delay, 99 %", "ms"), lambda stream_result: stream_result.late_ms_p99),
+    (Column("late_ms_max", "Issue delay, largest", "ms"), lambda stream_result: stream_result.late_ms_max),
+    (Column("due_ms_p99", "From due, 99 %", "ms"), lambda stream_result: stream_result.due_ms_p99),
+    (Column("due_ms_max", "From due, largest", "ms"), lambda stream_result: stream_result.due_ms_max),
 )
 
 
@@ -383,18 +392,18 @@ def ends_after(stage: WorkloadStage) -> str:
     return text + (f" behind {duration_label(stage.ramp_up_ns)} of ramp-up" if stage.ramp_up_ns else "")
 
 
-def _quoted_keys(one: StreamResult, *, is_whole: bool) -> tuple[str, ...]:
+def _quoted_keys(stream_result: StreamResult, *, is_whole: bool) -> tuple[str, ...]:
     """What people quote of a stream: of all together each rate, of one beside others the rate of its kind."""
-    rates = ("iops", "mb_per_s") if one.moves else ()
-    commands = ("commands_per_s",) if one.commands else ()
+    rates = ("iops", "mb_per_s") if stream_result.moves else ()
+    commands = ("commands_per_s",) if stream_result.commands else ()
     if is_whole:
         return (*rates, *commands, MEAN)
-    return (*(rates or commands)[:1], MEAN) if one.spec else ()
+    return (*(rates or commands)[:1], MEAN) if stream_result.spec else ()
 
 
-def stream_cell(one: StreamResult) -> Key:
+def stream_cell(stream_result: StreamResult) -> Key:
     """The cell of a stream."""
-    return (("stage", one.stage), ("stream", one.label))
+    return (("stage", stream_result.stage), ("stream", stream_result.label))
 
 
 def _with_whole(stage: tuple[StreamResult, ...]) -> Iterator[tuple[StreamResult, bool]]:
@@ -403,37 +412,44 @@ def _with_whole(stage: tuple[StreamResult, ...]) -> Iterator[tuple[StreamResult,
     yield from ((one, False) for one in stage[:-1] if one.spec is not None)
 
 
-def stream_measures(one: StreamResult, *, is_whole: bool) -> Iterator[Measure]:
+def stream_measures(stream_result: StreamResult, *, is_whole: bool) -> Iterator[Measure]:
     """Every number of a stream. is_whole : it is the only one of its stage, or all of it together."""
-    cell = stream_cell(one)
-    quoted = _quoted_keys(one, is_whole=is_whole)
-    average = f"{one.item}, average" if MEAN in quoted and not is_whole else ""
-    for key, unit, value in _numbers(one):
+    cell = stream_cell(stream_result)
+    quoted = _quoted_keys(stream_result, is_whole=is_whole)
+    average = f"{stream_result.item}, average" if MEAN in quoted and not is_whole else ""
+    for key, unit, value in _numbers(stream_result):
         yield Measure(
-            cell=cell, key=key, label=one.item, unit=unit, value=value, stat=stat_of(key), quoted=key in quoted,
-            name=average if key == MEAN else "", basis=coded("stage", name=one.stage),
+            cell=cell, key=key, label=stream_result.item, unit=unit, value=value, stat=stat_of(key),
+            quoted=key in quoted, name=average if key == MEAN else "", basis=coded("stage", name=stream_result.stage),
         )  # fmt: skip
 
 
-def _rate_unit(one: StreamResult) -> str:
+def _rate_unit(stream_result: StreamResult) -> str:
     """In which unit the rate of a stream of one kind is quoted."""
-    return "IOPS" if one.moves else "commands/s"
+    return "IOPS" if stream_result.moves else "commands/s"
 
 
-def _numbers(one: StreamResult) -> tuple[tuple[str, str, float | None], ...]:
+def _numbers(stream_result: StreamResult) -> tuple[tuple[str, str, float | None], ...]:
     return (
-        *((("iops", "IOPS", one.iops), ("mb_per_s", "MB/s", one.mb_per_s)) if one.moves else ()),
         *(
-            (
-                ("commands_per_s", "commands/s", one.commands_per_s),
-                ("trimmed_mb_per_s", "MB/s", one.trimmed_mb_per_s),
-            )
-            if one.commands
+            (("iops", "IOPS", stream_result.iops), ("mb_per_s", "MB/s", stream_result.mb_per_s))
+            if stream_result.moves
             else ()
         ),
-        ("latency_ms_mean_of_ios", "ms", one.latency_ms_mean),
-        *((name, "ms", getattr(one, field)) for name, field in zip(_PERCENTILES, PERCENTILE_FIELDS, strict=True)),
-        ("latency_ms_max", "ms", one.latency_ms_max),
+        *(
+            (
+                ("commands_per_s", "commands/s", stream_result.commands_per_s),
+                ("trimmed_mb_per_s", "MB/s", stream_result.trimmed_mb_per_s),
+            )
+            if stream_result.commands
+            else ()
+        ),
+        ("latency_ms_mean_of_ios", "ms", stream_result.latency_ms_mean),
+        *(
+            (name, "ms", getattr(stream_result, field))
+            for name, field in zip(_PERCENTILES, PERCENTILE_FIELDS, strict=True)
+        ),
+        ("latency_ms_max", "ms", stream_result.latency_ms_max),
     )
 
 
@@ -444,14 +460,30 @@ def _done_table(caption: str, stage: tuple[StreamResult, ...]) -> Table:
     return Table(caption=caption, columns=columns, rows=tuple(_done_row(one, beside=beside) for one in stage))
 
 
-def _done_row(one: StreamResult, *, beside: bool) -> tuple[str, ...]:
-    nines = (one.latency_ms_p99, one.latency_ms_p999, one.latency_ms_p9999, one.latency_ms_p999999)
-    times = (one.latency_ms_mean, *nines, one.latency_ms_max)
-    moved = (f"{one.iops:,.1f}", f"{one.mb_per_s:,.2f}")
-    commands = (f"{one.commands_per_s:,.1f}", f"{one.trimmed_mb_per_s:,.2f}") if beside else ()
-    return (one.label, *moved, *commands, *map(milliseconds_or_na, times), f"{one.errors:,}")
+def _done_row(stream_result: StreamResult, *, beside: bool) -> tuple[str, ...]:
+    nines = (
+        stream_result.latency_ms_p99,
+        stream_result.latency_ms_p999,
+        stream_result.latency_ms_p9999,
+        stream_result.latency_ms_p999999,
+    )
+    times = (stream_result.latency_ms_mean, *nines, stream_result.latency_ms_max)
+    moved = (f"{stream_result.iops:,.1f}", f"{stream_result.mb_per_s:,.2f}")
+    commands = (f"{stream_result.commands_per_s:,.1f}", f"{stream_result.trimmed_mb_per_s:,.2f}") if beside else ()
+    return (stream_result.label, *moved, *commands, *map(milliseconds_or_na, times), f"{stream_result.errors:,}")
 
 
-def _rate_row(one: StreamResult) -> tuple[str, ...]:
-    times = (one.late_ms_mean, one.late_ms_p99, one.late_ms_max, one.due_ms_p99, one.due_ms_max)
-    return (one.label, f"{one.offered or 0:,.1f}", f"{one.all_per_s:,.1f}", *map(milliseconds_or_na, times))
+def _rate_row(stream_result: StreamResult) -> tuple[str, ...]:
+    times = (
+        stream_result.late_ms_mean,
+        stream_result.late_ms_p99,
+        stream_result.late_ms_max,
+        stream_result.due_ms_p99,
+        stream_result.due_ms_max,
+    )
+    return (
+        stream_result.label,
+        f"{stream_result.offered or 0:,.1f}",
+        f"{stream_result.all_per_s:,.1f}",
+        *map(milliseconds_or_na, times),
+    )

@@ -98,7 +98,7 @@ def stage_results(test: StoredTest) -> tuple[tuple[StreamResult, ...], ...]:
 
     Worked: two streams of writes beside one of reads -> the three, ``all writes`` and ``all streams``.
     """
-    return tuple(_stage(one) for one in test.sequences if one.role == "measure")
+    return tuple(_stage(sequence) for sequence in test.sequences if sequence.role == "measure")
 
 
 def iops_over_time(test: StoredTest) -> dict[str, tuple[tuple[str, tuple[float, ...], tuple[float, ...]], ...]]:
@@ -106,16 +106,20 @@ def iops_over_time(test: StoredTest) -> dict[str, tuple[tuple[str, tuple[float, 
 
     The last second may be cut short and is left out. A slow stream is averaged over intervals of about ten I/Os.
     """
-    return {one.name: _seconds(one) for one in test.sequences if one.role == "measure" and one.series is not None}
+    return {
+        sequence.name: _seconds(sequence)
+        for sequence in test.sequences
+        if sequence.role == "measure" and sequence.series is not None
+    }
 
 
 def _seconds(sequence: StoredSequence) -> tuple[tuple[str, tuple[float, ...], tuple[float, ...]], ...]:
-    found = []
+    result = []
     for place, _, spec in sequence.result_steps:
         if counts := completions_per_second(sequence, place):
             seconds, rates = averaged(counts)
-            found.append((spec.label, tuple(second / _MINUTE_SECONDS for second in seconds), rates))
-    return tuple(found)
+            result.append((spec.label, tuple(second / _MINUTE_SECONDS for second in seconds), rates))
+    return tuple(result)
 
 
 def averaged(counts: tuple[float, ...]) -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -136,7 +140,7 @@ def _stage(sequence: StoredSequence) -> tuple[StreamResult, ...]:
     streams = []
     for place, record, spec in sequence.result_steps:
         rated = spec.demand.arrivals_per_s is not None
-        own_due, own_late = (found[place] if found and rated else None for found in (due, late))
+        own_due, own_late = (result[place] if result and rated else None for result in (due, late))
         streams.append(
             _stream(sequence.name, record, spec, times=times[place] if times else None, due=own_due, late=own_late)
         )
@@ -212,7 +216,7 @@ def _together(
     records = [sequence.steps[place] for place in places]
     count = sum(map(latency_count, records))
     spent = sum(side.latency_ns_sum for record in records for side in record.sides)
-    largest = [found for record in records if (found := max_latency_ns(record)) is not None]
+    largest = [result for record in records if (result := max_latency_ns(record)) is not None]
     return StreamResult(
         stage=sequence.name,
         label=label,
@@ -231,7 +235,7 @@ def _together(
 
 def _rate(records: Sequence[StepRecord], rate: Callable[[StepRecord], Fraction]) -> float:
     """A rate of several streams together; one that ended before its window opened has none."""
-    return sum(float(rate(one)) for one in records if one.span_ns)
+    return sum(float(rate(record)) for record in records if record.span_ns)
 
 
 def _percentiles(times: ResponseTimes | None) -> dict[str, float | None]:

@@ -47,9 +47,9 @@ def stage_steps(stage: Stage, drive: DriveIdentity, scale: float, data: DataPatt
             demand=stream_demand(stream, drive),
             active_range=_range(stream, drive),
             stop=stop,
-            beside=place > 0,
+            beside=index > 0,
         )
-        for place, stream in enumerate(stage.streams)
+        for index, stream in enumerate(stage.streams)
     )
 
 
@@ -72,7 +72,10 @@ def stream_pattern(stream: Stream, drive: DriveIdentity, data: DataPattern) -> A
             )
             raise ValueRangeError(f"stream {stream.name!r}", f"{reason}-byte logical block", _REMEDY)
     used = [line.at_capacity(drive.capacity_bytes) for line in stream.lines if line.percent > 0]
-    first, groups = used[0], tuple((one.access_percent / 100, one.range_percent / 100) for one in stream.lba_groups)
+    first, groups = (
+        used[0],
+        tuple((lba_group.access_percent / 100, lba_group.range_percent / 100) for lba_group in stream.lba_groups),
+    )
     return AccessPattern(
         sizes=size_shares(used),
         read_share=_mean_share(used, [line.read_percent for line in used]),
@@ -103,10 +106,10 @@ def size_shares(lines: Sequence[Line]) -> tuple[tuple[int, float], ...]:
 
     Worked: half of the bursts of one I/O of 4 KiB, half of three of 8 KiB -> 0.25 and 0.75.
     """
-    found: dict[int, float] = {}
+    shares: dict[int, float] = {}
     for line, weight in zip(lines, _weights(lines), strict=True):
-        found[line.size_bytes] = found.get(line.size_bytes, 0.0) + weight
-    return tuple(sorted(found.items()))
+        shares[line.size_bytes] = shares.get(line.size_bytes, 0.0) + weight
+    return tuple(sorted(shares.items()))
 
 
 def _mean_share(lines: Sequence[Line], percents: Sequence[float]) -> float:

@@ -19,6 +19,6 @@ def stream_tails(test: StoredTest, stage: int) -> list[tuple[str, ResponseTimes]
 
     stage : its place among those that measured, from 0.
     """
-    sequence = [one for one in test.sequences if one.role == "measure"][stage]
+    sequence = [sequence for sequence in test.sequences if sequence.role == "measure"][stage]
     times = step_times(sequence)
     return [(spec.label, times[place]) for place, _, spec in sequence.result_steps if times][:TAILS_MAX]

@@ -131,11 +131,11 @@ class SaturationReport(TestReport):
 
     def overlaid(self) -> tuple[Figure, ...]:
         """IOPS over time, data written and drive fills."""
-        found = (
+        result = (
             iops_figure(f"{self.prefix}-{name}", self.result, x_title, "log")
             for name, x_title in (("minutes", MINUTES), ("written", WRITTEN), ("fills", FILLS))
         )
-        return tuple(replace(one, by_amount=one.x_title == WRITTEN) for one in found if one)
+        return tuple(replace(one, by_amount=one.x_title == WRITTEN) for one in result if one)
 
     def main_tables(self) -> tuple[Table, ...]:
         """What is read off the curve, and why it ended."""

@@ -26,8 +26,8 @@ def cross_stimulus_insights(test: StoredTest, result: CrossStimulusResult) -> It
         return
     settings = test.settings_as(CrossStimulusSettings)
     yield from recovery(settings, result)
-    for place, group in enumerate(settings.groups, 1):
-        steps, times = test.steps("group", place), all_step_times(test.stage("group", place))
+    for index, group in enumerate(settings.groups, 1):
+        steps, times = test.steps("group", index), all_step_times(test.stage("group", index))
         if len(times) == len(steps):
             yield from stalls(pattern_subject(group.pattern), [waited(steps, times, settings.demand)])
 

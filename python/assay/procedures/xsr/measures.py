@@ -28,10 +28,10 @@ def cross_stimulus_measures(
     for number, group in enumerate(result.groups, 1):
         name = f"{group.label}, group {number} at its end"
         yield quoted((("group", number),), "MB/s", name, group.end_mb_per_s, ends, rounds=end_samples(group))
-    found = slowest(result)
-    if found:
-        where = coded("slowest-in", group=found.group, minute=found.minute)
-        yield quoted((), "ms", "Slowest I/O", found.latency_ms, where, key=MAXIMUM)
+    measures = slowest(result)
+    if measures:
+        where = coded("slowest-in", group=measures.group, minute=measures.minute)
+        yield quoted((), "ms", "Slowest I/O", measures.latency_ms, where, key=MAXIMUM)
     if result.groups:
         none = coded("not-whole" if result.lowest_share is None else "not-recovered")
         known = coded("last-group", sample=settings.sample_ns)

@@ -122,9 +122,9 @@ class CrossStimulusReport(TestReport):
             ("curve", "Throughput around the last change", near),
             ("curve", "Slowest I/O of each sample", self._figure("latency_ms_max", groups, "all")),
         )
-        for place, (kind, title, figure) in enumerate(drawn):
+        for index, (kind, title, figure) in enumerate(drawn):
             if isinstance(figure, Figure):
-                named = replace(figure, name=f"{self.prefix}-main-{place}", reading="")
+                named = replace(figure, name=f"{self.prefix}-main-{index}", reading="")
                 yield MainFigure(kind=kind, title=title, figure=named)
 
     def overlaid(self) -> tuple[Figure, ...]:
@@ -133,7 +133,7 @@ class CrossStimulusReport(TestReport):
         if self.result.withheld or not isinstance(whole, Figure):
             return ()
         lines = [one for one in whole.series if not one.mark]
-        places = tuple(x for one in lines for x in one.x), tuple(y for one in lines for y in one.y)
+        places = tuple(x for line in lines for x in line.x), tuple(y for line in lines for y in line.y)
         return (replace(whole, series=(replace(lines[0], x=places[0], y=places[1]),)),)
 
     def report_pages(self) -> tuple[Page, ...]:
@@ -161,17 +161,17 @@ class CrossStimulusReport(TestReport):
             ),
         )
 
-    def _change(self, place: int) -> PagePart:
-        subtitle = f"TP v Time - Access Groups {place} & {place + 1}"
-        whole, near = self._both(place)
+    def _change(self, index: int) -> PagePart:
+        subtitle = f"TP v Time - Access Groups {index} & {index + 1}"
+        whole, near = self._both(index)
         if not isinstance(whole, Figure) or near is None:
             return subtitle, (whole,)
         return subtitle, tuple(replace(one, aspect=_HALF_ASPECT, beside=True) for one in (whole, near))
 
-    def _both(self, place: int) -> tuple[Block, Figure | None]:
+    def _both(self, index: int) -> tuple[Block, Figure | None]:
         """A group and the next over their whole time, and enlarged around the change; None where that is too short."""
-        both = self.result.groups[place - 1 : place + 1]
-        whole = self._figure("throughput", both, f"{place}-{place + 1}")
+        both = self.result.groups[index - 1 : index + 1]
+        whole = self._figure("throughput", both, f"{index}-{index + 1}")
         if not isinstance(whole, Figure) or not all(group.minutes for group in both):
             return whole, None
         # The change and the recovery behind it take minutes of hours.
@@ -185,8 +185,8 @@ class CrossStimulusReport(TestReport):
         figure = time_figure(
             f"{self.prefix}-{variable.replace('_', '-')}-{name}",
             [
-                (f"{place + 1}: {group.label}", group.minutes, getattr(group, variable), place)
-                for place, group in enumerate(groups, first)
+                (f"{index + 1}: {group.label}", group.minutes, getattr(group, variable), index)
+                for index, group in enumerate(groups, first)
             ],
             alt=f"{_TITLES[variable]} of every sample over time, a colour per access group",
             y_title=_TITLES[variable],
@@ -203,7 +203,7 @@ class CrossStimulusReport(TestReport):
         last, found = self.result.groups[-1], slowest(self.result)
         if variable == "throughput" and self.result.recovery_minutes is not None and len(self.result.groups) > 1:
             at = self.result.groups[-2].minutes[-1] + self.result.recovery_minutes
-            reached = last.throughput[last.minutes.index(min(last.minutes, key=lambda one: abs(one - at)))]
+            reached = last.throughput[last.minutes.index(min(last.minutes, key=lambda minute: abs(minute - at)))]
             share = percent(self.settings.recovered_share)
             return _marked(f"{share} again: {recovery_label(self.result)} after the change", at, reached)
         if variable == "latency_ms_max" and found:
@@ -239,8 +239,8 @@ class CrossStimulusReport(TestReport):
             for number, group in enumerate(self.result.groups, 1)
         ]
         recovery, _, unit = recovery_label(self.result).rpartition(" ")
-        found = (recovery, unit) if self.result.recovery_minutes is not None else (recovery_label(self.result), "min")
-        rows.append((recovery_name(self.settings), found[1], found[0]))
+        result = (recovery, unit) if self.result.recovery_minutes is not None else (recovery_label(self.result), "min")
+        rows.append((recovery_name(self.settings), result[1], result[0]))
         return tuple(
             Selected(item=item, unit=unit, value=text, basis=NO_RULE, claim=claim_label(self.run, None))
             for item, unit, text in rows

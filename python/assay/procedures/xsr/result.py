@@ -81,8 +81,8 @@ def cross_stimulus_result(test: StoredTest) -> CrossStimulusResult:
     settings, withheld = test.settings_as(CrossStimulusSettings), withheld_reason(test)
     steps = [_complete(test, place) for place in range(1, len(settings.groups) + 1)]
     whole = [
-        not withheld and len(found) == sample_count(settings, group)
-        for group, found in zip(settings.groups, steps, strict=True)
+        not withheld and len(step) == sample_count(settings, group)
+        for group, step in zip(settings.groups, steps, strict=True)
     ]
     groups = _groups(settings, steps, whole)
     until = _until_recovered(settings, groups, steps[-1]) if all(whole) else ()
@@ -104,12 +104,12 @@ def _complete(test: StoredTest, index: int) -> list[StepRecord]:
 def _groups(
     settings: CrossStimulusSettings, steps: Sequence[Sequence[StepRecord]], whole: Sequence[bool]
 ) -> tuple[GroupResult, ...]:
-    spans = [sum(step.span_ns for step in found) for found in steps]
+    spans = [sum(step.span_ns for step in groups) for groups in steps]
     begins = [0, *accumulate(spans)]
     results: list[GroupResult] = []
-    for group, found, begin, complete in zip(settings.groups, steps, begins, whole, strict=False):
-        before = next((one.mean_mb_per_s for one in results if one.label == group.label), None)
-        results.append(_group(group.label, found, begin, before, complete=complete))
+    for group, groups, begin, complete in zip(settings.groups, steps, begins, whole, strict=False):
+        before = next((result.mean_mb_per_s for result in results if result.label == group.label), None)
+        results.append(_group(group.label, groups, begin, before, complete=complete))
     return tuple(results)
 
 
@@ -149,13 +149,13 @@ def slowest(result: CrossStimulusResult) -> Slowest | None:
 
     Worked: maxima of 3 and 9 ms in the samples of a first group of two minutes -> 9 ms, group 1, minute 2.
     """
-    found = [
+    results = [
         Slowest(time, number, minute, mean)
-        for number, one in enumerate(result.groups, 1)
-        for minute, time, mean in zip(one.minutes, one.latency_ms_max, one.latency_ms_mean, strict=True)
-        if time is not None and one.latency_ms_max_peak is not None
+        for number, group in enumerate(result.groups, 1)
+        for minute, time, mean in zip(group.minutes, group.latency_ms_max, group.latency_ms_mean, strict=True)
+        if time is not None and group.latency_ms_max_peak is not None
     ]
-    return max(found, default=None, key=lambda one: one.latency_ms)
+    return max(results, default=None, key=lambda one: one.latency_ms)
 
 
 def end_samples(group: GroupResult) -> tuple[float, ...]:
@@ -171,5 +171,5 @@ def _until_recovered(
     settings: CrossStimulusSettings, groups: Sequence[GroupResult], last: Sequence[StepRecord]
 ) -> Sequence[StepRecord]:
     asked = settings.recovered_share * (groups[0].mean_mb_per_s or 0)
-    reached = next((place for place, rate in enumerate(groups[-1].throughput) if rate >= asked), None)
+    reached = next((index for index, rate in enumerate(groups[-1].throughput) if rate >= asked), None)
     return () if reached is None else last[: reached + 1]

@@ -26,29 +26,32 @@ class _Group(NamedTuple):
 
 
 _SAMPLES: Declared[_Sample] = (
-    (of.GROUP, lambda one: one.number),
-    (of.LABEL, lambda one: one.group.label),
-    (of.MINUTE, lambda one: one.group.minutes[one.place]),
-    (of.IOPS, lambda one: one.group.iops[one.place]),
-    (of.MB_PER_S, lambda one: one.group.throughput[one.place]),
-    (of.MEAN, lambda one: one.group.latency_ms_mean[one.place]),
-    (of.MAXIMUM, lambda one: one.group.latency_ms_max[one.place]),
+    (of.GROUP, lambda sample: sample.number),
+    (of.LABEL, lambda sample: sample.group.label),
+    (of.MINUTE, lambda sample: sample.group.minutes[sample.place]),
+    (of.IOPS, lambda sample: sample.group.iops[sample.place]),
+    (of.MB_PER_S, lambda sample: sample.group.throughput[sample.place]),
+    (of.MEAN, lambda sample: sample.group.latency_ms_mean[sample.place]),
+    (of.MAXIMUM, lambda sample: sample.group.latency_ms_max[sample.place]),
 )
 _GROUPS: Declared[_Group] = (
-    (of.GROUP, lambda one: one.number),
-    (of.LABEL, lambda one: one.group.label),
-    (Column("mean_mb_per_s", "Mean", "MB/s"), lambda one: one.group.mean_mb_per_s),
-    (Column("end_mb_per_s", "At its end", "MB/s"), lambda one: one.group.end_mb_per_s),
-    (Column("latency_ms_mean_peak", "Largest mean response time", "ms"), lambda one: one.group.latency_ms_mean_peak),
-    (Column("latency_ms_max_peak", "Largest response time", "ms"), lambda one: one.group.latency_ms_max_peak),
-    (Column("drop_share", "Drop"), lambda one: one.group.drop_share),
+    (of.GROUP, lambda group: group.number),
+    (of.LABEL, lambda group: group.group.label),
+    (Column("mean_mb_per_s", "Mean", "MB/s"), lambda group: group.group.mean_mb_per_s),
+    (Column("end_mb_per_s", "At its end", "MB/s"), lambda group: group.group.end_mb_per_s),
+    (
+        Column("latency_ms_mean_peak", "Largest mean response time", "ms"),
+        lambda group: group.group.latency_ms_mean_peak,
+    ),
+    (Column("latency_ms_max_peak", "Largest response time", "ms"), lambda group: group.group.latency_ms_max_peak),
+    (Column("drop_share", "Drop"), lambda group: group.group.drop_share),
 )
 
 
 def cross_stimulus_tables(result: CrossStimulusResult, stem: str, suffix: str) -> Iterator[ResultTable]:
     """Every sample, and the groups. stem, suffix : begin and end of the names of their files."""
     groups = [_Group(number, group) for number, group in enumerate(result.groups, 1)]
-    samples = (_Sample(*one, place) for one in groups for place in range(len(one.group.minutes)))
+    samples = (_Sample(*group, place) for group in groups for place in range(len(group.group.minutes)))
     lines = Lines(of.MINUTE.key, of.MB_PER_S.key, by=(of.GROUP.key, of.LABEL.key))
     yield table_of(f"{stem}_samples{suffix}", "Samples", _SAMPLES, samples, lines=(lines,))
     yield table_of(f"{stem}_groups{suffix}", "Access groups", _GROUPS, groups, section="results")

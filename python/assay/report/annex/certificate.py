@@ -31,15 +31,15 @@ def certificate_entries(run: StoredRun) -> tuple[Entry, ...]:
         return (("Certificate", "not recorded by the version that ran the test"),)
     made = utc(certificate.made_wall_ns) if certificate.made_wall_ns is not None else ""
     if certificate.status != "valid":
-        found = (("Certificate", paragraph(f"{certificate.status}: {certificate.reason}")),)
+        entries = (("Certificate", paragraph(f"{certificate.status}: {certificate.reason}")),)
         known = _reference(certificate.reference) if certificate.reference else ()
-        return (*found, *((("Made", made),) if made else ()), *known)
+        return (*entries, *((("Made", made),) if made else ()), *known)
     return (
         ("Certificate", f"valid, made {made}, {(certificate.age_ns or 0) / _DAY_NS:.1f} days before the run"),
         ("Made with", paragraph(certificate.method)),
         *_points(certificate.points),
         ("Random data per core", _fills(certificate.fills)),
-        *((one.check.title, _check(one)) for one in host_checks(run)),
+        *((host_check.check.title, _check(host_check)) for host_check in host_checks(run)),
         *_reference(certificate.reference),
     )
 
@@ -47,8 +47,8 @@ def certificate_entries(run: StoredRun) -> tuple[Entry, ...]:
 def _points(points: Sequence[HostPoint]) -> Iterator[Entry]:
     """A line per thread count, so that hosts of many CPUs fit a page."""
     for count, same in groupby(points, key=lambda point: point.thread_count):
-        found = (f"QD {point.queue_depth} {point.iops:,.0f} IOPS, {point.cpu_ns:,.0f} ns" for point in same)
-        yield f"Ceiling, CPU per I/O, TC {count}", "; ".join(found)
+        result = (f"QD {point.queue_depth} {point.iops:,.0f} IOPS, {point.cpu_ns:,.0f} ns" for point in same)
+        yield f"Ceiling, CPU per I/O, TC {count}", "; ".join(result)
 
 
 def _fills(fills: Sequence[FillPoint]) -> str:
@@ -65,13 +65,13 @@ def _reference(reference: ReferenceDrive | None) -> Iterator[Entry]:
     drive = reference.drive
     name = f"{drive.model_number}, {drive.id}" if drive.model_number else drive.id
     yield "Reference drive", paragraph(f"{name}, measured {utc(reference.made_wall_ns)}")
-    for one in reference_checks(reference):
-        since = f", since {utc(reference.baseline_wall_ns)}" if one.name == "drift" else ""
-        text = one.finding.words if one.level == "n/a" else _check(one, since)
-        yield one.check.title, text
+    for reference_check in reference_checks(reference):
+        since = f", since {utc(reference.baseline_wall_ns)}" if reference_check.name == "drift" else ""
+        text = reference_check.finding.words if reference_check.level == "n/a" else _check(reference_check, since)
+        yield reference_check.check.title, text
 
 
-def _check(one: Checked, more: str = "") -> str:
+def _check(check: Checked, more: str = "") -> str:
     """Level, figures, where, and what passes."""
-    found = one.finding
-    return f"{found.level.upper()}: {found.words}, {paragraph(found.where)}{more} (limit: {one.check.passes})"
+    result = check.finding
+    return f"{result.level.upper()}: {result.words}, {paragraph(result.where)}{more} (limit: {check.check.passes})"

@@ -90,16 +90,16 @@ def test_blocks(test_report: TestReport) -> tuple[Block, ...]:
     return (*_test_facts(test_report), *audits, *_stalls(name, test), *event_tables(name, test), *test_report.details())
 
 
-def pages(run: StoredRun, tests: Sequence[TestReport], found: Sequence[Table]) -> list[Page]:
+def pages(run: StoredRun, tests: Sequence[TestReport], tables: Sequence[Table]) -> list[Page]:
     """Lay out the disclosure as printed pages: what the run shares, integrity checks, per test its facts and audit.
 
-    found : the list of findings, a table a page.
+    tables : the list of findings, a table a page.
     """
     first = _page("Disclosure - Run", _columns(run_blocks(run), 2))
     return [
         replace(first, chapter=first.title),
-        *_found_pages(found, integrity(tests)),
-        *(_page(f"Disclosure - {one.label}", _columns(_test_facts(one), 2)) for one in tests),
+        *_found_pages(tables, integrity(tests)),
+        *(_page(f"Disclosure - {test.label}", _columns(_test_facts(test), 2)) for test in tests),
         *_checks_pages(tests),
     ]
 
@@ -112,12 +112,12 @@ def _checks_pages(tests: Sequence[TestReport]) -> Iterable[Page]:
         yield _page("Disclosure - Checks, Each by Test", ((every,),))
 
 
-def _found_pages(found: Sequence[Table], checks: Table) -> Iterable[Page]:
+def _found_pages(tables: Sequence[Table], checks: Table) -> Iterable[Page]:
     """Findings and integrity checks, on one page where there are few."""
-    if sum(len(table.rows) for table in found) <= _FINDINGS_SHORT:
-        yield _page("Disclosure - Findings and Integrity Checks", ((*found, checks),))
+    if sum(len(table.rows) for table in tables) <= _FINDINGS_SHORT:
+        yield _page("Disclosure - Findings and Integrity Checks", ((*tables, checks),))
         return
-    for table in found:
+    for table in tables:
         yield _page(f"Disclosure - {table.caption}", ((table,),))
     yield _page(f"Disclosure - {checks.caption}", ((checks,),))
 
@@ -184,11 +184,11 @@ def _host_rows(audits: Sequence[SequenceAudit]) -> str:
 
 def _host_notes(tests: Sequence[TestReport]) -> Iterable[str]:
     """The first disturbed sequences of each test, by name: what the host did there is not the drive's doing."""
-    for one in tests:
-        found = [audit for audit in sequence_audits(one.test) if audit.host[0].marked]
-        worst = sorted(found, key=lambda audit: audit.host[0].level != "invalid")[:_HOST_NOTES]
+    for test in tests:
+        notes = [audit for audit in sequence_audits(test.test) if audit.host[0].marked]
+        worst = sorted(notes, key=lambda audit: audit.host[0].level != "invalid")[:_HOST_NOTES]
         for audit in worst:
-            yield f"{one.label}, {audit.name}: {_host(audit)} (test system)."
+            yield f"{test.label}, {audit.name}: {_host(audit)} (test system)."
 
 
 def _host(audit: SequenceAudit) -> str:
@@ -198,10 +198,10 @@ def _host(audit: SequenceAudit) -> str:
 
 def _totals(pairs: Iterable[tuple[int, int | None]]) -> tuple[str, str]:
     """What was issued, and what the drive counted. Worked: 4,096 bytes on both sides -> ``("4,096", "equal")``."""
-    found = list(pairs)
-    known = [count for _, count in found if count is not None]
-    issued, counted = sum(one for one, _ in found), sum(known)
-    if not found or len(known) < len(found):
+    totals = list(pairs)
+    known = [count for _, count in totals if count is not None]
+    issued, counted = sum(one for one, _ in totals), sum(known)
+    if not totals or len(known) < len(totals):
         return f"{issued:,}", UNKNOWN
     # Two long numbers that are the same would leave the other columns too narrow.
     return f"{issued:,}", "equal" if counted == issued else f"{counted:,}"
@@ -256,7 +256,10 @@ def _health(run: StoredRun) -> Table:
     first, last = run.conditions[:1], run.conditions[1:]
     names = dict.fromkeys(name for condition in run.conditions for name in condition.health)
     rows = tuple(
-        (name.replace("_", " "), *(_logged(found[-1].health.get(name) if found else None) for found in (first, last)))
+        (
+            name.replace("_", " "),
+            *(_logged(result[-1].health.get(name) if result else None) for result in (first, last)),
+        )
         for name in names
     )
     return Table(caption="Health log of the drive", columns=("Count", "Before", "After"), rows=rows)

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 def pages(tests: Sequence[TestReport], spread: Sequence[Distribution | None]) -> Iterator[Page]:
     """The pages of each test that has histograms and prints results: one, and one for its printed map."""
-    for one, found in zip(tests, spread, strict=True):
-        if found:
-            for place, blocks in enumerate(printed_pages(found)):
-                which = found.printed_title if place else f"over {found.over}"
-                subtitle = f"{found.title} - Response Times (ms) {which}"
+    for one, result in zip(tests, spread, strict=True):
+        if result:
+            for index, blocks in enumerate(printed_pages(result)):
+                which = result.printed_title if index else f"over {result.over}"
+                subtitle = f"{result.title} - Response Times (ms) {which}"
                 yield Page(title="Response Times", subtitle=subtitle, header=None, banner=one.banner, blocks=blocks)

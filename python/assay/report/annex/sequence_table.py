@@ -23,16 +23,16 @@ class _Ran(NamedTuple):
 
 
 _COLUMNS: Declared[_Ran] = (
-    (Column("sequence", "Sequence", role="key"), lambda one: one.sequence.name),
-    (Column("stage", "Stage"), lambda one: one.sequence.stage),
-    (Column("number", "Number"), lambda one: one.sequence.index),
-    (Column("role", "Role"), lambda one: one.sequence.role),
-    (Column("counts", "In the results"), lambda one: one.counts),
-    (Column("step_count", "Steps"), lambda one: len(one.sequence.steps)),
-    (ERRORS, lambda one: sum(error_count(step) for step in one.sequence.steps)),
-    (HOST, lambda one: None if one.host.level == "unknown" else one.host.level),
-    (HOST_REASON, lambda one: one.host.words if one.host.marked else None),
-    (Column("void_reason", "Void because"), lambda one: _void(one.test, one.sequence)),
+    (Column("sequence", "Sequence", role="key"), lambda ran: ran.sequence.name),
+    (Column("stage", "Stage"), lambda ran: ran.sequence.stage),
+    (Column("number", "Number"), lambda ran: ran.sequence.index),
+    (Column("role", "Role"), lambda ran: ran.sequence.role),
+    (Column("counts", "In the results"), lambda ran: ran.counts),
+    (Column("step_count", "Steps"), lambda ran: len(ran.sequence.steps)),
+    (ERRORS, lambda ran: sum(error_count(step) for step in ran.sequence.steps)),
+    (HOST, lambda ran: None if ran.host.level == "unknown" else ran.host.level),
+    (HOST_REASON, lambda ran: ran.host.words if ran.host.marked else None),
+    (Column("void_reason", "Void because"), lambda ran: _void(ran.test, ran.sequence)),
 )
 
 
@@ -44,9 +44,9 @@ def sequence_table(test: StoredTest, suffix: str = "") -> ResultTable:
     of results, None where it did nothing.
     Worked: a host stall of 1,502 ms in round 3 -> ``host`` ``invalid``, ``"the host stalled for 1,502 ms"``.
     """
-    counted = {id(one) for one in counted_sequences(test)}
-    found = (_Ran(test, one, id(one) in counted, sequence_host(one)[0]) for one in test.sequences)
-    return table_of(f"{test.settings.test.replace('-', '_')}_sequences{suffix}", "Sequences", _COLUMNS, found)
+    counted = {id(counted_sequence) for counted_sequence in counted_sequences(test)}
+    result = (_Ran(test, sequence, id(sequence) in counted, sequence_host(sequence)[0]) for sequence in test.sequences)
+    return table_of(f"{test.settings.test.replace('-', '_')}_sequences{suffix}", "Sequences", _COLUMNS, result)
 
 
 def _void(test: StoredTest, sequence: StoredSequence) -> str | None:

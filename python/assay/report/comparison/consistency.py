@@ -23,14 +23,14 @@ _SLOW = 0.999
 
 
 def consistency_table(
-    found: Comparison, test: str, shown: str, parts: Mapping[str, Sequence[tuple[Subject, Part]]]
+    comparison: Comparison, test: str, shown: str, parts: Mapping[str, Sequence[tuple[Subject, Part]]]
 ) -> Table | None:
     """A row per part and drive; None where no response time is known. Columns without a value are left out.
 
     Variation of seconds: the standard deviation of the completions per second over their mean. Worst second: the
     fewest completions over those of the median second.
     """
-    letters = [one.letter for one in found.subjects]
+    letters = [subject.letter for subject in comparison.subjects]
     rows = [
         (label, one.title, *_values(one, test, part))
         for label, listed in parts.items()

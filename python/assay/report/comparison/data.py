@@ -32,89 +32,89 @@ class _Beside(NamedTuple):
 
 
 _NUMBERS: Declared[_Number] = (
-    (_TEST, lambda one: one.number.name.shown),
-    (_LABEL, lambda one: one.number.name.label),
-    (_NAME, lambda one: one.number.name.name),
-    (UNIT, lambda one: one.number.name.unit),
-    (_SUBJECT, lambda one: one.entry.side.subject.letter),
-    (_VALUE, lambda one: one.entry.side.value),
-    (Column("state", "State"), lambda one: one.entry.side.state),
-    (_RATIO, lambda one: one.entry.ratio),
-    (Column("ratio_low", "From"), lambda one: one.entry.low),
-    (Column("ratio_high", "To"), lambda one: one.entry.high),
-    (Column("rank", "Rank"), lambda one: one.entry.rank),
-    (Column("uncertainty_from", "Uncertainty from"), lambda one: _basis(one.entry)),
+    (_TEST, lambda number: number.number.name.shown),
+    (_LABEL, lambda number: number.number.name.label),
+    (_NAME, lambda number: number.number.name.name),
+    (UNIT, lambda number: number.number.name.unit),
+    (_SUBJECT, lambda number: number.entry.side.subject.letter),
+    (_VALUE, lambda number: number.entry.side.value),
+    (Column("state", "State"), lambda number: number.entry.side.state),
+    (_RATIO, lambda number: number.entry.ratio),
+    (Column("ratio_low", "From"), lambda number: number.entry.low),
+    (Column("ratio_high", "To"), lambda number: number.entry.high),
+    (Column("rank", "Rank"), lambda number: number.entry.rank),
+    (Column("uncertainty_from", "Uncertainty from"), lambda number: _basis(number.entry)),
 )
 _SUBJECTS: Declared[Subject] = (
-    (Column("letter", "Subject", role="key"), lambda one: one.letter),
-    (Column("drive", "Drive"), lambda one: one.model),
-    (Column("serial", "Serial"), lambda one: one.serial),
-    (Column("firmware", "Firmware"), lambda one: one.firmware),
-    (Column("capacity", "Capacity"), lambda one: one.capacity),
-    (Column("label", "Conformity"), lambda one: one.label),
-    (Column("level", "Level"), lambda one: one.level),
-    (Column("runs", "Runs"), lambda one: len(one.runs)),
-    (Column("run_folder", "Run folder"), lambda one: one.called),
+    (Column("letter", "Subject", role="key"), lambda subject: subject.letter),
+    (Column("drive", "Drive"), lambda subject: subject.model),
+    (Column("serial", "Serial"), lambda subject: subject.serial),
+    (Column("firmware", "Firmware"), lambda subject: subject.firmware),
+    (Column("capacity", "Capacity"), lambda subject: subject.capacity),
+    (Column("label", "Conformity"), lambda subject: subject.label),
+    (Column("level", "Level"), lambda subject: subject.level),
+    (Column("runs", "Runs"), lambda subject: len(subject.runs)),
+    (Column("run_folder", "Run folder"), lambda subject: subject.called),
 )
 _UNVERIFIED: Declared[_Beside] = (
-    (Column("source", "Source", role="key"), lambda one: one.file.letter),
-    (Column("file", "File"), lambda one: one.file.called),
+    (Column("source", "Source", role="key"), lambda beside: beside.file.letter),
+    (Column("file", "File"), lambda beside: beside.file.called),
     (Column("level", "Level"), lambda _: "unverified"),
-    (Column("run", "Run"), lambda one: one.figure.run),
-    (Column("access_specification", "Access specification"), lambda one: one.figure.spec),
-    (Column("asked", "Workload"), lambda one: one.figure.load),
-    (Column("figure", "Figure"), lambda one: one.figure.title),
-    (UNIT, lambda one: one.figure.unit),
-    (Column("unverified_value", "Unverified value"), lambda one: one.figure.value),
-    (_SUBJECT, lambda one: one.entry.letter),
-    (Column("stage", "Stage"), lambda one: one.entry.stage),
-    (_VALUE, lambda one: one.entry.value),
-    (_RATIO, lambda one: one.entry.ratio),
-    (Column("uncertainty", "Uncertainty"), lambda one: one.entry.reason or NO_INTERVAL),
+    (Column("run", "Run"), lambda beside: beside.figure.run),
+    (Column("access_specification", "Access specification"), lambda beside: beside.figure.spec),
+    (Column("asked", "Workload"), lambda beside: beside.figure.load),
+    (Column("figure", "Figure"), lambda beside: beside.figure.title),
+    (UNIT, lambda beside: beside.figure.unit),
+    (Column("unverified_value", "Unverified value"), lambda beside: beside.figure.value),
+    (_SUBJECT, lambda beside: beside.entry.letter),
+    (Column("stage", "Stage"), lambda beside: beside.entry.stage),
+    (_VALUE, lambda beside: beside.entry.value),
+    (_RATIO, lambda beside: beside.entry.ratio),
+    (Column("uncertainty", "Uncertainty"), lambda beside: beside.entry.reason or NO_INTERVAL),
 )
 _GATE: Declared[Gated] = (
-    (Column("verdict", "Verdict"), lambda one: one.verdict),
-    (_SUBJECT, lambda one: one.side.subject.letter),
-    (_TEST, lambda one: one.name.shown),
-    (_LABEL, lambda one: one.name.label),
-    (_NAME, lambda one: one.name.name),
-    (UNIT, lambda one: one.name.unit),
-    (Column("baseline", "Baseline"), lambda one: one.baseline.value),
-    (_VALUE, lambda one: one.side.value),
-    (Column("worse", "Worse by"), lambda one: one.worse),
-    (Column("limit", "Limit"), lambda one: one.limit),
-    (Column("reach", "Uncertainty"), lambda one: one.reach),
-    (Column("uncertainty_from", "Uncertainty from"), lambda one: one.basis),
-    (Column("reason", "Reason"), lambda one: one.reason),
+    (Column("verdict", "Verdict"), lambda gated: gated.verdict),
+    (_SUBJECT, lambda gated: gated.side.subject.letter),
+    (_TEST, lambda gated: gated.name.shown),
+    (_LABEL, lambda gated: gated.name.label),
+    (_NAME, lambda gated: gated.name.name),
+    (UNIT, lambda gated: gated.name.unit),
+    (Column("baseline", "Baseline"), lambda gated: gated.baseline.value),
+    (_VALUE, lambda gated: gated.side.value),
+    (Column("worse", "Worse by"), lambda gated: gated.worse),
+    (Column("limit", "Limit"), lambda gated: gated.limit),
+    (Column("reach", "Uncertainty"), lambda gated: gated.reach),
+    (Column("uncertainty_from", "Uncertainty from"), lambda gated: gated.basis),
+    (Column("reason", "Reason"), lambda gated: gated.reason),
 )
 
 
-def comparison_data(found: Comparison) -> tuple[ResultTable, ...]:
+def comparison_data(comparison: Comparison) -> tuple[ResultTable, ...]:
     """Who the subjects are; all numbers, a row per number and subject; and the figures of files beside, if any."""
-    numbers = (_Number(one, entry) for one in found.numbers for entry in one.entries)
+    numbers = (_Number(number, entry) for number in comparison.numbers for entry in number.entries)
     keys = tuple(one.key for one in (_TEST, _LABEL, _NAME, UNIT))
     pivots = tuple(Pivot(keys, _SUBJECT.key, value.key) for value in (_VALUE, _RATIO))
     return (
-        table_of("subjects", "What is compared", _SUBJECTS, found.subjects, section="results"),
+        table_of("subjects", "What is compared", _SUBJECTS, comparison.subjects, section="results"),
         table_of("comparison", "Numbers", _NUMBERS, numbers, pivots=pivots, section="results"),
-        *_unverified(found),
+        *_unverified(comparison),
     )
 
 
-def gate_data(found: GateResult) -> ResultTable:
+def gate_data(gate_result: GateResult) -> ResultTable:
     """The gate as numbers."""
-    return table_of("gate", "Gate", _GATE, found.gated, section="results")
+    return table_of("gate", "Gate", _GATE, gate_result.gated, section="results")
 
 
-def _unverified(found: Comparison) -> tuple[ResultTable, ...]:
+def _unverified(comparison: Comparison) -> tuple[ResultTable, ...]:
     rows = [
         _Beside(one, figure, entry)
-        for one in found.unverified
+        for one in comparison.unverified
         for figure in one.figures
         for entry in figure.entries
     ]  # fmt: skip
     title = "Unverified results next to the runs"
-    return (table_of("unverified", title, _UNVERIFIED, rows, section="results"),) if found.unverified else ()
+    return (table_of("unverified", title, _UNVERIFIED, rows, section="results"),) if comparison.unverified else ()
 
 
 def _basis(entry: Entry) -> str:

@@ -36,19 +36,19 @@ READING = (
 )
 
 
-def dot_figures(found: Comparison, numbers: Sequence[Ranked]) -> Iterator[Figure]:
+def dot_figures(comparison: Comparison, numbers: Sequence[Ranked]) -> Iterator[Figure]:
     """All numbers of all drives; as many figures as they need."""
-    for begin in range(0, len(found.subjects), SUBJECTS_MAX):
+    for begin in range(0, len(comparison.subjects), SUBJECTS_MAX):
         for first in range(0, len(numbers), ROWS_MAX):
             part = numbers[first : first + ROWS_MAX]
-            yield _figure(found, part, begin, f"compare-dots-{begin + 1}-{first + 1}")
+            yield _figure(comparison, part, begin, f"compare-dots-{begin + 1}-{first + 1}")
 
 
-def _figure(found: Comparison, numbers: Sequence[Ranked], begin: int, name: str) -> Figure:
-    places = range(begin, min(begin + SUBJECTS_MAX, len(found.subjects)))
-    states = test_states(found)
-    rows = tuple(_row(one, [one.standings[place] for place in places], states) for one in numbers)
-    letters = tuple(found.subjects[place].letter for place in places)
+def _figure(comparison: Comparison, numbers: Sequence[Ranked], begin: int, name: str) -> Figure:
+    places = range(begin, min(begin + SUBJECTS_MAX, len(comparison.subjects)))
+    states = test_states(comparison)
+    rows = tuple(_row(number, [number.standings[place] for place in places], states) for number in numbers)
+    letters = tuple(comparison.subjects[place].letter for place in places)
     count = len(rows)
     return Figure(
         name=name,
@@ -59,7 +59,8 @@ def _figure(found: Comparison, numbers: Sequence[Ranked], begin: int, name: str)
         x_scale="log",
         beside=True,
         series=tuple(
-            _series(found.subjects[place].title, [row.dots[at] for row in rows], at) for at, place in enumerate(places)
+            _series(comparison.subjects[place].title, [row.dots[at] for row in rows], at)
+            for at, place in enumerate(places)
         ),
         y_ticks=tuple(Tick(at=float(count - at), label=row.label) for at, row in enumerate(rows)),
         dots=Dots(letters=letters, rows=rows, least=_least(rows)),
@@ -67,42 +68,44 @@ def _figure(found: Comparison, numbers: Sequence[Ranked], begin: int, name: str)
     )
 
 
-def _series(title: str, dots: Sequence[Dot], place: int) -> Series:
+def _series(title: str, dots: Sequence[Dot], index: int) -> Series:
     """The dots of a drive as points: across its shares, up the rows from the last."""
     points = [(dot.at, float(len(dots) - at)) for at, dot in enumerate(dots) if dot.at is not None]
-    return Series.through(points, title, place, "markers")
+    return Series.through(points, title, index, "markers")
 
 
-def _row(one: Ranked, standings: Sequence[Standing], states: dict[str, dict[str, TestState]]) -> DotRow:
-    scale, unit = _unit(one)
-    dots = tuple(_dot(each, states[each.subject.letter][one.name.test], scale) for each in standings)
-    groups = [list(group) for _, group in groupby(one.counted, key=lambda each: each.order)]
-    last = one.counted[-1]
+def _row(number: Ranked, standings: Sequence[Standing], states: dict[str, dict[str, TestState]]) -> DotRow:
+    scale, unit = _unit(number)
+    dots = tuple(_dot(each, states[each.subject.letter][number.name.test], scale) for each in standings)
+    groups = [list(group) for _, group in groupby(number.counted, key=lambda each: each.order)]
+    last = number.counted[-1]
     return DotRow(
-        label=number_label(one.name, unit),
+        label=number_label(number.name, unit),
         dots=dots,
-        order="" if one.name.stat == "maximum" else order_text([[each.subject for each in group] for group in groups]),
+        order=""
+        if number.name.stat == "maximum"
+        else order_text([[each.subject for each in group] for group in groups]),
         behind=f"{last.subject.letter} {times(last.times)}" if last.times and last.order != 1 else "",
     )
 
 
-def _unit(one: Ranked) -> tuple[float, str]:
+def _unit(number: Ranked) -> tuple[float, str]:
     """How a row prints its values: times in the unit that suits the slowest. Worked: 0.08 ms -> 1000 and ``µs``."""
-    if one.name.unit != "ms":
-        return 1.0, one.name.unit
-    slowest = max(each.value or 0.0 for each in one.standings)
+    if number.name.unit != "ms":
+        return 1.0, number.name.unit
+    slowest = max(each.value or 0.0 for each in number.standings)
     return next((scale, unit) for most, scale, unit in _MS_UNITS if slowest < most)
 
 
-def _dot(one: Standing, state: TestState, scale: float) -> Dot:
+def _dot(standing: Standing, state: TestState, scale: float) -> Dot:
     return Dot(
-        at=one.share,
-        value=None if one.value is None else one.value * scale,
-        low=one.low,
-        high=one.high,
+        at=standing.share,
+        value=None if standing.value is None else standing.value * scale,
+        low=standing.low,
+        high=standing.high,
         words=STATE_WORDS[state.state] if state.state not in SETTLED else "",
         hollow=state.state not in SETTLED,
-        best=one.order == 1,
+        best=standing.order == 1,
     )
 
 
@@ -112,7 +115,7 @@ def _least(rows: Sequence[DotRow]) -> float:
     Worked: shares of 0.5 and 0.003 of two of three drives -> 0.43.
     """
     columns = zip(*(row.dots for row in rows), strict=True)
-    farthest = [min((one.at for one in dots if one.at), default=1.0) for dots in columns]
+    farthest = [min((dot.at for dot in dots if dot.at), default=1.0) for dots in columns]
     kept = sorted(min(one, 1 / _LEAST_SPAN) for one in farthest)
     # Of two drives either is what the other is compared with.
     while len(kept) > 2 and kept[0] < _FAR and math.log(kept[0]) < _HALVED * math.log(kept[1]):  # noqa: PLR2004

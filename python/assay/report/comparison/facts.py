@@ -137,57 +137,57 @@ class ComparisonFacts(Facts):
     report: _Texts = Field(description="Files that were written.")
 
 
-def comparison_facts(found: Comparison, files: _Texts = ()) -> ComparisonFacts:
+def comparison_facts(comparison: Comparison, files: _Texts = ()) -> ComparisonFacts:
     """A comparison with all its numbers."""
     return ComparisonFacts(
         exit_code=0,
-        blind=found.blind,
-        subjects=tuple(_subject(one, found) for one in found.subjects),
-        numbers=tuple(map(_number, found.numbers)),
-        unverified=tuple(map(_unverified, found.unverified)),
+        blind=comparison.blind,
+        subjects=tuple(_subject(subject, comparison) for subject in comparison.subjects),
+        numbers=tuple(map(_number, comparison.numbers)),
+        unverified=tuple(map(_unverified, comparison.unverified)),
         gate=None,
         report=tuple(map(unicode_name, files)),
     )
 
 
-def gate_facts(found: GateResult, exit_code: int, files: _Texts = ()) -> ComparisonFacts:
+def gate_facts(gate_result: GateResult, exit_code: int, files: _Texts = ()) -> ComparisonFacts:
     """A gate with all its numbers."""
     return ComparisonFacts(
         exit_code=exit_code,
-        blind=found.blind,
-        subjects=tuple(_subject(one, found) for one in (found.baseline, *found.subjects)),
+        blind=gate_result.blind,
+        subjects=tuple(_subject(subject, gate_result) for subject in (gate_result.baseline, *gate_result.subjects)),
         numbers=(),
         unverified=(),
         gate=GateFacts(
-            verdict=found.verdict,
-            confidence=found.confidence,
-            explained=explained(found),
-            gated=tuple(map(_gated, found.gated)),
+            verdict=gate_result.verdict,
+            confidence=gate_result.confidence,
+            explained=explained(gate_result),
+            gated=tuple(map(_gated, gate_result.gated)),
         ),
         report=tuple(map(unicode_name, files)),
     )
 
 
-def _subject(one: Subject, found: Comparison | GateResult) -> SubjectFacts:
+def _subject(subject: Subject, found: Comparison | GateResult) -> SubjectFacts:
     return SubjectFacts(
-        letter=one.letter,
-        model=one.model,
-        serial=one.serial,
-        firmware=one.firmware,
-        capacity=one.capacity,
-        label=one.label,
-        level=one.level,
-        run_count=len(one.runs),
-        called=one.called,
-        unlike=tuple(each.text(blind=found.blind) for each in found.unlike.get(one.letter, ())),
+        letter=subject.letter,
+        model=subject.model,
+        serial=subject.serial,
+        firmware=subject.firmware,
+        capacity=subject.capacity,
+        label=subject.label,
+        level=subject.level,
+        run_count=len(subject.runs),
+        called=subject.called,
+        unlike=tuple(each.text(blind=found.blind) for each in found.unlike.get(subject.letter, ())),
     )
 
 
 _KINDS: dict[str, Literal["average", "percentile", "maximum"]] = {"percentile": "percentile", "maximum": "maximum"}
 
 
-def _number(one: Compared) -> NumberFacts:
-    name = one.name
+def _number(number: Compared) -> NumberFacts:
+    name = number.name
     return NumberFacts(
         test=name.shown,
         item=name.label,
@@ -196,65 +196,65 @@ def _number(one: Compared) -> NumberFacts:
         better=name.better,
         kind=_KINDS.get(name.stat, "average"),
         quoted=name.quoted,
-        entries=tuple(map(_entry, one.entries)),
+        entries=tuple(map(_entry, number.entries)),
     )
 
 
-def _entry(one: Entry) -> EntryFacts:
-    widest = one.uncertainty.widest()
+def _entry(entry: Entry) -> EntryFacts:
+    widest = entry.uncertainty.widest()
     return EntryFacts(
-        subject=one.side.subject.letter,
-        value=one.side.value,
-        state=one.side.state,
-        reason=one.side.reason,
-        ratio=one.ratio,
-        low=one.low,
-        high=one.high,
-        repeatable=one.uncertainty.repeatable,
-        uncertainty_from=widest.basis if widest else one.uncertainty.reason,
-        rank=one.rank,
-        order=one.order,
+        subject=entry.side.subject.letter,
+        value=entry.side.value,
+        state=entry.side.state,
+        reason=entry.side.reason,
+        ratio=entry.ratio,
+        low=entry.low,
+        high=entry.high,
+        repeatable=entry.uncertainty.repeatable,
+        uncertainty_from=widest.basis if widest else entry.uncertainty.reason,
+        rank=entry.rank,
+        order=entry.order,
     )
 
 
-def _unverified(one: Unverified) -> UnverifiedFacts:
+def _unverified(unverified: Unverified) -> UnverifiedFacts:
     return UnverifiedFacts(
-        letter=one.letter,
-        called=unicode_name(one.called),
-        version=one.version,
+        letter=unverified.letter,
+        called=unicode_name(unverified.called),
+        version=unverified.version,
         uncertainty=NO_INTERVAL,
-        figures=tuple(map(_old_figure, one.figures)),
+        figures=tuple(map(_old_figure, unverified.figures)),
     )
 
 
-def _old_figure(one: OldFigure) -> OldFigureFacts:
+def _old_figure(old_figure: OldFigure) -> OldFigureFacts:
     return OldFigureFacts(
-        run=one.run,
-        specification=one.spec,
-        asked=one.load,
-        figure=one.title,
-        unit=one.unit,
-        value=one.value,
+        run=old_figure.run,
+        specification=old_figure.spec,
+        asked=old_figure.load,
+        figure=old_figure.title,
+        unit=old_figure.unit,
+        value=old_figure.value,
         entries=tuple(
             BesideFacts(subject=each.letter, stage=each.stage, value=each.value, ratio=each.ratio, reason=each.reason)
-            for each in one.entries
+            for each in old_figure.entries
         ),
     )
 
 
-def _gated(one: Gated) -> GatedFacts:
+def _gated(gated: Gated) -> GatedFacts:
     return GatedFacts(
-        verdict=one.verdict,
-        subject=one.side.subject.letter,
-        test=one.name.shown,
-        item=one.name.label,
-        name=one.name.name,
-        unit=one.name.unit,
-        baseline=one.baseline.value,
-        value=one.side.value,
-        worse=one.worse,
-        limit=one.limit,
-        uncertainty=one.reach,
-        uncertainty_from=one.basis,
-        reason=one.reason,
+        verdict=gated.verdict,
+        subject=gated.side.subject.letter,
+        test=gated.name.shown,
+        item=gated.name.label,
+        name=gated.name.name,
+        unit=gated.name.unit,
+        baseline=gated.baseline.value,
+        value=gated.side.value,
+        worse=gated.worse,
+        limit=gated.limit,
+        uncertainty=gated.reach,
+        uncertainty_from=gated.basis,
+        reason=gated.reason,
     )

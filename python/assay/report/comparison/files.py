@@ -41,21 +41,21 @@ def loaded_run(run: StoredRun, path: str, price: Price | None = None) -> LoadedR
     )
 
 
-def write_comparison(found: Comparison, folder: Path, published: Sequence[Table] = ()) -> list[Path]:
+def write_comparison(comparison: Comparison, folder: Path, published: Sequence[Table] = ()) -> list[Path]:
     """Write a comparison as ``report.pdf``, ``report.html``, ``comparison.xlsx``, ``comparison.json`` and CSV files.
 
     published : figures of others, for a page behind all others.
     Returns the paths. The same runs give the same bytes. Raises StoreError where the folder cannot be written.
     """
-    facts = json.dumps(comparison_facts(found).as_json(), indent=1).encode()
-    return _write(folder, comparison_report(found, published), comparison_data(found), facts)
+    facts = json.dumps(comparison_facts(comparison).as_json(), indent=1).encode()
+    return _write(folder, comparison_report(comparison, published), comparison_data(comparison), facts)
 
 
-def write_gate(found: GateResult, folder: Path, exit_code: int, *, undecided_fails: bool) -> list[Path]:
+def write_gate(gate_result: GateResult, folder: Path, exit_code: int, *, undecided_fails: bool) -> list[Path]:
     """Write a gate as one page (``report.pdf``, ``report.html``), workbook, JSON, CSV and ``junit.xml``; the paths."""
-    facts = json.dumps(gate_facts(found, exit_code).as_json(), indent=1).encode()
-    junit = {"junit.xml": junit_xml(found, undecided_fails=undecided_fails)}
-    return _write(folder, gate_report(found), (gate_data(found),), facts, junit)
+    facts = json.dumps(gate_facts(gate_result, exit_code).as_json(), indent=1).encode()
+    junit = {"junit.xml": junit_xml(gate_result, undecided_fails=undecided_fails)}
+    return _write(folder, gate_report(gate_result), (gate_data(gate_result),), facts, junit)
 
 
 def _write(

@@ -23,21 +23,21 @@ _CELLS_MIN = 2
 """Sizes and mixes at least: fewer are no plane."""
 
 
-def ratio_maps(found: Comparison, test: str) -> Iterator[Figure]:
+def ratio_maps(comparison: Comparison, test: str) -> Iterator[Figure]:
     """A map per subject but the first; none of a test without a plane of cells.
 
     Worked: 20,000 IOPS of B where A has 10,000 -> a field of ``2``, in the colour of more than A's.
     """
-    numbers = matrix_numbers(found).get(test, [])
-    sizes = sorted({_place(one)[0] for one in numbers})
-    mixes = sorted({_place(one)[1] for one in numbers})
+    numbers = matrix_numbers(comparison).get(test, [])
+    sizes = sorted({_place(number)[0] for number in numbers})
+    mixes = sorted({_place(number)[1] for number in numbers})
     if min(len(sizes), len(mixes)) < _CELLS_MIN:
         return
-    cells = {_place(one): one for one in numbers}
+    cells = {_place(number): number for number in numbers}
     reach = _reach(numbers)
-    first = found.subjects[0]
-    for place, subject in enumerate(found.subjects[1:], 1):
-        rows = [[_ratio(cells.get((size, mix)), place) for size in sizes] for mix in mixes]
+    first = comparison.subjects[0]
+    for index, subject in enumerate(comparison.subjects[1:], 1):
+        rows = [[_ratio(cells.get((size, mix)), index) for size in sizes] for mix in mixes]
         figure = matrix_heat(
             f"compare-{test}-ratio-{subject.letter.lower()}",
             rows,
@@ -52,7 +52,7 @@ def ratio_maps(found: Comparison, test: str) -> Iterator[Figure]:
 
 def _reach(numbers: Sequence[Compared]) -> float:
     """How far from 1 the scale of all maps goes. Worked: ratios from 0.2 to 4 -> 5."""
-    ratios = [entry.ratio for one in numbers for entry in one.entries if entry.ratio]
+    ratios = [entry.ratio for number in numbers for entry in number.entries if entry.ratio]
     return max([_REACH_LEAST, *ratios, *(1 / ratio for ratio in ratios)])
 
 
@@ -63,10 +63,10 @@ def _title(numbers: Sequence[Compared], other: str, first: str) -> str:
     return f"{what}, {other} over {first}"
 
 
-def _place(one: Compared) -> tuple[float, int]:
-    cell = dict(one.name.cell)
+def _place(number: Compared) -> tuple[float, int]:
+    cell = dict(number.name.cell)
     return float(cell["block_kib"]), int(cell["read_pct"])
 
 
-def _ratio(one: Compared | None, place: int) -> float | None:
-    return one.entries[place].ratio if one else None
+def _ratio(number: Compared | None, index: int) -> float | None:
+    return number.entries[index].ratio if number else None

@@ -96,7 +96,8 @@ class Sheet:
         if len(held) == 1:
             return replace(self, blocks=tuple(held), columns=())
         return replace(
-            self, blocks=tuple(replace(one, titled=True) if isinstance(one, Table) else one for one in self.blocks)
+            self,
+            blocks=tuple(replace(block, titled=True) if isinstance(block, Table) else block for block in self.blocks),
         )
 
     @property
@@ -116,67 +117,72 @@ def _width(table: Table) -> int:
 
 def _height(blocks: Sequence[Block]) -> int:
     """Rows that tables take with their captions, heads and notes."""
-    tables = [one for one in blocks if isinstance(one, Table)]
-    return sum(len(one.rows) + _HEAD_ROWS + _NOTE_ROWS * len(one.notes) for one in tables)
+    tables = [block for block in blocks if isinstance(block, Table)]
+    return sum(len(table.rows) + _HEAD_ROWS + _NOTE_ROWS * len(table.notes) for table in tables)
 
 
-def comparison_report(found: Comparison, published: Sequence[Table] = ()) -> Report:
+def comparison_report(comparison: Comparison, published: Sequence[Table] = ()) -> Report:
     """Lay out a comparison: who is best in what, then who is compared, all numbers, ratios, ranks, curves and cells.
 
     published : figures of others, which stand on a page of their own behind all that was measured.
     """
-    subjects = found.subjects
+    subjects = comparison.subjects
     tables = (
-        *((table, "What is compared") for table in (subject_table(subjects), *unlike_tables(found))),
-        *((table, "Summary performance") for table in summary_tables(found)),
-        *((table, table.caption) for table in quoted_tables(found)),
-        *((table, table.caption) for table in cohort_tables(found)),
+        *((table, "What is compared") for table in (subject_table(subjects), *unlike_tables(comparison))),
+        *((table, "Summary performance") for table in summary_tables(comparison)),
+        *((table, table.caption) for table in quoted_tables(comparison)),
+        *((table, table.caption) for table in cohort_tables(comparison)),
     )
-    cells = ((table, table.caption) for table in cell_tables(found))
+    cells = ((table, table.caption) for table in cell_tables(comparison))
     parts = [
-        *_first(found),
-        *map(_sheet, pages_per_test(found)),
+        *_first(comparison),
+        *map(_sheet, pages_per_test(comparison)),
         *_paged(tables),
         *_paged(cells),
-        *_paged((table, UNVERIFIED_TITLE) for table in unverified_tables(found)),
+        *_paged((table, UNVERIFIED_TITLE) for table in unverified_tables(comparison)),
         *([Sheet(titles=("Published figures",), blocks=tuple(published))] if published else ()),
     ]
-    return _report("Comparison", parts, subjects, blind=found.blind, banner=_banner(found))
+    return _report("Comparison", parts, subjects, blind=comparison.blind, banner=_banner(comparison))
 
 
-def _first(found: Comparison) -> list[Sheet]:
+def _first(comparison: Comparison) -> list[Sheet]:
     """Where each drive stands, a dot per drive and number, and a sentence and the states of each; more where many."""
-    numbers = tuple(ranked_numbers(found))
-    figures = list(dot_figures(found, numbers))
+    numbers = tuple(ranked_numbers(comparison))
+    figures = list(dot_figures(comparison, numbers))
     if not figures:
         return []
-    table = drives_table(found, remarks(found.subjects, numbers))
-    alone = len(found.subjects) > _DRIVES_BESIDE
-    sheets = [Sheet(titles=(FIRST_TITLE,), blocks=(one,)) for one in figures]
+    table = drives_table(comparison, remarks(comparison.subjects, numbers))
+    alone = len(comparison.subjects) > _DRIVES_BESIDE
+    sheets = [Sheet(titles=(FIRST_TITLE,), blocks=(figure,)) for figure in figures]
     if alone:
         return [*_paged([(table, FIRST_TITLE)]), *sheets]
     return [replace(sheets[0], blocks=(table, *sheets[0].blocks)), *sheets[1:]]
 
 
-def gate_report(found: GateResult) -> Report:
+def gate_report(gate_result: GateResult) -> Report:
     """Lay out a gate as one page; further ones only where there are more numbers than it holds.
 
     Bars of the changes first, then every number with its verdict and the reason for it, then who is compared.
     """
-    subjects = (found.baseline, *found.subjects)
-    first, *rest = _parts_of(gate_table(found))
-    caption = "A is the baseline" + (f", {len(found.baseline.runs)} repeats" if len(found.baseline.runs) > 1 else "")
-    tables = (first, subject_table(subjects, caption), *unlike_tables(found))
+    subjects = (gate_result.baseline, *gate_result.subjects)
+    first, *rest = _parts_of(gate_table(gate_result))
+    caption = "A is the baseline" + (
+        f", {len(gate_result.baseline.runs)} repeats" if len(gate_result.baseline.runs) > 1 else ""
+    )
+    tables = (first, subject_table(subjects, caption), *unlike_tables(gate_result))
     title = "Against the baseline"
-    figures = list(gate_figures(found))
-    one_page = sum(len(one.rows) for one in tables) + len(found.gated) <= _GATE_ROWS_MAX
+    figures = list(gate_figures(gate_result))
+    one_page = sum(len(table.rows) for table in tables) + len(gate_result.gated) <= _GATE_ROWS_MAX
     head = [Sheet(titles=(title,), blocks=(*tables, *figures))] if one_page else [
-        *(Sheet(titles=(title,), blocks=(one,)) for one in figures),
-        *_paged((one, title) for one in tables),
+        *(Sheet(titles=(title,), blocks=(figure,)) for figure in figures),
+        *_paged((table, title) for table in tables),
     ]  # fmt: skip
     parts = [*head, *(_sheet((title, (one,))) for one in rest)]
-    counts = f"{found.count('fail')} failed, {found.count('undecided')} undecided, {found.count('pass')} passed"
-    return _coloured(_report("Gate", parts, subjects, blind=found.blind, banner=None), found.verdict, counts)
+    count = gate_result.count
+    counts = f"{count('fail')} failed, {count('undecided')} undecided, {count('pass')} passed"
+    return _coloured(
+        _report("Gate", parts, subjects, blind=gate_result.blind, banner=None), gate_result.verdict, counts
+    )
 
 
 def _coloured(report: Report, verdict: Verdict, counts: str) -> Report:
@@ -201,20 +207,20 @@ def _report(
     pages = [
         Page(
             title=title,
-            subtitle=one.title,
+            subtitle=part.title,
             header=None,
             banner=banner,
-            blocks=one.blocks,
-            columns=one.columns,
-            anchor=slug(one.title),
+            blocks=part.blocks,
+            columns=part.columns,
+            anchor=slug(part.title),
         )
-        for one in parts
+        for part in parts
     ]
     numbered = tuple(replace(page, place=f"{place} of {len(pages)}") for place, page in enumerate(pages, 1))
-    tools = {f"{run.run.platform.tool} {run.run.platform.tool_version}" for one in subjects for run in one.runs}
+    tools = {f"{run.run.platform.tool} {run.run.platform.tool_version}" for subject in subjects for run in subject.runs}
     return Report(
         title=f"{title} of {count_label(len(subjects), 'drive')}" + (", blind" if blind else ""),
-        label="; ".join(dict.fromkeys(one.label for one in subjects)),
+        label="; ".join(dict.fromkeys(subject.label for subject in subjects)),
         colophon=", ".join(sorted(tools)),
         date=BLIND_DATE if blind else utc_datetime(_latest_ns(subjects)).timetuple()[:6],
         pages=numbered,
@@ -232,7 +238,7 @@ def _paged(tables: Iterable[tuple[Table, str]]) -> list[Sheet]:
                 sheets[-1] = held
             else:
                 sheets.append(Sheet.of(title, part))
-    return [one.finished() for one in sheets]
+    return [sheet.finished() for sheet in sheets]
 
 
 def _sheet(titled: Titled) -> Sheet:
@@ -249,23 +255,23 @@ def _parts_of(table: Table) -> list[Table]:
 
 def _latest_ns(subjects: Sequence[Subject]) -> int:
     """When the last of the runs began: the same runs give the same report."""
-    return max(run.run.started_wall_ns for one in subjects for run in one.runs)
+    return max(run.run.started_wall_ns for subject in subjects for run in subject.runs)
 
 
-def _banner(found: Comparison) -> str | None:
+def _banner(comparison: Comparison) -> str | None:
     """That subjects stand apart, with the reason, and that files are unverified, on every page."""
     said = [
         f"{letter} APART: {'; '.join(dict.fromkeys(one.what for one in listed))}"
-        for letter, listed in found.unlike.items()
+        for letter, listed in comparison.unlike.items()
     ]
     more = [f"{len(said) - _SAID_MAX} MORE APART"] if len(said) > _SAID_MAX else []
-    files = [f"{', '.join(one.letter for one in found.unverified)} UNVERIFIED: figures of Iometer"]
-    return " - ".join((*said[:_SAID_MAX], *more, *(files if found.unverified else ()))) or None
+    files = [f"{', '.join(one.letter for one in comparison.unverified)} UNVERIFIED: figures of Iometer"]
+    return " - ".join((*said[:_SAID_MAX], *more, *(files if comparison.unverified else ()))) or None
 
 
 def _facts(subjects: Sequence[Subject], *, blind: bool) -> str:
     """When, by which edition, and how many. Worked: ``2012-05-01 08:00 UTC to ... - PTS-C 1.0 - 3 drives, 3 runs``."""
-    runs = [run for one in subjects for run in one.runs]
+    runs = [run for subject in subjects for run in subject.runs]
     dates = sorted(run.run.started_wall_ns for run in runs)
     when = "dates withheld" if blind else " to ".join(dict.fromkeys((utc(dates[0]), utc(dates[-1]))))
     editions = "; ".join(dict.fromkeys(str(run.tests[0].edition.title) for run in runs))

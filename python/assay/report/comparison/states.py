@@ -46,14 +46,14 @@ class TestState:
 NOT_RUN = TestState(state="not-run", level="unknown")
 
 
-def test_states(found: Comparison) -> dict[str, dict[str, TestState]]:
+def test_states(comparison: Comparison) -> dict[str, dict[str, TestState]]:
     """How every test came out, by the letter of the drive and the name of the test."""
     return {
-        one.letter: {
-            test: _with_apart(_of_subject(one, test), found.unlike.get(one.letter, ()), shown)
-            for test, shown in found.tests
+        subject.letter: {
+            test: _with_apart(_of_subject(subject, test), comparison.unlike.get(subject.letter, ()), shown)
+            for test, shown in comparison.tests
         }
-        for one in found.subjects
+        for subject in comparison.subjects
     }
 
 
@@ -65,24 +65,24 @@ def _with_apart(state: TestState, unlike: Sequence[Unlikeness], shown: str) -> T
     return replace(state, level="unknown", beside=(coded("apart", what=what),))
 
 
-def drives_table(found: Comparison, said: Sequence[Remark]) -> Table:
+def drives_table(comparison: Comparison, said: Sequence[Remark]) -> Table:
     """A row per drive: one sentence that compares it, and how each of its tests came out."""
-    states = test_states(found)
+    states = test_states(comparison)
     rows = tuple(
         (
             remark.subject.title,
-            remark_sentence(remark, _failed(found, states[remark.subject.letter])),
-            *(states[remark.subject.letter][test].text for test, _ in found.tests),
+            remark_sentence(remark, _failed(comparison, states[remark.subject.letter])),
+            *(states[remark.subject.letter][test].text for test, _ in comparison.tests),
         )
         for remark in said
     )
-    columns = ("Drive", "Compared", *(shown for _, shown in found.tests))
+    columns = ("Drive", "Compared", *(shown for _, shown in comparison.tests))
     return Table(caption="Drives", columns=columns, rows=rows)
 
 
-def _failed(found: Comparison, states: Mapping[str, TestState]) -> str:
+def _failed(comparison: Comparison, states: Mapping[str, TestState]) -> str:
     """The tests that have no result, for a sentence. Worked: ``IOPS withheld, TP-128 cut short``."""
-    listed = ((shown, states[test].state) for test, shown in found.tests)
+    listed = ((shown, states[test].state) for test, shown in comparison.tests)
     return (
         ", ".join(f"{shown} {STATE_WORDS[state]}" for shown, state in listed if state in _NO_RESULT)
         or "other conditions"
@@ -92,8 +92,8 @@ def _failed(found: Comparison, states: Mapping[str, TestState]) -> str:
 def _of_subject(subject: Subject, test: str) -> TestState:
     """Of repeats the gravest."""
     reports = [next((one for one in run.tests if one.prefix == test), None) for run in subject.runs]
-    states = [_of_test(one) if one else NOT_RUN for one in reports]
-    return min(states, key=lambda one: (one.state not in _NO_RESULT, gravity(one.level)))
+    states = [_of_test(report) if report else NOT_RUN for report in reports]
+    return min(states, key=lambda state: (state.state not in _NO_RESULT, gravity(state.level)))
 
 
 def _of_test(report: TestReport) -> TestState:
@@ -107,6 +107,6 @@ def _of_test(report: TestReport) -> TestState:
 
 def _stalls(report: TestReport) -> Iterator[Coded]:
     """The longest time for which the drive stood still, where that is worth knowing."""
-    found = [one for one in report.insights() if one.kind == "stalls" and is_raised(one)]
-    if found:
-        yield coded("stalls", longest_ms=max(one.values["longest_ms"] for one in found))
+    stalls = [insight for insight in report.insights() if insight.kind == "stalls" and is_raised(insight)]
+    if stalls:
+        yield coded("stalls", longest_ms=max(stall.values["longest_ms"] for stall in stalls))

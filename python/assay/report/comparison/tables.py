@@ -54,36 +54,36 @@ _MARKS = {
 
 def subject_table(subjects: Sequence[Subject], caption: str = "What is compared") -> Table:
     """The letters with what they stand for."""
-    prices = [one.first.price for one in subjects]
+    prices = [subject.first.price for subject in subjects]
     rows = tuple(
         (
-            one.letter,
-            one.model,
-            one.serial,
-            one.firmware,
-            one.capacity,
-            *_price(one, prices),
-            one.label,
-            one.level,
-            str(len(one.runs)),
-            one.called,
+            subject.letter,
+            subject.model,
+            subject.serial,
+            subject.firmware,
+            subject.capacity,
+            *_price(subject, prices),
+            subject.label,
+            subject.level,
+            str(len(subject.runs)),
+            subject.called,
         )
-        for one in subjects
+        for subject in subjects
     )
-    currency = next((one.currency for one in prices if one), "")
+    currency = next((price.currency for price in prices if price), "")
     price = ("Price", f"GB per {currency}") if currency else ()
     columns = ("", "Drive", "Serial", "Firmware", "Capacity", *price, "Label", "Level", "Runs", "Run folder")
     return Table(caption=caption, columns=columns, rows=rows)
 
 
-def _price(one: Subject, prices: Sequence[Price | None]) -> tuple[str, ...]:
+def _price(subject: Subject, prices: Sequence[Price | None]) -> tuple[str, ...]:
     """Price, and gigabytes for a unit of money, where any drive has one."""
-    price = one.first.price
+    price = subject.first.price
     if not any(prices):
         return ()
     if not price:
         return NOT_AVAILABLE, NOT_AVAILABLE
-    return price.text, f"{one.first.run.identity.capacity_bytes / GB / price.amount:,.3g}"
+    return price.text, f"{subject.first.run.identity.capacity_bytes / GB / price.amount:,.3g}"
 
 
 def unlike_tables(found: Comparison | GateResult) -> tuple[Table, ...]:
@@ -99,12 +99,12 @@ def unlike_tables(found: Comparison | GateResult) -> tuple[Table, ...]:
     )
 
 
-def summary_tables(found: Comparison) -> Iterator[Table]:
+def summary_tables(comparison: Comparison) -> Iterator[Table]:
     """The table of the comparison of 2012, as far as its tests ran."""
-    rows = published_rows(found)
+    rows = published_rows(comparison)
     if rows:
         yield from _split(
-            found,
+            comparison,
             "Summary performance, the rows of the comparison of 2012",
             [(one, (one.name.shown, title, one.name.unit)) for title, one in rows],
             value_text,
@@ -112,24 +112,24 @@ def summary_tables(found: Comparison) -> Iterator[Table]:
         )
 
 
-def quoted_tables(found: Comparison) -> Iterator[Table]:
+def quoted_tables(comparison: Comparison) -> Iterator[Table]:
     """Values, ratios and ranks of the numbers that people quote."""
-    rows = [(one, _names(one)) for one in found.quoted]
+    rows = [(one, _names(one)) for one in comparison.quoted]
     keys = ("Test", "Figure", "Unit")
-    yield from _split(found, "Key results", rows, value_text, keys)
-    if len(found.subjects) == 1:
+    yield from _split(comparison, "Key results", rows, value_text, keys)
+    if len(comparison.subjects) == 1:
         return
     compared = [row for row in rows if row[0].name.better != "neither"]
-    yield from _split(found, "Ratios to A", compared, ratio_text, keys, RATIO_NOTES)
-    yield from _split(found, "Ranks, 1 is the best", compared, rank_text, keys, RANK_NOTE)
+    yield from _split(comparison, "Ratios to A", compared, ratio_text, keys, RATIO_NOTES)
+    yield from _split(comparison, "Ranks, 1 is the best", compared, rank_text, keys, RANK_NOTE)
 
 
-def _names(one: Compared) -> tuple[str, ...]:
-    return one.name.shown, one.name.label, one.name.unit
+def _names(number: Compared) -> tuple[str, ...]:
+    return number.name.shown, number.name.label, number.name.unit
 
 
 def _split(  # noqa: PLR0917 - the parts of a table
-    found: Comparison,
+    comparison: Comparison,
     caption: str,
     rows: Sequence[tuple[Compared, tuple[str, ...]]],
     text: Callable[[Compared, Entry], str],
@@ -137,12 +137,14 @@ def _split(  # noqa: PLR0917 - the parts of a table
     notes: Iterable[str] = (),
 ) -> Iterator[Table]:
     """A table of all subjects, as several where they are many."""
-    for begin in range(0, len(found.subjects), COLUMNS_MAX):
-        places = range(begin, min(begin + COLUMNS_MAX, len(found.subjects)))
-        letters = tuple(found.subjects[place].letter for place in places)
+    for begin in range(0, len(comparison.subjects), COLUMNS_MAX):
+        places = range(begin, min(begin + COLUMNS_MAX, len(comparison.subjects)))
+        letters = tuple(comparison.subjects[place].letter for place in places)
         if rows:
             yield Table(
-                caption=caption if len(found.subjects) <= COLUMNS_MAX else f"{caption}, {letters[0]} to {letters[-1]}",
+                caption=caption
+                if len(comparison.subjects) <= COLUMNS_MAX
+                else f"{caption}, {letters[0]} to {letters[-1]}",
                 columns=(*keys, *letters),
                 rows=tuple((*names, *(text(one, one.entries[place]) for place in places)) for one, names in rows),
                 notes=tuple(paragraph(note) for note in notes),
@@ -150,14 +152,14 @@ def _split(  # noqa: PLR0917 - the parts of a table
             )
 
 
-def value_text(one: Compared, entry: Entry) -> str:
+def value_text(number: Compared, entry: Entry) -> str:
     """A value as printed, with what a reader must know of it. Worked: ``3,180.1``, ``2,900.0, not steady``."""
     side = entry.side
     if side.counts and side.value is not None:
         marks = ("apart" if entry.apart else "", _MARKS.get(side.state, ""))
-        return ", ".join(filter(None, (number_text(side.value, one.name.unit), *marks)))
+        return ", ".join(filter(None, (number_text(side.value, number.name.unit), *marks)))
     mark = _MARKS[side.state]
-    return mark if side.value is None else f"{number_text(side.value, one.name.unit)}, {mark}"
+    return mark if side.value is None else f"{number_text(side.value, number.name.unit)}, {mark}"
 
 
 def ratio_text(_: Compared, entry: Entry) -> str:
@@ -170,60 +172,60 @@ def ratio_text(_: Compared, entry: Entry) -> str:
     return f"{entry.ratio:.3f} ({entry.low:.3f} - {entry.high:.3f}){unsure}"
 
 
-def rank_text(one: Compared, entry: Entry) -> str:
+def rank_text(number: Compared, entry: Entry) -> str:
     """A rank; in brackets the place of the value alone; a maximum has neither."""
-    if one.name.stat == "maximum":
+    if number.name.stat == "maximum":
         return "-"
     if entry.rank is not None:
         return str(entry.rank)
     return f"({entry.order})" if entry.order is not None else "not ranked"
 
 
-def cell_tables(found: Comparison) -> Iterator[Table]:
+def cell_tables(comparison: Comparison) -> Iterator[Table]:
     """Cells of each test loop with all drives side by side: those of the boxes of 2012, or all where they are few.
 
     Where the variable is a response time, its maxima follow.
     """
-    for numbers in matrix_numbers(found).values():
+    for numbers in matrix_numbers(comparison).values():
         few = len(numbers) <= _CELLS_MAX
-        chosen = [one for one in numbers if few or _place(one) in _BOX]
+        chosen = [number for number in numbers if few or _place(number) in _BOX]
         name = numbers[0].name
         which = "all cells" if few else "cells of the boxes of 2012"
         rows = [(one, (one.name.cell_label, one.name.unit)) for one in chosen]
         yield from _split(
-            found, f"{name.shown}: {measure_words(name.name)}, {which}", rows, value_text, ("Cell", "Unit")
+            comparison, f"{name.shown}: {measure_words(name.name)}, {which}", rows, value_text, ("Cell", "Unit")
         )
         cells = {one.name.cell for one in chosen}
         maxima = [
-            (one, (one.name.cell_label, one.name.unit))
-            for one in found.numbers
-            if one.name.test == name.test and one.name.stat == "maximum" and one.name.cell in cells
+            (number, (number.name.cell_label, number.name.unit))
+            for number in comparison.numbers
+            if number.name.test == name.test and number.name.stat == "maximum" and number.name.cell in cells
         ]
         if name.unit == "ms":
             caption = f"{name.shown}: maximum response time, {which}"
-            yield from _split(found, caption, maxima, value_text, ("Cell", "Unit"), MAXIMUM_NOTE)
+            yield from _split(comparison, caption, maxima, value_text, ("Cell", "Unit"), MAXIMUM_NOTE)
 
 
-def _place(one: Compared) -> tuple[object, object]:
-    cell = dict(one.name.cell)
+def _place(number: Compared) -> tuple[object, object]:
+    cell = dict(number.name.cell)
     return cell["block_kib"], cell["read_pct"]
 
 
-def cohort_tables(found: Comparison) -> tuple[Table, ...]:
+def cohort_tables(comparison: Comparison) -> tuple[Table, ...]:
     """Samples of a model: median, spread and outliers; none where no model has three samples."""
     rows = [
         (
-            one.model,
-            f"{one.name.shown}: {one.name.label}",
-            one.name.unit,
-            ", ".join(one.letters),
-            number_text(one.median, one.name.unit),
-            share(one.spread),
+            cohort.model,
+            f"{cohort.name.shown}: {cohort.name.label}",
+            cohort.name.unit,
+            ", ".join(cohort.letters),
+            number_text(cohort.median, cohort.name.unit),
+            share(cohort.spread),
             "too few to tell"
-            if one.outliers is None
-            else ", ".join(f"{letter} ({score:+.1f})" for letter, score in one.outliers) or "none",
+            if cohort.outliers is None
+            else ", ".join(f"{letter} ({score:+.1f})" for letter, score in cohort.outliers) or "none",
         )
-        for one in cohorts(found)
+        for cohort in cohorts(comparison)
     ]
     if not rows:
         return ()
@@ -235,27 +237,27 @@ def cohort_tables(found: Comparison) -> tuple[Table, ...]:
     return (Table(caption="Samples of a model", columns=columns, rows=tuple(rows), notes=(note,)),)
 
 
-def gate_table(found: GateResult) -> Table:
+def gate_table(gate_result: GateResult) -> Table:
     """Every gated number with its verdict and the reason for it, those that fail first; then what is not gated."""
     rows = (
-        *(_gated_row(one) for one in sorted(found.gated, key=lambda one: _VERDICT_ORDER[one.verdict])),
-        *(_left_out_row(one) for one in found.left_out),
+        *(_gated_row(one) for one in sorted(gate_result.gated, key=lambda one: _VERDICT_ORDER[one.verdict])),
+        *(_left_out_row(one) for one in gate_result.left_out),
     )
     columns = ("Verdict", "", "Number", "Baseline", "Now", "Change", "Limit", "Uncertainty", "Why")
-    return Table(caption="Gate", columns=columns, rows=rows, notes=explained(found))
+    return Table(caption="Gate", columns=columns, rows=rows, notes=explained(gate_result))
 
 
-def _gated_row(one: Gated) -> tuple[str, ...]:
+def _gated_row(gated: Gated) -> tuple[str, ...]:
     values = (
-        NOT_AVAILABLE if side.value is None else number_text(side.value, one.name.unit)
-        for side in (one.baseline, one.side)
+        NOT_AVAILABLE if side.value is None else number_text(side.value, gated.name.unit)
+        for side in (gated.baseline, gated.side)
     )
     return (
-        Leveled(one.verdict.upper(), VERDICT_LEVELS[one.verdict]),
-        one.side.subject.letter,
-        gated_label(one),
+        Leveled(gated.verdict.upper(), VERDICT_LEVELS[gated.verdict]),
+        gated.side.subject.letter,
+        gated_label(gated),
         *values,
-        *gated_cells(one),
+        *gated_cells(gated),
     )
 
 

@@ -36,29 +36,29 @@ _QUOTED = ({"block_kib": 4, "read_pct": 100}, {"block_kib": 4, "read_pct": 0})
 """Cells that are drawn before others."""
 
 
-def pages_per_test(found: Comparison) -> Iterator[Titled]:
+def pages_per_test(comparison: Comparison) -> Iterator[Titled]:
     """All pages of all tests, those of one test behind each other, then what is not drawn and why."""
     left_out: list[tuple[str, str]] = []
-    for test, shown in found.tests:
-        curves = [*_fresh(found, test), *_curves(found, test, shown, left_out)]
+    for test, shown in comparison.tests:
+        curves = [*_fresh(comparison, test), *_curves(comparison, test, shown, left_out)]
         yield from ((f"{shown}: {' and '.join(map(_what, pair))}", pair) for pair in _paired(curves))
-        yield from _response_times(found, test, shown)
-        yield from ((f"{shown}: ratio of every cell", pair) for pair in _paired(list(ratio_maps(found, test))))
+        yield from _response_times(comparison, test, shown)
+        yield from ((f"{shown}: ratio of every cell", pair) for pair in _paired(list(ratio_maps(comparison, test))))
     if left_out:
         yield "Not drawn", (Table(caption="Not drawn", columns=("Figure", "Why"), rows=tuple(left_out)),)
 
 
-def _response_times(found: Comparison, test: str, shown: str) -> Iterator[Titled]:
+def _response_times(comparison: Comparison, test: str, shown: str) -> Iterator[Titled]:
     """Two tails a page, on the first below how even the drives are; a long table has pages of its own."""
-    tails = _tails(found, test)
-    table = consistency_table(found, test, shown, parts_of(found, test))
+    tails = _tails(comparison, test)
+    table = consistency_table(comparison, test, shown, parts_of(comparison, test))
     tables = _table_parts(table) if table else []
     above = tables if tables and len(tables[0].rows) <= _ROWS_ABOVE else []
     for number, pair in enumerate(_paired([figure for _, figure in tails])):
         names = " and ".join(label for label, _ in tails[number * 2 : number * 2 + 2])
         yield f"{shown}: response times of {names}", (*(() if number else above), *pair)
     if not above or not tails:
-        yield from ((f"{shown}: consistency", (one,)) for one in tables)
+        yield from ((f"{shown}: consistency", (table,)) for table in tables)
 
 
 def _table_parts(table: Table) -> list[Table]:
@@ -81,16 +81,16 @@ def _paired(figures: Sequence[Figure]) -> Iterator[tuple[Figure, ...]]:
         yield pair if len(pair) == 1 else tuple(replace(one, beside=True, aspect=HALF_ASPECT) for one in pair)
 
 
-def _curves(found: Comparison, test: str, shown: str, left_out: list[tuple[str, str]]) -> Iterator[Figure]:
+def _curves(comparison: Comparison, test: str, shown: str, left_out: list[tuple[str, str]]) -> Iterator[Figure]:
     """What a test offers to be laid over others, such as IOPS over time, all subjects on its axes."""
-    reports = [(one, test_of(one, test)) for one in in_order(found)]
+    reports = [(one, test_of(one, test)) for one in in_order(comparison)]
     offered = [(one, figure) for one, report in reports if report for figure in report.overlaid()]
     for name in dict.fromkeys(figure.name for _, figure in offered):
         curves = [(one, figure) for one, figure in offered if figure.name == name]
         if reason := _unlike_amounts(curves):
             left_out.append((f"{shown}: {curves[0][1].y_title} over {curves[0][1].x_title}", reason))
         else:
-            yield from _overlaid(found, curves)
+            yield from _overlaid(comparison, curves)
 
 
 def _unlike_amounts(curves: Sequence[tuple[Subject, Figure]]) -> str:
@@ -104,53 +104,53 @@ def _unlike_amounts(curves: Sequence[tuple[Subject, Figure]]) -> str:
     )
 
 
-def _overlaid(found: Comparison, curves: Sequence[tuple[Subject, Figure]]) -> Iterator[Figure]:
+def _overlaid(comparison: Comparison, curves: Sequence[tuple[Subject, Figure]]) -> Iterator[Figure]:
     first = curves[0][1]
     most = max((y for _, figure in curves for y in figure.series[0].y), default=None)
     for begin in range(0, len(curves), CURVES_MAX):
         part = curves[begin : begin + CURVES_MAX]
-        series = tuple(_curve(found, one, figure) for one, figure in part)
+        series = tuple(_curve(comparison, one, figure) for one, figure in part)
         name = f"compare-{first.name}" + (f"-{begin}" if begin else "")
         alt = f"{first.y_title} over {first.x_title.lower()} of {len(part)} drives on the same axes"
         yield replace(first, name=name, alt=alt, series=series, y_most=most)
 
 
-def _curve(found: Comparison, subject: Subject, figure: Figure) -> Series:
-    place = found.subjects.index(subject)
-    apart = subject.letter in found.unlike
+def _curve(comparison: Comparison, subject: Subject, figure: Figure) -> Series:
+    place = comparison.subjects.index(subject)
+    apart = subject.letter in comparison.unlike
     label = f"{subject.title} (apart)" if apart else subject.title
     return replace(figure.series[0], label=label, colour=place, dash="dash" if apart else "solid")
 
 
-def _fresh(found: Comparison, test: str) -> Iterator[Figure]:
+def _fresh(comparison: Comparison, test: str) -> Iterator[Figure]:
     """The first sample of a write saturation against the settled level, or the last sample where there is none."""
-    samples = {one.name.cell: one for one in found.quoted if one.name.test == test and one.name.unit == "IOPS"}
+    samples = {one.name.cell: one for one in comparison.quoted if one.name.test == test and one.name.unit == "IOPS"}
     if FIRST not in samples:
         return
     last = [
         next((entry for entry in ends if entry and entry.side.counts), None)
-        for ends in zip(*(_entries(found, samples.get(cell)) for cell in (SETTLED, LAST)), strict=True)
+        for ends in zip(*(_entries(comparison, samples.get(cell)) for cell in (SETTLED, LAST)), strict=True)
     ]
-    levels = {one.name.cell for one in samples.values() if any(each in last for each in one.entries)}
+    levels = {sample.name.cell for sample in samples.values() if any(each in last for each in sample.entries)}
     label = {frozenset({SETTLED}): "Settled", frozenset({LAST}): "Last sample"}.get(
         frozenset(levels), "Settled or last sample"
     )
     if any(last):
-        yield _bars(found, f"compare-{test}-fresh", label, (_entries(found, samples[FIRST]), last))
+        yield _bars(comparison, f"compare-{test}-fresh", label, (_entries(comparison, samples[FIRST]), last))
 
 
-def _entries(found: Comparison, one: Compared | None) -> Sequence[Entry | None]:
-    return one.entries if one else [None] * len(found.subjects)
+def _entries(comparison: Comparison, number: Compared | None) -> Sequence[Entry | None]:
+    return number.entries if number else [None] * len(comparison.subjects)
 
 
 def _bars(
-    found: Comparison, name: str, last: str, ends: tuple[Sequence[Entry | None], Sequence[Entry | None]]
+    comparison: Comparison, name: str, last: str, ends: tuple[Sequence[Entry | None], Sequence[Entry | None]]
 ) -> Figure:
     series = [
         Series.through(
             [
-                (place * 2.0 + side, each.side.value)
-                for place, each in enumerate(entries)
+                (index * 2.0 + side, each.side.value)
+                for index, each in enumerate(entries)
                 if each and each.side.counts and each.side.value is not None
             ],
             label,
@@ -165,26 +165,28 @@ def _bars(
         x_title="Drive",
         y_title="IOPS",
         series=tuple(one for one in series if one.x),
-        ticks=tuple(Tick(at=place * 2 + 0.5, label=one.letter) for place, one in enumerate(found.subjects)),
+        ticks=tuple(
+            Tick(at=index * 2 + 0.5, label=subject.letter) for index, subject in enumerate(comparison.subjects)
+        ),
     )
 
 
-def _tails(found: Comparison, test: str) -> list[tuple[str, Figure]]:
+def _tails(comparison: Comparison, test: str) -> list[tuple[str, Figure]]:
     """Response times of the same part of every drive over one another, to the maximum."""
     drawn = []
-    for number, (label, curves) in enumerate(parts_of(found, test).items(), 1):
+    for number, (label, curves) in enumerate(parts_of(comparison, test).items(), 1):
         shown = curves[:CURVES_MAX]
         figure = tail_figure(f"compare-{test}-tail-{number}", [(one.title, part.times) for one, part in shown])
         if figure and len(curves) > 1:
-            places = [found.subjects.index(one) for one, part in shown if part.times.io_count]
+            places = [comparison.subjects.index(one) for one, part in shown if part.times.io_count]
             series = tuple(replace(one, colour=places[one.colour]) for one in figure.series)
             drawn.append((label, replace(figure, series=series, x_title=f"{figure.x_title}, {label}")))
     return drawn
 
 
-def parts_of(found: Comparison, test: str) -> dict[str, list[tuple[Subject, Part]]]:
+def parts_of(comparison: Comparison, test: str) -> dict[str, list[tuple[Subject, Part]]]:
     """The parts of a test whose response times are drawn, by name, each with those of every subject that has it."""
-    drawn = [(one, place, part) for one in in_order(found) for place, part in _drawn(test_of(one, test))]
+    drawn = [(one, place, part) for one in in_order(comparison) for place, part in _drawn(test_of(one, test))]
     places = sorted({place for _, place, _ in drawn})[:_PARTS_MAX]
     parts = [[(one, part) for one, at, part in drawn if at == place] for place in places]
     return {_common_label([part for _, part in same]): same for same in parts}
@@ -202,16 +204,16 @@ def _drawn(report: TestReport | None) -> list[tuple[int, Part]]:
     if spread is None:
         return []
     cells = [dict(zip(spread.columns, part.key, strict=True)) for part in spread.parts]
-    quoted = [(place, spread.parts[cells.index(one)]) for place, one in enumerate(_QUOTED) if one in cells]
+    quoted = [(index, spread.parts[cells.index(one)]) for index, one in enumerate(_QUOTED) if one in cells]
     return quoted or list(enumerate(spread.drawn[:_PARTS_MAX]))
 
 
-def in_order(found: Comparison) -> list[Subject]:
+def in_order(comparison: Comparison) -> list[Subject]:
     """The subjects; those of other conditions come last, so that they stand apart."""
-    return sorted(found.subjects, key=lambda one: one.letter in found.unlike)
+    return sorted(comparison.subjects, key=lambda subject: subject.letter in comparison.unlike)
 
 
 def test_of(subject: Subject, test: str) -> TestReport | None:
     """A test of a subject; None where nothing of it may be shown."""
-    found = next((one for one in subject.first.tests if one.prefix == test), None)
-    return None if subject.first.states.get(test, NOT_RUN)[0] in WITHOUT_RESULT else found
+    result = next((one for one in subject.first.tests if one.prefix == test), None)
+    return None if subject.first.states.get(test, NOT_RUN)[0] in WITHOUT_RESULT else result

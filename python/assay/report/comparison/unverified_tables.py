@@ -24,24 +24,26 @@ NOTES = (
 _KEYS = ("Run", "Specification", "Workload", "Figure", "Unit")
 
 
-def unverified_tables(found: Comparison) -> Iterator[Table]:
+def unverified_tables(comparison: Comparison) -> Iterator[Table]:
     """The files, then for each its figures beside those of the subjects, and why some have no ratio."""
-    if not found.unverified:
+    if not comparison.unverified:
         return
-    rows = tuple((one.letter, one.called, one.version, str(one.run_count), "unverified") for one in found.unverified)
+    rows = tuple(
+        (one.letter, one.called, one.version, str(one.run_count), "unverified") for one in comparison.unverified
+    )
     columns = ("", "Results of Iometer", "Version", "Runs", "Level")
     yield Table(caption="Unverified results next to the runs", columns=columns, rows=rows, notes=NOTES)
-    for one in found.unverified:
-        yield from _figures(one, [subject.letter for subject in found.subjects])
+    for one in comparison.unverified:
+        yield from _figures(one, [subject.letter for subject in comparison.subjects])
         yield from _apart(one)
 
 
-def _figures(one: Unverified, letters: list[str]) -> Iterator[Table]:
+def _figures(unverified: Unverified, letters: list[str]) -> Iterator[Table]:
     for begin in range(0, len(letters), COLUMNS_MAX):
         places = range(begin, min(begin + COLUMNS_MAX, len(letters)))
         shown = tuple(letters[place] for place in places)
         which = f" to {shown[0]} - {shown[-1]}" if len(letters) > COLUMNS_MAX else ""
-        ratios = tuple(f"{one.letter} / {letter}" for letter in shown)
+        ratios = tuple(f"{unverified.letter} / {letter}" for letter in shown)
         rows = tuple(
             (
                 *(str(figure.run), printable(figure.spec), figure.load, figure.title, figure.unit),
@@ -49,10 +51,10 @@ def _figures(one: Unverified, letters: list[str]) -> Iterator[Table]:
                 NOT_AVAILABLE if figure.value is None else number_text(figure.value, figure.unit),
                 *(_ratio(figure.entries[place]) for place in places),
             )
-            for figure in one.figures
+            for figure in unverified.figures
         )
-        columns = (*_KEYS, *shown, f"{one.letter} (unverified)", *ratios)
-        yield Table(caption=f"{one.letter}, unverified, next to the runs{which}", columns=columns, rows=rows)
+        columns = (*_KEYS, *shown, f"{unverified.letter} (unverified)", *ratios)
+        yield Table(caption=f"{unverified.letter}, unverified, next to the runs{which}", columns=columns, rows=rows)
 
 
 def _own(figure: OldFigure, entry: Beside) -> str:
@@ -64,13 +66,13 @@ def _ratio(entry: Beside) -> str:
     return "apart" if entry.ratio is None else f"{entry.ratio:.3f}"
 
 
-def _apart(one: Unverified) -> Iterator[Table]:
+def _apart(unverified: Unverified) -> Iterator[Table]:
     reasons = dict.fromkeys(
         (str(figure.run), printable(figure.spec), entry.letter, entry.reason)
-        for figure in one.figures
+        for figure in unverified.figures
         for entry in figure.entries
         if entry.reason
     )
     if reasons:
         columns = ("Run", "Specification", "Compared with", "Why there is no ratio")
-        yield Table(caption=f"{one.letter}, unverified, apart", columns=columns, rows=tuple(reasons))
+        yield Table(caption=f"{unverified.letter}, unverified, apart", columns=columns, rows=tuple(reasons))

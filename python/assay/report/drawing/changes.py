@@ -65,16 +65,16 @@ def changes_picture(changes: Sequence[Change], size: Size) -> tuple[str, list[st
     axis = Axis(low=-low, high=high, log=False, start=left + letters, end=end)
     row = (size.height - (_HEAD + _END) * letters) / max(len(changes), 1)
     plan = _Plan(axis=axis, letters=letters, row=row, left=left, stacked=stacked)
-    rows = (part for place, one in enumerate(changes) for part in _row(plan, place, one))
+    rows = (part for index, change in enumerate(changes) for part in _row(plan, index, change))
     return plan.address(len(changes)), [*_grid(plan, len(changes)), *rows]
 
 
 def _labels(changes: Sequence[Change], letters: float) -> float:
-    return max((text_width(one.label, letters) for one in changes), default=0)
+    return max((text_width(change.label, letters) for change in changes), default=0)
 
 
 def _words(changes: Sequence[Change], letters: float) -> float:
-    return max((text_width(_verdict(one), letters * 1.05) for one in changes), default=0) + letters
+    return max((text_width(_verdict(change), letters * 1.05) for change in changes), default=0) + letters
 
 
 def _is_stacked(changes: Sequence[Change], size: Size) -> bool:
@@ -83,15 +83,15 @@ def _is_stacked(changes: Sequence[Change], size: Size) -> bool:
     return size.width - taken < _PLOT_LEAST * size.letters
 
 
-def _verdict(one: Change) -> str:
+def _verdict(change: Change) -> str:
     """What stands behind a bar. Worked: ``-2.1 %  passed``."""
-    return one.words if one.by is None else f"{one.by * 100:+z.1f} %  {one.words}"
+    return change.words if change.by is None else f"{change.by * 100:+z.1f} %  {change.words}"
 
 
-def _reaches(one: Change) -> tuple[float, float]:
+def _reaches(change: Change) -> tuple[float, float]:
     """How far to the left and to the right something of a row is."""
-    by, reach = one.by or 0.0, one.reach or 0.0
-    return max(one.limit, reach - by), by + reach
+    by, reach = change.by or 0.0, change.reach or 0.0
+    return max(change.limit, reach - by), by + reach
 
 
 def _grid(plan: _Plan, count: int) -> Iterator[str]:
@@ -111,28 +111,28 @@ def _ticks(axis: Axis, letters: float) -> Sequence[Tick]:
     return spaced(named, axis, lambda label: text_width(label, letters), letters)
 
 
-def _row(plan: _Plan, place: int, one: Change) -> Iterator[str]:
+def _row(plan: _Plan, index: int, change: Change) -> Iterator[str]:
     letters, axis = plan.letters, plan.axis
-    y = plan.middle(place)
+    y = plan.middle(index)
     if plan.stacked:
-        yield text((0, y - letters * 0.9), one.label)
+        yield text((0, y - letters * 0.9), change.label)
     else:
-        yield text((plan.left, y + letters * 0.35), one.label, anchor="end")
-    words = text((axis.end + letters, y + letters * 0.35), _verdict(one), kind="d", bold=True)
-    yield group([*_bar(plan, one, y), words], f"v-{one.level}")
-    at = axis.at(_within(axis, -one.limit))
+        yield text((plan.left, y + letters * 0.35), change.label, anchor="end")
+    words = text((axis.end + letters, y + letters * 0.35), _verdict(change), kind="d", bold=True)
+    yield group([*_bar(plan, change, y), words], f"v-{change.level}")
+    at = axis.at(_within(axis, -change.limit))
     yield path(f"M{length(at)} {length(y - letters * 0.7)}v{length(letters * 1.4)}", "a", dash="3 2", width=1.5)
 
 
-def _bar(plan: _Plan, one: Change, y: float) -> Iterator[str]:
+def _bar(plan: _Plan, change: Change, y: float) -> Iterator[str]:
     """From zero to the change, and the ends of its uncertainty."""
-    if one.by is None:
+    if change.by is None:
         return
     axis, half = plan.axis, plan.letters * _BAR / 2
-    ends = sorted((axis.at(0), axis.at(_within(axis, one.by))))
+    ends = sorted((axis.at(0), axis.at(_within(axis, change.by))))
     yield rect(ends[0], y - half, max(ends[1] - ends[0], 1), 2 * half, "f")
-    if one.reach is not None:
-        places = [length(axis.at(_within(axis, one.by + side * one.reach))) for side in (-1, 1)]
+    if change.reach is not None:
+        places = [length(axis.at(_within(axis, change.by + side * change.reach))) for side in (-1, 1)]
         caps = "".join(f"M{x} {length(y - half / 2)}v{length(half)}" for x in places)
         yield path(f"M{places[0]} {length(y)}H{places[1]}{caps}", "l", width=1.6)
 

@@ -138,7 +138,7 @@ def _labels(figure: Figure, rows: Sequence[Series], space: _Space, letters: floa
     columns = [(tick.label, space.seen(tick.at, -_EDGE, 0)) for tick in figure.ticks]
     for label, (x, y) in _apart(columns, letters):
         yield text((x, y + letters * 1.2), label, anchor="end" if space.falls else "start")
-    series = [(one.label, space.seen(space.ends[0], depth, 0)) for depth, one in enumerate(rows)]
+    series = [(row.label, space.seen(space.ends[0], depth, 0)) for depth, row in enumerate(rows)]
     side = 0.4 if space.falls else -0.4
     for label, (x, y) in _apart(series, letters):
         yield text((x + letters * side, y + letters * 0.8), label, anchor="start" if space.falls else "end")
@@ -161,8 +161,8 @@ def _titles(figure: Figure, space: _Space, size: Size) -> Iterator[str]:
     letters = size.letters
     under = size.height - letters * 0.5
     turned = f"; {figure.z_title}: {TURNED_NOTE}" if figure.highest_first else ""
-    for place, line in enumerate(wrapped(f"{figure.y_title}{turned}", size.width, letters)):
-        yield text((0, letters * (1 + 1.25 * place)), line)
+    for index, line in enumerate(wrapped(f"{figure.y_title}{turned}", size.width, letters)):
+        yield text((0, letters * (1 + 1.25 * index)), line)
     if space.falls:
         yield text((space.left, under), figure.x_title)
         yield text((size.width, under), figure.z_title, anchor="end")

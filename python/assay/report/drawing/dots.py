@@ -90,14 +90,14 @@ def dots_picture(figure: Figure, dots: Dots, size: Size) -> tuple[str, list[str]
     """Where the axes are, and the parts of the picture."""
     entries = legend(figure, size)
     plan = _plan(dots, size, entries.below)
-    rows = (part for place, row in enumerate(dots.rows) for part in _row(plan, place, row))
+    rows = (part for index, row in enumerate(dots.rows) for part in _row(plan, index, row))
     return plan.address, [*_grid(plan), *_heads(plan), *rows, *legend_parts(entries, size, 0)]
 
 
 def _plan(dots: Dots, size: Size, below: float) -> _Plan:
     letters, columns = size.letters, _columns(dots, size)
     left = columns[0].right + letters if columns else letters * 0.6
-    taken = sum(_width(one, letters) for one in columns[1:])
+    taken = sum(_width(column, letters) for column in columns[1:])
     border = _BORDER * letters if any(_is_beyond(dots, dot) for row in dots.rows for dot in row.dots) else 0
     high = max([1.0, *(dot.at for row in dots.rows for dot in row.dots if dot.at)])
     end = size.width - taken - letters * 1.4
@@ -112,23 +112,23 @@ def _columns(dots: Dots, size: Size) -> tuple[_Column, ...]:
     order = ("order", tuple(row.order for row in dots.rows))
     behind = ("behind", tuple(row.behind for row in dots.rows))
     for words, more in itertools.product((True, False), ((order, behind), (order,), ())):
-        found = _placed(dots, size, more, words=words)
-        room = size.width - found[0].right - sum(_width(one, size.letters) for one in found[1:])
+        columns = _placed(dots, size, more, words=words)
+        room = size.width - columns[0].right - sum(_width(column, size.letters) for column in columns[1:])
         if room >= _PLOT_LEAST * size.letters:
-            return found
+            return columns
     return ()
 
 
 def _placed(dots: Dots, size: Size, more: Sequence[tuple[str, tuple[str, ...]]], *, words: bool) -> tuple[_Column, ...]:
     labels = tuple(row.label for row in dots.rows)
-    widest = max((text_width(one, size.letters) for one in labels), default=0)
+    widest = max((text_width(label, size.letters) for label in labels), default=0)
     named = _Column(title="", texts=labels, kinds=_plain(labels), right=widest)
     values = [_values(dots, series, words=words) for series in range(len(dots.letters))]
     others = [_Column(title=title, texts=texts, kinds=_plain(texts), right=0) for title, texts in more]
     placed, right = [], size.width
-    for one in reversed((*values, *others)):
-        placed.append(replace(one, right=right))
-        right -= _width(one, size.letters)
+    for other in reversed((*values, *others)):
+        placed.append(replace(other, right=right))
+        right -= _width(other, size.letters)
     return (named, *reversed(placed))
 
 
@@ -137,9 +137,9 @@ def _plain(texts: tuple[str, ...]) -> tuple[_Kind, ...]:
 
 
 def _values(dots: Dots, series: int, *, words: bool) -> _Column:
-    found = [row.dots[series] for row in dots.rows]
-    texts = tuple(_printed(one, si if words else brief, words=words) for one in found)
-    kinds = tuple(_kind(one) for one in found)
+    values = [row.dots[series] for row in dots.rows]
+    texts = tuple(_printed(value, si if words else brief, words=words) for value in values)
+    kinds = tuple(_kind(value) for value in values)
     return _Column(title=dots.letters[series], texts=texts, kinds=kinds, right=0, series=series)
 
 
@@ -174,8 +174,8 @@ def _heads(plan: _Plan) -> Iterator[str]:
     y = plan.letters * 1.1
     for tick in _ticks(plan):
         yield text((plan.axis.at(tick.at), y), tick.label, anchor="middle", kind="t soft")
-    for one in plan.columns[1:]:
-        yield text((one.right, y), one.title, anchor="end", bold=one.series is not None)
+    for column in plan.columns[1:]:
+        yield text((column.right, y), column.title, anchor="end", bold=column.series is not None)
 
 
 def _ticks(plan: _Plan) -> list[Tick]:
@@ -190,8 +190,8 @@ def _ticks(plan: _Plan) -> list[Tick]:
     return kept
 
 
-def _row(plan: _Plan, place: int, row: DotRow) -> Iterator[str]:
-    y, letters = plan.middle(place), plan.letters
+def _row(plan: _Plan, index: int, row: DotRow) -> Iterator[str]:
+    y, letters = plan.middle(index), plan.letters
     yield from _line(plan, row, y)
     for series, dot in enumerate(row.dots):
         if dot.at is not None:
@@ -200,7 +200,7 @@ def _row(plan: _Plan, place: int, row: DotRow) -> Iterator[str]:
     if plan.columns:
         for column in plan.columns:
             at = (column.right, y + letters * 0.2)
-            yield _written(at, column.texts[place], column.kinds[place], anchor="end")
+            yield _written(at, column.texts[index], column.kinds[index], anchor="end")
     else:
         yield text((0, y - letters * 1.55), row.label)
         yield from _below(plan, row, y + letters * 1.5)
@@ -250,9 +250,9 @@ def _named(plan: _Plan, row: DotRow, y: float) -> Iterator[str]:
 def _below(plan: _Plan, row: DotRow, y: float) -> Iterator[str]:
     """The values of a row as a line, each behind its letter."""
     step = plan.width / max(len(row.dots), 1)
-    for place, (dot, letter) in enumerate(zip(row.dots, plan.dots.letters, strict=True)):
+    for index, (dot, letter) in enumerate(zip(row.dots, plan.dots.letters, strict=True)):
         shown = f"{letter} {_printed(dot, brief, words=False)}"
-        yield _written((place * step, y), shown, _kind(dot), anchor="start")
+        yield _written((index * step, y), shown, _kind(dot), anchor="start")
 
 
 def _written(at: Point, words: str, kind: _Kind, anchor: Anchor) -> str:

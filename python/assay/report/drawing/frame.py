@@ -84,8 +84,8 @@ def _offered(figure: Figure, axis: Axis, letters: float) -> tuple[Tick, ...]:
 
 def _overhang(figure: Figure, axis: Axis, letters: float) -> float:
     """What the last label across needs beyond the axis."""
-    found = _offered(figure, axis, letters)
-    over = max((axis.at(tick.at) + text_width(tick.label, letters) / 2 - axis.end for tick in found), default=0)
+    result = _offered(figure, axis, letters)
+    over = max((axis.at(tick.at) + text_width(tick.label, letters) / 2 - axis.end for tick in result), default=0)
     return max(min(over, 4 * letters), letters * 0.8)
 
 
@@ -146,6 +146,6 @@ def _grid(found: Frame) -> str:
 
 
 def _stacked(lines: Sequence[str], x: float, y: float, letters: float, anchor: str) -> Iterator[str]:
-    for place, line in enumerate(lines):
-        at = (x, y + place * letters * _LINE)
+    for index, line in enumerate(lines):
+        at = (x, y + index * letters * _LINE)
         yield text(at, line, anchor="middle" if anchor == "middle" else "start")

@@ -45,14 +45,14 @@ _ALIKE = 1e-3
 INK = "#111111"
 
 
-def heat_parts(found: Frame, heat: Heat) -> Iterator[str]:
+def heat_parts(frame: Frame, heat: Heat) -> Iterator[str]:
     """The fields, and their texts in the colour that shows on each."""
     values = field_values(heat)
     colours = coloured(values, heat.reach)
     if heat.texts:
-        yield from _fields(found, heat, colours)
+        yield from _fields(frame, heat, colours)
     else:
-        yield _raster(found, heat, colours)
+        yield _raster(frame, heat, colours)
 
 
 def field_values(heat: Heat) -> NDArray[np.float64]:
@@ -97,18 +97,18 @@ def _hex(colour: Sequence[int] | NDArray[np.uint8]) -> str:
     return "#" + "".join(f"{int(part):02x}" for part in colour[:3])
 
 
-def _fields(found: Frame, heat: Heat, colours: NDArray[np.uint8]) -> Iterator[str]:
+def _fields(frame: Frame, heat: Heat, colours: NDArray[np.uint8]) -> Iterator[str]:
     """Rectangles, then the texts on dark, bright and empty ones."""
-    across, up = [found.x.at(edge) for edge in heat.x_edges], [found.y.at(edge) for edge in heat.y_edges]
-    letters = _fitting(heat, across, found.letters)
+    across, up = [frame.x.at(edge) for edge in heat.x_edges], [frame.y.at(edge) for edge in heat.y_edges]
+    letters = _fitting(heat, across, frame.letters)
     texts: dict[str, list[str]] = {'class="t"': [], f'fill="{INK}"': [], 'fill="#ffffff"': []}
     for row, words in enumerate(heat.texts):
-        for column, one in enumerate(words):
+        for column, word in enumerate(words):
             left, right, low, high = across[column], across[column + 1], up[row], up[row + 1]
             yield _field((left, high, right, low), colours[row, column])
             place = f'x="{length((left + right) / 2)}" y="{length((low + high) / 2 + letters * 0.35)}"'
-            if one:
-                texts[_ink(colours[row, column])].append(f"<text {place}>{escape(one)}</text>")
+            if word:
+                texts[_ink(colours[row, column])].append(f"<text {place}>{escape(word)}</text>")
     for look, written in texts.items():
         yield f'<g {look} text-anchor="middle" font-size="{length(letters)}">{"".join(written)}</g>' if written else ""
 
@@ -133,15 +133,15 @@ def _fitting(heat: Heat, across: Sequence[float], letters: float) -> float:
     return max(min(letters, letters * room / widest), letters * 2 / 3) if widest else letters
 
 
-def _raster(found: Frame, heat: Heat, colours: NDArray[np.uint8]) -> str:
+def _raster(frame: Frame, heat: Heat, colours: NDArray[np.uint8]) -> str:
     """All fields as one picture of dots, each of which shows the field that it lies in."""
     columns, rows = (
-        _nearest(found.x, heat.x_edges, _DOTS[0]),
-        _nearest(found.y, heat.y_edges, _DOTS[1]),
+        _nearest(frame.x, heat.x_edges, _DOTS[0]),
+        _nearest(frame.y, heat.y_edges, _DOTS[1]),
     )
     dots = colours[rows[::-1]][:, columns]
     packed = base64.b64encode(_png(dots)).decode("ascii")
-    sides = (found.x.start, found.y.end, found.x.end - found.x.start, found.y.start - found.y.end)
+    sides = (frame.x.start, frame.y.end, frame.x.end - frame.x.start, frame.y.start - frame.y.end)
     look = 'preserveAspectRatio="none" image-rendering="pixelated"'
     return f'<image {_sides(sides)} {look} href="data:image/png;base64,{packed}"/>'
 
@@ -176,8 +176,8 @@ def scale_parts(heat: Heat, left: float, right: float, top: float, letters: floa
     yield text((left, top + letters * 0.9), heat.colour_title)
     axis = Axis(low=ends[0], high=ends[1], log=True, start=begin, end=right - letters)
     step = (axis.end - axis.start) / _SCALE_STEPS
-    for place, colour in enumerate(_at(np.linspace(0, 1, _SCALE_STEPS))):
-        box = (begin + place * step, top, step + 0.4, letters)
+    for index, colour in enumerate(_at(np.linspace(0, 1, _SCALE_STEPS))):
+        box = (begin + index * step, top, step + 0.4, letters)
         yield f'<rect fill="{_hex(colour)}" {_sides(box)}/>'
     ticks = labelled_ticks(*ends, most=max(int((axis.end - axis.start) / (4 * letters)), 3))
     for tick in spaced(ticks, axis, lambda label: text_width(label, letters), letters * 0.6):

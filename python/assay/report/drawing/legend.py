@@ -49,7 +49,7 @@ def legend(figure: Figure, size: Size) -> Legend:
     title = figure.legend_title
     if not entries or (len(entries) == 1 and figure.small):
         return Legend(title="", entries=(), rows=(), letters=letters, right=0, below=0)
-    widest = max(*(width(one, letters) for one in entries), text_width(title, letters)) + letters
+    widest = max(*(width(entry, letters) for entry in entries), text_width(title, letters)) + letters
     beside = size.beside and not (figure.narrow or figure.beside) and widest <= size.width * _BESIDE_SHARE
     tall = (len(entries) + bool(title)) * _LINE * letters <= size.height
     if beside and tall:
@@ -106,18 +106,18 @@ def legend_parts(found: Legend, size: Size, left: float) -> Iterator[str]:
         x, y = size.width - found.right + letters, letters * 2.2
         if found.title:
             yield text((x, y), found.title)
-        for place, entry in enumerate(found.entries, bool(found.title)):
-            yield from _entry(entry, x, y + place * _LINE * letters, letters)
+        for index, entry in enumerate(found.entries, bool(found.title)):
+            yield from _entry(entry, x, y + index * _LINE * letters, letters)
         return
     y = size.height - found.below + letters * 1.2
     widest = max(sum(width(entry, letters) + _APART * letters for entry in row) for row in found.rows)
     begin = left if left + widest <= size.width + letters * _APART else 0
     if found.title:
         yield text((begin, y), found.title)
-    for place, row in enumerate(found.rows, bool(found.title)):
+    for index, row in enumerate(found.rows, bool(found.title)):
         x = begin
         for entry in row:
-            yield from _entry(entry, x, y + place * _LINE * letters, letters)
+            yield from _entry(entry, x, y + index * _LINE * letters, letters)
             x += width(entry, letters) + _APART * letters
 
 

@@ -26,52 +26,52 @@ _BAR_SHARE = 0.6
 """Of the distance of two bars."""
 
 
-def plane_parts(found: Frame, clip: str) -> Iterator[str]:
+def plane_parts(frame: Frame, clip: str) -> Iterator[str]:
     """Every series, those that others hide wider."""
-    figure = found.figure
+    figure = frame.figure
     covered = figure.covered
-    for place, series in enumerate(figure.series):
+    for index, series in enumerate(figure.series):
         if series.x:
-            times = COVERED_TIMES if place in covered else 1
-            yield group(_series(found, series, times), series_class(series.colour), clip=clip)
+            times = COVERED_TIMES if index in covered else 1
+            yield group(_series(frame, series, times), series_class(series.colour), clip=clip)
 
 
-def window(found: Frame) -> str:
+def window(frame: Frame) -> str:
     """The measurement window, which lies behind all; nothing where there is none."""
-    span = found.figure.span
+    span = frame.figure.span
     if not span:
         return ""
-    ends = sorted(min(max(found.x.at(at), found.x.start), found.x.end) for at in span)
-    return rect(ends[0], found.y.end, ends[1] - ends[0], found.y.start - found.y.end, "w")
+    ends = sorted(min(max(frame.x.at(at), frame.x.start), frame.x.end) for at in span)
+    return rect(ends[0], frame.y.end, ends[1] - ends[0], frame.y.start - frame.y.end, "w")
 
 
-def _series(found: Frame, series: Series, times: float) -> Iterator[str]:
-    letters, points = found.letters, _points(found, series)
+def _series(frame: Frame, series: Series, times: float) -> Iterator[str]:
+    letters, points = frame.letters, _points(frame, series)
     if series.mark:
         yield path(markers(points, series.colour, letters * _MARK_RADIUS), "k")
         return
     # A line needs two points; one is shown by its marker.
     if "lines" in series.mode and len(points) > 1:
-        yield from _line(found, series, points, letters * _WIDTH * times)
+        yield from _line(frame, series, points, letters * _WIDTH * times)
     if series.dense:
         yield path(_dots(points, letters * _DENSE_RADIUS), "d")
     elif "markers" in series.mode or len(points) == 1:
         yield path(markers(points, series.colour, letters * _RADIUS * times), "m")
 
 
-def _line(found: Frame, series: Series, points: Sequence[Point], width: float) -> Iterator[str]:
+def _line(frame: Frame, series: Series, points: Sequence[Point], width: float) -> Iterator[str]:
     if series.filled:
-        ground = found.y.start
+        ground = frame.y.start
         area = [(points[0][0], ground), *thinned(points), (points[-1][0], ground)]
         yield path(f"{polyline(area)}Z", "f")
-    yield path(polyline(thinned(points)), "l", dash=dash_of(found.figure, series), width=width)
+    yield path(polyline(thinned(points)), "l", dash=dash_of(frame.figure, series), width=width)
 
 
-def _points(found: Frame, series: Series) -> list[Point]:
+def _points(frame: Frame, series: Series) -> list[Point]:
     pairs = zip(series.x, series.y, strict=True)
-    logs = (found.x.log, found.y.log)
+    logs = (frame.x.log, frame.y.log)
     # A logarithmic axis has no place for zero.
-    return [(found.x.at(x), found.y.at(y)) for x, y in pairs if (x > 0 or not logs[0]) and (y > 0 or not logs[1])]
+    return [(frame.x.at(x), frame.y.at(y)) for x, y in pairs if (x > 0 or not logs[0]) and (y > 0 or not logs[1])]
 
 
 def thinned(points: Sequence[Point]) -> list[Point]:
@@ -98,18 +98,18 @@ def _dots(points: Sequence[Point], radius: float) -> str:
     return "".join(f"M{length(x - radius)} {length(y - radius)}h{side}v{side}h-{side}Z" for x, y in places)
 
 
-def bar_parts(found: Frame) -> Iterator[str]:
+def bar_parts(frame: Frame) -> Iterator[str]:
     """A bar from zero for each point, with its value above it where all of them fit."""
-    figure, ground = found.figure, found.y.at(0)
-    half = (found.x.at(1) - found.x.at(0)) * _BAR_SHARE / 2
+    figure, ground = frame.figure, frame.y.at(0)
+    half = (frame.x.at(1) - frame.x.at(0)) * _BAR_SHARE / 2
     for series in figure.series:
-        bars = [(found.x.at(x) - half, found.y.at(y)) for x, y in zip(series.x, series.y, strict=True)]
+        bars = [(frame.x.at(x) - half, frame.y.at(y)) for x, y in zip(series.x, series.y, strict=True)]
         drawn = (rect(left, top, 2 * half, ground - top, "b") for left, top in bars)
         yield group(drawn, series_class(series.colour))
-    room = (found.x.at(1) - found.x.at(0)) - found.letters * 0.4
+    room = (frame.x.at(1) - frame.x.at(0)) - frame.letters * 0.4
     values = [(x, y) for series in figure.series for x, y in zip(series.x, series.y, strict=True)]
-    for (x, y), words in zip(values, _bar_texts(figure, room, found.letters), strict=False):
-        yield text((found.x.at(x), found.y.at(y) - found.letters * 0.35), words, anchor="middle")
+    for (x, y), words in zip(values, _bar_texts(figure, room, frame.letters), strict=False):
+        yield text((frame.x.at(x), frame.y.at(y) - frame.letters * 0.35), words, anchor="middle")
 
 
 def _bar_texts(figure: Figure, room: float, letters: float) -> list[str]:

@@ -69,25 +69,25 @@ def _drawn(figure: Figure, size: Size, name: str) -> tuple[str, list[str]]:
     if figure.heat:
         return _heat(figure, figure.heat, size)
     entries = legend(figure, size)
-    found = frame(figure, size, right=entries.right, below=entries.below)
+    result = frame(figure, size, right=entries.right, below=entries.below)
     clip = f"{name}-c"
-    drawn = bar_parts(found) if figure.kind == "bars" else plane_parts(found, clip if _is_cut(figure) else "")
-    bounds = _clip(found.x.start, found.y.end, found.x.end, found.y.start, clip) if _is_cut(figure) else ""
-    return address(found.x, found.y), [
+    drawn = bar_parts(result) if figure.kind == "bars" else plane_parts(result, clip if _is_cut(figure) else "")
+    bounds = _clip(result.x.start, result.y.end, result.x.end, result.y.start, clip) if _is_cut(figure) else ""
+    return address(result.x, result.y), [
         bounds,
-        window(found),
-        *frame_parts(found),
+        window(result),
+        *frame_parts(result),
         *drawn,
-        *legend_parts(entries, size, found.x.start),
+        *legend_parts(entries, size, result.x.start),
     ]
 
 
 def _heat(figure: Figure, heat: Heat, size: Size) -> tuple[str, list[str]]:
     below = 0.0 if heat.texts else _SCALE_LETTERS * size.letters
-    found = frame(figure, size, below=below, title=heat.colour_title if heat.texts else "")
-    parts: Iterator[str] = heat_parts(found, heat)
-    scale = () if heat.texts else scale_parts(heat, found.x.start, found.x.end, size.height - below, size.letters)
-    return address(found.x, found.y), [*parts, *frame_parts(found, grid=False), *scale]
+    result = frame(figure, size, below=below, title=heat.colour_title if heat.texts else "")
+    parts: Iterator[str] = heat_parts(result, heat)
+    scale = () if heat.texts else scale_parts(heat, result.x.start, result.x.end, size.height - below, size.letters)
+    return address(result.x, result.y), [*parts, *frame_parts(result, grid=False), *scale]
 
 
 def _is_cut(figure: Figure) -> bool:

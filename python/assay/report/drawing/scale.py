@@ -149,9 +149,9 @@ def spaced(ticks: Iterable[Tick], axis: Axis, extent: Callable[[str], float], ga
     listed = sorted(ticks, key=lambda tick: tick.at)
     kept: list[Tick] = []
 
-    def clear(one: Tick, other: Tick) -> bool:
-        apart = abs(axis.at(one.at) - axis.at(other.at))
-        return apart >= (extent(one.label) + extent(other.label)) / 2 + gap
+    def clear(tick: Tick, other: Tick) -> bool:
+        apart = abs(axis.at(tick.at) - axis.at(other.at))
+        return apart >= (extent(tick.label) + extent(other.label)) / 2 + gap
 
     for tick in (*listed[-1:], *listed[:-1]):
         if all(clear(tick, other) for other in kept):

@@ -19,10 +19,10 @@ def spread_out(wanted: Sequence[float], widths: Sequence[float], gap: float, end
     for place in order:
         offsets.append(offset + widths[place] / 2)
         offset += widths[place] + gap
-    found = _rising([wanted[place] - own for place, own in zip(order, offsets, strict=True)])
+    result = _rising([wanted[place] - own for place, own in zip(order, offsets, strict=True)])
     last = ends[1] - offset + gap
     placed = [0.0] * len(wanted)
-    for place, own, start in zip(order, offsets, found, strict=True):
+    for place, own, start in zip(order, offsets, result, strict=True):
         placed[place] = max(min(start, last), ends[0]) + own
     return placed
 

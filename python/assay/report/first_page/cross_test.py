@@ -43,7 +43,7 @@ def cross_insights(run: StoredRun, tests: Sequence[TestReport]) -> Iterator[Insi
         yield from one.once("beside", partial(_of_test, one))
     yield from _claims(run, tests)
     yield from _baseline(run, tests)
-    judged = [one for one in tests if not missed_steady_state(one.test)]
+    judged = [test for test in tests if not missed_steady_state(test.test)]
     rates = [(one, rate) for one in judged for rate in one.rates()]
     yield from _depths(rates)
     yield from _orders(rates)
@@ -59,12 +59,12 @@ def _beside(report: TestReport) -> Iterator[Insight]:
     label, test = (report.label,), report.test
     if reason := withheld_reason(test):
         yield Insight(kind="withheld", values={"test": report.label, "reason": reason, "share": 1.0}, tests=label)
-    if (found := disturbed_count(test)) and found[0]:
-        count, of = found
+    if (result := disturbed_count(test)) and result[0]:
+        count, of = result
         worst = host_late_ns_max(test) / MILLISECOND_NS or None
         values = {"count": count, "of": of, "share": count / of, "worst_ms": worst}
         yield Insight(kind="host-interference", values=values, tests=label)
-    if share := max((one.measured or 0.0 for one in unwritten_reads(test)), default=0.0):
+    if share := max((unwritten_read.measured or 0.0 for unwritten_read in unwritten_reads(test)), default=0.0):
         yield Insight(kind="unwritten-reads", values={"share": share}, tests=label)
 
 
@@ -95,22 +95,22 @@ def missed_insight(held: str, failed: int, of: int, undecided: int, worst: Misse
     )
 
 
-def _short(one: HeldClaim) -> float:
+def _short(held_claim: HeldClaim) -> float:
     """How far a claim is missed, as a ratio."""
-    ratio = (one.measured or 0.0) / one.claimed if one.claimed else 1.0
-    return ratio if one.unit == "ms" else 1 / ratio if ratio else inf
+    ratio = (held_claim.measured or 0.0) / held_claim.claimed if held_claim.claimed else 1.0
+    return ratio if held_claim.unit == "ms" else 1 / ratio if ratio else inf
 
 
 def _baseline(run: StoredRun, tests: Sequence[TestReport]) -> Iterator[Insight]:
     """How many numbers are worse than in the baseline, and by how much the worst."""
-    found = held_to_baseline(run, tests)
-    worse = [one for one in found if one.worse > 0]
+    result = held_to_baseline(run, tests)
+    worse = [one for one in result if one.worse > 0]
     if worse:
         worst = max(worse, key=lambda one: one.worse)
         values = {
             "worse": len(worse),
-            "of": len(found),
-            "better": sum(one.worse < 0 for one in found) or None,
+            "of": len(result),
+            "better": sum(one.worse < 0 for one in result) or None,
             "worst": worst.worse,
             "name": worst.name,
         }
@@ -119,35 +119,35 @@ def _baseline(run: StoredRun, tests: Sequence[TestReport]) -> Iterator[Insight]:
 
 def _depths(rates: Sequence[_Tested]) -> Iterator[Insight]:
     """Accesses that several tests measured at different depths, where the deepest brings no more than the first."""
-    closed = sorted(rates, key=lambda found: (_kind(found[1]), found[1].outstanding))
+    closed = sorted(rates, key=lambda rate: (_kind(rate[1]), rate[1].outstanding))
     for _, same in groupby(closed, key=lambda found: _kind(found[1])):
         found = {rate.outstanding: (report, rate) for report, rate in same}
         if len(found) > 1:
             depths = [(depth, rate.iops, None) for depth, (_, rate) in found.items()]
             labels = tuple(dict.fromkeys(report.label for report, _ in found.values()))
             (_, first), *_ = found.values()
-            yield from (_at(one, labels) for one in depth_insights(_subject(first), depths))
+            yield from (_at(depth_insight, labels) for depth_insight in depth_insights(_subject(first), depths))
 
 
 def _orders(rates: Sequence[_Tested]) -> Iterator[Insight]:
     """How much more large transfers move in order than at random places, most of each direction."""
-    random = [one for one in rates if one[1].order == "RND"]
-    ordered = [one for one in rates if one[1].order == "SEQ"]
+    random = [rate for rate in rates if rate[1].order == "RND"]
+    ordered = [rate for rate in rates if rate[1].order == "SEQ"]
     for (near, slow), (far, fast) in product(random, ordered):
         if _kind(slow)[1:] == _kind(fast)[1:] and slow.iops:
             times = fast.mb_per_s / slow.mb_per_s
             depths = (fast.outstanding, slow.outstanding) if fast.outstanding != slow.outstanding else (None, None)
-            found = insight("sequential-gain", _subject(fast), times=times, depth=depths[0], other_depth=depths[1])
-            yield _at(found, (far.label, near.label))
+            orders = insight("sequential-gain", _subject(fast), times=times, depth=depths[0], other_depth=depths[1])
+            yield _at(orders, (far.label, near.label))
 
 
 def _disagreeing(tests: Sequence[TestReport]) -> Iterator[Insight]:
     """Numbers of one claim that two tests measured and that lie apart. Worked: 100 and 60 IOPS -> 40 %."""
-    found = [
-        (one.claim, report, float(one.value))
-        for report in tests for one in report.measures if one.quoted and one.claim and one.value
+    result = [
+        (measure.claim, report, float(measure.value))
+        for report in tests for measure in report.measures if measure.quoted and measure.claim and measure.value
     ]  # fmt: skip
-    for (claim, one, first), (other, two, second) in combinations(found, 2):
+    for (claim, one, first), (other, two, second) in combinations(result, 2):
         if claim == other and one is not two:
             apart = 1 - min(first, second) / max(first, second)
             values = {"first": one.label, "second": two.label, "apart": apart, "conditions": _conditions(one, two)}
@@ -167,9 +167,9 @@ _CLAIMS = {
 }
 
 
-def _conditions(one: TestReport, two: TestReport) -> str | None:
+def _conditions(test_report: TestReport, two: TestReport) -> str | None:
     """In which conditions beside the demand two tests differ; None where in none."""
-    pairs = zip(_conditions_of(one), _conditions_of(two), strict=True)
+    pairs = zip(_conditions_of(test_report), _conditions_of(two), strict=True)
     apart = [f"{name} {first} and {second}" for (name, first), (_, second) in pairs if first != second]
     return "; ".join(apart) or None
 

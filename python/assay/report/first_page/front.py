@@ -38,7 +38,7 @@ class Front:
     @property
     def figures(self) -> tuple[MainFigure, ...]:
         """All figures, each once."""
-        return (*self.summary.figures, *(figure for one in self.tests for figure in one.figures))
+        return (*self.summary.figures, *(figure for test in self.tests for figure in test.figures))
 
     @property
     def alone(self) -> TestPage | None:
@@ -49,7 +49,7 @@ class Front:
     def anchors(self) -> dict[str, str]:
         """The address of each test's page by the label of the test; none of a test that has no page of its own."""
         pages = () if self.alone else self.tests
-        return {label: one.anchor for one in pages for label in one.labels}
+        return {label: page.anchor for page in pages for label in page.labels}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,14 +73,14 @@ def report_front(run: StoredRun, reports: Sequence[TestReport], held: Held | Non
     Worked: a client suite -> a summary and four pages of tests, none of which has a figure of the summary.
     """
     run_summary = summarise_run(run, reports, held)
-    tested = [_tested(report, one) for report, one in zip(reports, run_summary.tests, strict=True)]
+    tested = [_tested(report, test) for report, test in zip(reports, run_summary.tests, strict=True)]
     summary = summary_page(run_summary, [figure for one in tested for figure in one.figures])
     said = [one for _, one in run_summary.said]
     pages = [*test_pages(tested, summary.figures, said, run_summary.claims)]
-    anchors = unique(one.anchor for one in pages)
+    anchors = unique(page.anchor for page in pages)
     return Front(
         summary=summary,
-        tests=tuple(replace(one, anchor=anchor) for one, anchor in zip(pages, anchors, strict=True)),
+        tests=tuple(replace(page, anchor=anchor) for page, anchor in zip(pages, anchors, strict=True)),
         method=method_page(run, reports),
     )
 
@@ -95,5 +95,7 @@ def _tested(report: TestReport, summary: TestSummary) -> Tested:
     """A test with its figures and tables; without any where its results are withheld."""
     if report.withheld:
         return Tested(summary=summary, sheet=report.sheet, figures=(), tables=())
-    figures = tuple(replace(one, figure=replace(one.figure, reading="")) for one in report.main_figures())
+    figures = tuple(
+        replace(main_figure, figure=replace(main_figure.figure, reading="")) for main_figure in report.main_figures()
+    )
     return Tested(summary=summary, sheet=report.sheet, figures=figures, tables=tuple(report.tables("")))

@@ -46,13 +46,13 @@ def insights_of_test(report: TestReport) -> tuple[Insight, ...]:
     return report.once("insights", found)[:TEST_MAX]
 
 
-def run_said(run: StoredRun, tests: Sequence[TestReport], found: Sequence[Insight]) -> tuple[Spoken, ...]:
+def run_said(run: StoredRun, tests: Sequence[TestReport], insights: Sequence[Insight]) -> tuple[Spoken, ...]:
     """What a run says, gravest first, each behind the labels of its tests, none of all; at most five.
 
-    found : its insights. What leads is what the drive is good for, where nothing is worse than a fact.
+    insights : its insights. What leads is what the drive is good for, where nothing is worse than a fact.
     """
-    lines = [(one.tests, said(one)) for one in found]
-    first = _lead(run, tests, found)
+    lines = [(insight.tests, said(insight)) for insight in insights]
+    first = _lead(run, tests, insights)
     leads = [line for line in lines if line[1] == first] or ([((), first)] if first else [])
     return tuple([*leads, *(line for line in lines if line not in leads)][:RUN_MAX])
 
@@ -63,22 +63,26 @@ def run_sentences(run: StoredRun, tests: Sequence[TestReport]) -> tuple[tuple[st
     return tuple((", ".join(labels) or ALL_TESTS, in_words(one)) for labels, one in spoken)
 
 
-def further_said(found: Sequence[Insight], report: TestReport) -> tuple[Coded, ...]:
-    """The insights of one of several tests that the run does not say already; at most three. found : of the run."""
-    shown = {(one.kind, label) for one in found for label in one.tests}
+def further_said(insights: Sequence[Insight], report: TestReport) -> tuple[Coded, ...]:
+    """The insights of one of several tests that the run does not say already; at most three. insights : of the run."""
+    shown = {(insight.kind, label) for insight in insights for label in insight.tests}
     own = (one for one in insights_of_test(report) if (one.kind, report.label) not in shown)
     return tuple(map(said, own))
 
 
 def labelled(report: TestReport) -> tuple[Insight, ...]:
     """The insights of a test, with its label."""
-    return report.once("labelled", lambda: tuple(replace(one, tests=(report.label,)) for one in report.insights()))
+    return report.once(
+        "labelled", lambda: tuple(replace(insight, tests=(report.label,)) for insight in report.insights())
+    )
 
 
-def _lead(run: StoredRun, tests: Sequence[TestReport], found: Sequence[Insight]) -> Coded | None:
+def _lead(run: StoredRun, tests: Sequence[TestReport], insights: Sequence[Insight]) -> Coded | None:
     """What the sentence of a run says: the gravest, else what bounds it, else what the drive is good for."""
-    bounded = next((said(one) for one in found if one.values.get("link") or KINDS[one.kind].leads), None)
-    return lead(found, bounded or strength(run, tests))
+    bounded = next(
+        (said(insight) for insight in insights if insight.values.get("link") or KINDS[insight.kind].leads), None
+    )
+    return lead(insights, bounded or strength(run, tests))
 
 
 def strength(run: StoredRun, tests: Sequence[TestReport]) -> Coded | None:
@@ -86,7 +90,7 @@ def strength(run: StoredRun, tests: Sequence[TestReport]) -> Coded | None:
 
     Worked: sequential reads of 150 MB/s at a link of 300 -> ``SEQ 128KiB R: 150 MB/s, 50 % of its link``.
     """
-    known = [one for report in tests for one in report.measures if one.quoted and one.value]
+    known = [measure for report in tests for measure in report.measures if measure.quoted and measure.value]
     moved, link = [one for one in known if one.unit == "MB/s"], link_mb_per_s(run)
     if moved and link:
         most = max(moved, key=lambda one: float(one.value or 0))
@@ -96,10 +100,10 @@ def strength(run: StoredRun, tests: Sequence[TestReport]) -> Coded | None:
     return _good_for(first, None) if first else None
 
 
-def _good_for(one: Measure, share: float | None) -> Coded:
-    return coded("good-for", name=one.printed, value=quantity(one.value, one.unit), share=share)
+def _good_for(measure: Measure, share: float | None) -> Coded:
+    return coded("good-for", name=measure.printed, value=quantity(measure.value, measure.unit), share=share)
 
 
-def sentences(found: Sequence[Insight]) -> tuple[str, ...]:
+def sentences(insights: Sequence[Insight]) -> tuple[str, ...]:
     """Insights as sentences."""
-    return tuple(in_words(said(one)) for one in found)
+    return tuple(in_words(said(insight)) for insight in insights)

@@ -56,15 +56,17 @@ def limit_strip(held: Held | None) -> LimitStrip | None:
     )
 
 
-def _view(one: HeldNumber) -> LimitView:
-    bound = coded("bound-least" if one.is_least else "bound-most", bound=_number(one.bound, one.unit))
-    value = _number(one.value, one.unit)
+def _view(held_number: HeldNumber) -> LimitView:
+    bound = coded(
+        "bound-least" if held_number.is_least else "bound-most", bound=_number(held_number.bound, held_number.unit)
+    )
+    value = _number(held_number.value, held_number.unit)
     return LimitView(
-        name=one.name,
+        name=held_number.name,
         value=text(value) if value else "n/a",
         bound=text(bound),
-        outcome=_WORDS[one.outcome],
-        level=_LEVELS[one.outcome],
+        outcome=_WORDS[held_number.outcome],
+        level=_LEVELS[held_number.outcome],
     )
 
 

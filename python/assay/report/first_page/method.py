@@ -48,8 +48,8 @@ def method_page(run: StoredRun, tests: Sequence[TestReport]) -> MethodPage:
     Worked: a client suite -> a column for each of four tests, a row for each parameter that any of them has.
     """
     return MethodPage(
-        tests=tuple(one.label for one in tests),
-        parameters=_parameters([dict(_of_test(one)) for one in tests]),
+        tests=tuple(test.label for test in tests),
+        parameters=_parameters([dict(_of_test(test)) for test in tests]),
         deviations=deviations(run),
         drive=_known(drive_entries(run)),
         platform=_known(platform_entries(run)),
@@ -65,9 +65,9 @@ def _of_test(report: TestReport) -> tuple[Entry, ...]:
 
 def _parameters(tests: Sequence[dict[str, str]]) -> tuple[Parameter, ...]:
     """A row for each name, in the order in which they come, those that all tests share first."""
-    names = dict.fromkeys(name for one in tests for name in one)
-    rows = [Parameter(name=name, values=tuple(one.get(name, "") for one in tests)) for name in names]
-    return tuple(sorted(rows, key=lambda one: not one.shared))
+    names = dict.fromkeys(name for test in tests for name in test)
+    rows = [Parameter(name=name, values=tuple(test.get(name, "") for test in tests)) for name in names]
+    return tuple(sorted(rows, key=lambda row: not row.shared))
 
 
 def _known(entries: Iterable[Entry]) -> tuple[Entry, ...]:

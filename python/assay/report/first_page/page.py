@@ -124,10 +124,10 @@ def _states(run: RunSummary) -> Iterator[Said]:
 
 def _outcomes(tests: Sequence[TestSummary]) -> Iterator[Said]:
     """Each state once with its tests, the gravest first. Worked: three of four steady -> ``"3 of 4 steady"``."""
-    found: dict[State, list[TestSummary]] = {}
-    for one in tests:
-        found.setdefault(one.verdict.state, []).append(one)
-    for state, same in sorted(found.items(), key=lambda pair: gravity(_worst(pair[1]))):
+    outcomes: dict[State, list[TestSummary]] = {}
+    for test in tests:
+        outcomes.setdefault(test.verdict.state, []).append(test)
+    for state, same in sorted(outcomes.items(), key=lambda pair: gravity(_worst(pair[1]))):
         if state == "no-rule":
             continue
         few = len(tests) == 1 or state in _NEEDS_NO_REASON
@@ -141,11 +141,11 @@ def worst(levels: Iterable[Level]) -> Level:
 
 
 def _worst(tests: Sequence[TestSummary]) -> Level:
-    return worst(level_of(one.verdict) for one in tests)
+    return worst(level_of(test.verdict) for test in tests)
 
 
 def _labels(tests: Sequence[TestSummary]) -> str:
-    return ", ".join(one.label for one in tests)
+    return ", ".join(test.label for test in tests)
 
 
 def _caveats(run: RunSummary) -> Iterator[Said]:
@@ -163,9 +163,9 @@ def _caveats(run: RunSummary) -> Iterator[Said]:
 def _of_tests(tests: Sequence[TestSummary]) -> Iterator[Said]:
     """What is to be known of tests, the gravest first; of one shape once. Worked: ``"ECW, HIR: 3 steps too short"``."""
     told = [
-        (one.label, line)
-        for one in tests
-        for line in (*(Status(level="warn", said=said) for said in beside(one.verdict)), *one.caveats)
+        (test.label, line)
+        for test in tests
+        for line in (*(Status(level="warn", said=said) for said in beside(test.verdict)), *test.caveats)
     ]
     groups: dict[Hashable, list[tuple[str, Status]]] = {}
     for label, line in sorted(told, key=lambda pair: gravity(pair[1].level)):

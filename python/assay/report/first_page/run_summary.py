@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 def summarise_run(run: StoredRun, reports: Sequence[TestReport], held: Held | None) -> RunSummary:
     """Gather what is said of a run. held : how its limits and claims came out, None where it states none."""
-    found = run_insights(run, reports, held)
-    tests = tuple(_summary_of(one, found) for one in reports)
+    result = run_insights(run, reports, held)
+    tests = tuple(_summary_of(report, result) for report in reports)
     edition, listed = reports[0].edition, deviations(run)
     last_ns = run.tests[-1].ended_wall_ns
     return RunSummary(
@@ -54,7 +54,7 @@ def summarise_run(run: StoredRun, reports: Sequence[TestReport], held: Held | No
         not_begun=not_begun(run),
         held=held,
         exit_codes=exit_codes(tests, held),
-        said=run_said(run, reports, found),
+        said=run_said(run, reports, result),
         caveats=tuple(_caveats(run, listed)),
         claims={key: value for key, value in (run.plan.get("claims") or {}).items() if value is not None},
     )
@@ -67,14 +67,14 @@ def _facts(run: StoredRun) -> Iterator[str]:
     return (one for one in known if one != UNKNOWN)
 
 
-def _summary_of(report: TestReport, found: Sequence[Insight]) -> TestSummary:
-    """A test as a record, with what the run does not say of it. found : the insights of the run."""
+def _summary_of(report: TestReport, insights: Sequence[Insight]) -> TestSummary:
+    """A test as a record, with what the run does not say of it. insights : the insights of the run."""
     name = report.test.settings.procedure
     return replace(
         report.summary,
         title=short_title(name),
         question=find_procedure(name).question,
-        said=further_said(found, report),
+        said=further_said(insights, report),
         caveats=tuple(_remarks(report)),
     )
 
@@ -83,7 +83,7 @@ def _remarks(report: TestReport) -> Iterator[Status]:
     """What a reader must know of a test that its verdict does not say."""
     for one in checks_beyond(report):
         yield Status(level="bad" if one.level == "invalid" else "warn", said=beyond(one).what)
-    told = (*(one.reason for one in report.result.findings if one.reason), *report.remarks())
+    told = (*(finding.reason for finding in report.result.findings if finding.reason), *report.remarks())
     # That it ended unjudged is its verdict.
     yield from (Status(level="unknown", said=one) for one in told if one.code != "ended-unjudged")
 
@@ -108,10 +108,10 @@ def exit_codes(tests: Sequence[TestSummary], held: Held | None) -> tuple[int, ..
 
     Worked: withheld, and a limit missed -> ``(5, 8)``.
     """
-    found = set[int]().union(*(exit_codes_of(one.verdict) for one in tests)) if tests else {EXIT_WITHHELD}
+    codes = set[int]().union(*(exit_codes_of(test.verdict) for test in tests)) if tests else {EXIT_WITHHELD}
     if held and (held.missed or held.undecided):
-        found.add(EXIT_NOT_MET)
-    return strongest_first(found)
+        codes.add(EXIT_NOT_MET)
+    return strongest_first(codes)
 
 
 def _caveats(run: StoredRun, listed: Sequence[str]) -> Iterator[Status]:

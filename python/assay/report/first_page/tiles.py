@@ -64,11 +64,11 @@ def run_tiles(tests: Sequence[TestSummary], said: Sequence[Coded], claims: Mappi
     said : what the run shows; a tile has the level of what is said of it.
     Worked: eight tests with eleven slots -> the first eight; two studies -> the tiles of both.
     """
-    found: dict[tuple[str, str], TileView] = {}
+    tiles: dict[tuple[str, str], TileView] = {}
     for one in tests:
         for tile in test_tiles(one, said, claims):
-            found.setdefault((tile.slot, one.name if tile.slot in _EACH else ""), tile)
-    return tuple(sorted(found.values(), key=lambda one: SLOTS.index(one.slot))[:TILES_MAX])
+            tiles.setdefault((tile.slot, one.name if tile.slot in _EACH else ""), tile)
+    return tuple(sorted(tiles.values(), key=lambda one: SLOTS.index(one.slot))[:TILES_MAX])
 
 
 def test_tiles(test: TestSummary, said: Iterable[Coded], claims: Mapping[str, float]) -> tuple[TileView, ...]:
@@ -112,16 +112,16 @@ def demand_text(test: TestSummary) -> str:
     return f"QD {depths[0]:,}" if len(depths) == 1 else ""
 
 
-def number_parts(one: Measure) -> tuple[str, str]:
+def number_parts(measure: Measure) -> tuple[str, str]:
     """A number and its unit. Worked: 33,332 IOPS -> ``("33.3k", "IOPS")``; 0.06 ms -> ``("60", "µs")``."""
-    if one.value is None:
+    if measure.value is None:
         return NOT_AVAILABLE, ""
-    value = float(one.value)
-    if one.unit in _TIMES:
-        return span_parts(value * _TIMES[one.unit])
-    if one.unit == "x":
+    value = float(measure.value)
+    if measure.unit in _TIMES:
+        return span_parts(value * _TIMES[measure.unit])
+    if measure.unit == "x":
         return times(value), ""
-    return _PRINTERS.get(one.unit, si)(value), one.unit
+    return _PRINTERS.get(measure.unit, si)(value), measure.unit
 
 
 def _becomes(first: Measure, then: Measure | None) -> str:
@@ -163,19 +163,19 @@ def _is_about(one: Coded, slot: Slot) -> bool:
     return times or (slot == "settled" and one.code in _OF_WRITES)
 
 
-def _share(one: Measure, claim: float) -> float:
+def _share(measure: Measure, claim: float) -> float:
     """Worked: 45,000 of 50,000 IOPS -> 0.9."""
-    return float(one.value or 0.0) / claim
+    return float(measure.value or 0.0) / claim
 
 
-def _claim(one: Measure, claim: float | None) -> str:
+def _claim(measure: Measure, claim: float | None) -> str:
     if not claim:
         return ""
-    return text(coded("claimed", bound=quantity(claim, one.unit), share=_share(one, claim)))
+    return text(coded("claimed", bound=quantity(claim, measure.unit), share=_share(measure, claim)))
 
 
-def _claim_level(one: Measure, claim: float | None) -> Level | None:
+def _claim_level(measure: Measure, claim: float | None) -> Level | None:
     if not claim:
         return None
-    share = _share(one, claim)
-    return "good" if (share <= 1 if one.better == "lower" else share >= 1) else "bad"
+    share = _share(measure, claim)
+    return "good" if (share <= 1 if measure.better == "lower" else share >= 1) else "bad"

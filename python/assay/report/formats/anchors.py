@@ -26,9 +26,9 @@ def test_pages(prefix: str, outcome: str, pages: Iterable[Page]) -> Iterator[Pag
     prefix : name and number of the test, such as ``iops-1``. outcome : how it came out, which the first page holds.
     """
     part = prefix.removesuffix("-1")
-    for place, page in enumerate(pages):
-        anchor = slug(f"{part} {page.subtitle}") if place else slug(part)
-        yield replace(page, part=part.upper(), outcome="" if place else outcome, anchor=anchor)
+    for index, page in enumerate(pages):
+        anchor = slug(f"{part} {page.subtitle}") if index else slug(part)
+        yield replace(page, part=part.upper(), outcome="" if index else outcome, anchor=anchor)
 
 
 def unique(wanted: Iterable[str]) -> list[str]:

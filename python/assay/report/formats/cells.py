@@ -83,11 +83,11 @@ def repeats(table: Table) -> list[list[bool]]:
     Worked: ``Test`` and ``From`` merged, rows A x, A x, B x -> of the second row both are, of the third none.
     """
     merged = [name in table.merged for name in table.columns]
-    found = [[False] * len(row) for row in table.rows]
+    result = [[False] * len(row) for row in table.rows]
     for line, (above, row) in enumerate(pairwise(table.rows if any(merged) else ()), 1):
         if not merged[0] or above[0] == row[0]:
-            found[line] = [one and old == new for one, old, new in zip(merged, above, row, strict=True)]
-    return found
+            result[line] = [one and old == new for one, old, new in zip(merged, above, row, strict=True)]
+    return result
 
 
 def drawn_bars(table: Table) -> dict[int, list[float | None]]:
@@ -107,18 +107,18 @@ def bar_length(share: float | None) -> float | None:
 
 def _column(texts: list[str], *, aligned: bool, behind: bool) -> list[Cell]:
     """Behind : a column of numbers stands before it."""
-    found = [_NUMBER.fullmatch(text) for text in texts]
+    result = [_NUMBER.fullmatch(text) for text in texts]
     if (
         not aligned
-        or not (behind or any(found))
-        or not all(text in _ABSENT or match for text, match in zip(texts, found, strict=True))
+        or not (behind or any(result))
+        or not all(text in _ABSENT or match for text, match in zip(texts, result, strict=True))
     ):
         return [Cell(text, look(text).replace("number", "figure-text")) for text in texts]
-    decimals = [len(match[1] or "") if match else 0 for match in found]
+    decimals = [len(match[1] or "") if match else 0 for match in result]
     most = max(decimals)
     return [
         Cell(text, "number" if match else f"number {look(text)}".strip(), _pad(most, own) if match else 0.0)
-        for text, match, own in zip(texts, found, decimals, strict=True)
+        for text, match, own in zip(texts, result, decimals, strict=True)
     ]
 
 

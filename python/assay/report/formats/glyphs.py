@@ -54,8 +54,8 @@ def _characters(names: str) -> frozenset[int]:
     """What every shipped font of these names has a glyph for."""
     from fontTools.ttLib import TTFont  # noqa: PLC0415 - only those who draw pay for it
 
-    found: list[frozenset[int]] = []
+    characters: list[frozenset[int]] = []
     for path in sorted(FONTS.glob(names)):
         with TTFont(path, lazy=True) as font:
-            found.append(frozenset(font.getBestCmap()))
-    return frozenset.intersection(*found)
+            characters.append(frozenset(font.getBestCmap()))
+    return frozenset.intersection(*characters)

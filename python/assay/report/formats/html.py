@@ -59,7 +59,7 @@ def report_html(report: Report, front: Front | None = None, assets: PageAssets |
     environment.filters.update(look=look, cells=table_cells, repeats=repeats, drawn_bars=drawn_bars, unbroken=_unbroken)
     environment.filters.update(compact=_is_compact, large=_large)
     pages = _with_anchors(report.pages)
-    halves = [one.figure for one in front.figures] if front else []
+    halves = [figure.figure for figure in front.figures] if front else []
     parts, appendix = _parts(pages), _appendix(report.appendix, [page.anchor for page in pages])
     text = environment.get_template("report.html.j2").render(
         report=report,
@@ -73,15 +73,15 @@ def report_html(report: Report, front: Front | None = None, assets: PageAssets |
         anchors=front.anchors if front else {},
         # Drawn by the program of the package; every text in it is escaped there.
         drawn={
-            **{one.name: Markup(screen_pictures(one)) for one in report.screen_figures},  # noqa: S704
-            **{one.name: Markup(screen_pictures(one, half=True)) for one in halves},  # noqa: S704
+            **{screen_figure.name: Markup(screen_pictures(screen_figure)) for screen_figure in report.screen_figures},  # noqa: S704
+            **{halve.name: Markup(screen_pictures(halve, half=True)) for halve in halves},  # noqa: S704
         },
         data_anchor=DISCLOSURE,
         # On the pages of a test what it found comes first: a header is a fold there.
         open_form=pages[0].anchor,
         appendix=appendix,
         assets=assets or inlined(),
-        figures={one.name: figure_data(one) for one in (*report.screen_figures, *halves)},
+        figures={halve.name: figure_data(halve) for halve in (*report.screen_figures, *halves)},
     )
     return text.encode("utf-8")
 
@@ -90,7 +90,7 @@ def _chapters(front: Front | None, *, has_data: bool) -> list[_Chapter]:
     """The parts of a report with the level of each test; none of a report without a front."""
     if front is None:
         return []
-    tests = [(one.anchor, ", ".join(one.labels), one.level) for one in front.tests if one is not front.alone]
+    tests = [(test.anchor, ", ".join(test.labels), test.level) for test in front.tests if test is not front.alone]
     annexes = [("pts-report", "PTS report", None), *([(DISCLOSURE, DATA, None)] if has_data else [])]
     return [("summary", "Summary", None), *tests, ("method", "Method", None), *annexes]
 
@@ -162,8 +162,8 @@ def _appendix(blocks: tuple[Block, ...], taken: list[str]) -> list[_Head]:
     names = unique([*taken, DISCLOSURE, *(slug(f"{DISCLOSURE} {caption}") for caption in captions)])[len(taken) + 1 :]
     heads = [caption.partition(": ")[0] if ": " in caption else "" for caption in captions]
     # A figure has no caption: it belongs to the test of the table before it, as does what is named after the procedure.
-    for place, caption in enumerate(captions[1:], 1):
-        before = heads[place - 1]
-        heads[place] = before if not caption or before.startswith(f"{heads[place]}-") else heads[place]
+    for index, caption in enumerate(captions[1:], 1):
+        before = heads[index - 1]
+        heads[index] = before if not caption or before.startswith(f"{heads[index]}-") else heads[index]
     listed = zip(heads, names, blocks, strict=True)
     return [(head, [one[1:] for one in group]) for head, group in groupby(listed, key=lambda one: one[0])]

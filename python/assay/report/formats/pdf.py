@@ -60,12 +60,12 @@ def begin(paper: Paper) -> Typesetting:
 
 def _plainer_forms(paper: Paper) -> list[Paper]:
     """The report with its texts ever plainer, those that differ: a text may cost its characters, and no report."""
-    found = [spelled_out(paper, wide=True)]
+    forms = [spelled_out(paper, wide=True)]
     for wide, mark in ((True, REPLACEMENT), (False, ""), (False, REPLACEMENT)):
         form = spelled_out(paper, mark, wide=wide)
-        if form not in found:
-            found.append(form)
-    return found[1:]
+        if form not in forms:
+            forms.append(form)
+    return forms[1:]
 
 
 class Typesetting:

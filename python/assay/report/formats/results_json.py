@@ -35,11 +35,11 @@ SCHEMA = 2
 
 
 def results_json(
-    run: StoredRun, tests: Sequence[TestReport], spread: Sequence[Distribution | None], found: Sequence[Found]
+    run: StoredRun, tests: Sequence[TestReport], spread: Sequence[Distribution | None], findings: Sequence[Found]
 ) -> bytes:
     """Write a run's results as JSON text, ASCII only, keys in a fixed order.
 
-    spread : the response times of each test, None of one that has no such tables. found : what a reader must know.
+    spread : the response times of each test, None of one that has no such tables. findings : what a reader must know.
     Numbers are unrounded; what is unknown or may not be printed is null. Rates also carry their exact
     numerator and denominator.
     """
@@ -50,11 +50,13 @@ def results_json(
         "label": conformity_label(run),
         "deviations": list(deviations(run)),
         "origin": asdict(run.origin) if run.origin else None,
-        "findings": records(finding_data(found)),
+        "findings": records(finding_data(findings)),
         "identity": asdict(run.identity),
         "platform": asdict(run.platform),
         "certificate": asdict(run.certificate) if run.certificate else None,
-        "checks": [facts(one) for one in (*host_checks(run), *reference_checks(_reference(run)))],
+        "checks": [
+            facts(reference_check) for reference_check in (*host_checks(run), *reference_checks(_reference(run)))
+        ],
         "description": run.description,
         "plan": run.plan,
         "started_wall_ns": run.started_wall_ns,
@@ -70,8 +72,8 @@ def results_json(
 
 def _test(test_report: TestReport, spread: Distribution | None) -> dict[str, Any]:
     """A test; a simulated drive has a clock of its own, and what it tells is no wall clock."""
-    found = _facts_of(test_report, spread)
-    return _on_drive_clock(found) if test_report.run.identity.kind == "simulated" else found
+    result = _facts_of(test_report, spread)
+    return _on_drive_clock(result) if test_report.run.identity.kind == "simulated" else result
 
 
 def _on_drive_clock(value: Any) -> Any:
@@ -97,7 +99,7 @@ def _facts_of(test_report: TestReport, spread: Distribution | None) -> dict[str,
         "purge": asdict(test.purge) if test.purge else None,
         **test_report.results(),
         **({"percentiles": records(percentile_data(spread))} if spread else {}),
-        "checks": [facts(one) for one in kept_checks(test_report)],
+        "checks": [facts(kept_check) for kept_check in kept_checks(test_report)],
         "histogram": [judged_step(step, test.settings) for step in test.steps("histogram")],
     }
 

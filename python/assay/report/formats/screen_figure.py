@@ -60,8 +60,8 @@ def _names(edges: tuple[float, ...], ticks: tuple[Tick, ...]) -> list[str]:
     """What each field along an axis is: the label of the tick in its middle, or from where to where it reaches."""
     labels = {tick.at: tick.label for tick in ticks}
     pairs = list(pairwise(edges))
-    found = [labels.get((low + high) / 2, "") for low, high in pairs]
-    return found if all(found) else [f"{low:,.4g} - {high:,.4g}" for low, high in pairs]
+    names = [labels.get((low + high) / 2, "") for low, high in pairs]
+    return names if all(names) else [f"{low:,.4g} - {high:,.4g}" for low, high in pairs]
 
 
 def _short(values: Iterable[float]) -> list[float]:

@@ -34,8 +34,8 @@ def main(folder: str, fonts: str, module_path: str, date: str) -> None:
         return typst.Compiler(root / SOURCE, root=root, font_paths=[Path(fonts)], ignore_system_fonts=True)
 
     def sheet_counts(made: typst.Compiler) -> list[int]:
-        found: list[int] = json.loads(made.query("<sheet-count>", field="value", one=True))
-        return found
+        counts: list[int] = json.loads(made.query("<sheet-count>", field="value", one=True))
+        return counts
 
     root = Path(folder)
     # What fails here fails below, where it counts.

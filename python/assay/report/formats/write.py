@@ -96,7 +96,7 @@ def _all_faults(faults: Mapping[Name, AssayError], written: Mapping[Name, list[P
     files = [_file_label(name, paths) for name, paths in written.items() if paths]
     rest = f"; written all the same: {', '.join(files)}" if files else ""
     whole = type(error)(error.thing, reason + rest, error.remedy)
-    whole.__cause__ = next((one.__cause__ for one in faults.values() if one.__cause__), None)
+    whole.__cause__ = next((fault.__cause__ for fault in faults.values() if fault.__cause__), None)
     return whole
 
 

@@ -72,7 +72,7 @@ def shown_limits(run: StoredRun, judged: Sequence[Judged], *, folder: str, title
 
 def limit_rows(found: ShownLimits) -> list[tuple[str, ...]]:
     """A row per verdict under ``COLUMNS``."""
-    return [_row(one) for one in found.limits]
+    return [_row(limit) for limit in found.limits]
 
 
 def summary(found: ShownLimits) -> str:
@@ -83,31 +83,43 @@ def summary(found: ShownLimits) -> str:
     return f"LIMITS NOT DECIDED: {counts}" if found.undecided else f"Limits met: {counts}"
 
 
-def _row(one: ShownLimit) -> tuple[str, ...]:
-    label = ", ".join(filter(None, (one.id, one.text)))
-    verdict = {"pass": "pass", "fail": "FAIL"}.get(one.verdict, f"not decided: {one.reason}")
-    return (label, one.test.upper(), one.where, measure_words(one.name), _bound(one), _found(one), verdict)
+def _row(shown_limit: ShownLimit) -> tuple[str, ...]:
+    label = ", ".join(filter(None, (shown_limit.id, shown_limit.text)))
+    verdict = {"pass": "pass", "fail": "FAIL"}.get(shown_limit.verdict, f"not decided: {shown_limit.reason}")
+    return (
+        label,
+        shown_limit.test.upper(),
+        shown_limit.where,
+        measure_words(shown_limit.name),
+        _bound(shown_limit),
+        _found(shown_limit),
+        verdict,
+    )
 
 
-def _bound(one: ShownLimit) -> str:
+def _bound(shown_limit: ShownLimit) -> str:
     parts = [
-        f"{words} {_number(bound, one)}"
-        for words, bound in (("at least", one.at_least), ("at most", one.at_most))
+        f"{words} {_number(bound, shown_limit)}"
+        for words, bound in (("at least", shown_limit.at_least), ("at most", shown_limit.at_most))
         if bound is not None
     ]
-    tail = "" if one.per_tb is None else f" ({_number(one.per_tb, one)} per TB)"
-    return " and ".join(parts) + (f" {one.unit}" if one.unit else "") + tail
+    tail = "" if shown_limit.per_tb is None else f" ({_number(shown_limit.per_tb, shown_limit)} per TB)"
+    return " and ".join(parts) + (f" {shown_limit.unit}" if shown_limit.unit else "") + tail
 
 
-def _found(one: ShownLimit) -> str:
-    return _NONE if one.value is None else _number(one.value, one)
+def _found(shown_limit: ShownLimit) -> str:
+    return _NONE if shown_limit.value is None else _number(shown_limit.value, shown_limit)
 
 
-def _number(value: float, one: ShownLimit) -> str:
+def _number(value: float, shown_limit: ShownLimit) -> str:
     """A number as the report prints it, with all its digits where it would read as a bound that it is not."""
-    text = _short(value, one.unit)
-    near = [number for number in (one.value, one.at_least, one.at_most) if number is not None and number != value]
-    return repr(value) if any(_short(number, one.unit) == text for number in near) else text
+    text = _short(value, shown_limit.unit)
+    near = [
+        number
+        for number in (shown_limit.value, shown_limit.at_least, shown_limit.at_most)
+        if number is not None and number != value
+    ]
+    return repr(value) if any(_short(number, shown_limit.unit) == text for number in near) else text
 
 
 def _short(value: float, unit: str) -> str:

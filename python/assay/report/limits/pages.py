@@ -26,9 +26,9 @@ _EXPLANATION = (
 )
 
 
-def limits_report(run: StoredRun, tests: Sequence[TestReport], found: ShownLimits) -> Report:
+def limits_report(run: StoredRun, tests: Sequence[TestReport], shown_limits: ShownLimits) -> Report:
     """Lay out verdicts as a report of their own; the same run and limits give the same pages."""
-    rows = [tuple(paragraph(text) if text else "" for text in row) for row in limit_rows(found)]
+    rows = [tuple(paragraph(text) if text else "" for text in row) for row in limit_rows(shown_limits)]
     parts = [rows[start : start + _ROWS_MAX] for start in range(0, max(len(rows), 1), _ROWS_MAX)]
     drive = (
         f"{printable(run.identity.model_number or run.identity.path)}, {capacity_label(run.identity.capacity_bytes)}"
@@ -37,13 +37,13 @@ def limits_report(run: StoredRun, tests: Sequence[TestReport], found: ShownLimit
         Page(
             title="Limits",
             chapter="Limits",
-            subtitle=f"{drive} - {paragraph(found.title)}",
+            subtitle=f"{drive} - {paragraph(shown_limits.title)}",
             header=summary_header(run, tests[0].edition),
-            banner=None if found.failed + found.undecided == 0 else summary(found),
-            blocks=(_table(found, part, last=place == len(parts)),),
-            place=f"{place} of {len(parts)}",
+            banner=None if shown_limits.failed + shown_limits.undecided == 0 else summary(shown_limits),
+            blocks=(_table(shown_limits, part, last=index == len(parts)),),
+            place=f"{index} of {len(parts)}",
         )
-        for place, part in enumerate(parts, 1)
+        for index, part in enumerate(parts, 1)
     )
     return Report(
         title=f"{printable(run.identity.model_number or run.identity.path)} {printable(run.identity.id)} - limits",
@@ -54,6 +54,6 @@ def limits_report(run: StoredRun, tests: Sequence[TestReport], found: ShownLimit
     )
 
 
-def _table(found: ShownLimits, rows: Sequence[tuple[str, ...]], *, last: bool) -> Table:
+def _table(shown_limits: ShownLimits, rows: Sequence[tuple[str, ...]], *, last: bool) -> Table:
     notes = tuple(paragraph(text) for text in _EXPLANATION) if last else ()
-    return Table(caption=summary(found), columns=COLUMNS, rows=tuple(rows), notes=notes)
+    return Table(caption=summary(shown_limits), columns=COLUMNS, rows=tuple(rows), notes=notes)

@@ -39,10 +39,10 @@ def claims_table(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table, ..
 
     Worked: 45,000 IOPS where 50,000 are claimed -> ``45,000.0``, ``at least 50,000``, ``90 %``, ``NO``.
     """
-    found = _claimed(run, tests)
-    if not found:
+    result = _claimed(run, tests)
+    if not result:
         return ()
-    shares = tuple(claim_share(run, headline) for _, headline in found)
+    shares = tuple(claim_share(run, headline) for _, headline in result)
     rows = tuple(
         (
             one.label,
@@ -53,7 +53,7 @@ def claims_table(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table, ..
             _told(share),
             claim_verdict(run, one, headline),
         )
-        for (one, headline), share in zip(found, shares, strict=True)
+        for (one, headline), share in zip(result, shares, strict=True)
     )
     return (
         Table(
@@ -62,7 +62,7 @@ def claims_table(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table, ..
             rows=rows,
             merged=("Test",),
             bars=Bars(column="Of the claim", shares=shares),
-            notes=(_demands(found),),
+            notes=(_demands(result),),
         ),
     )
 
@@ -72,13 +72,13 @@ def baseline_table(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table, 
 
     Worked: 18,085.7 IOPS where the baseline has 16,563 -> ``18,085.7``, ``16,563.0``, ``109 %``.
     """
-    found = _with_baseline(run, tests)
-    if not found:
+    result = _with_baseline(run, tests)
+    if not result:
         return ()
-    shares = tuple(share_of(headline, was) for _, headline, was in found)
+    shares = tuple(share_of(headline, was) for _, headline, was in result)
     rows = tuple(
         (one.label, headline.item, _measured(headline), headline.unit, number_text(was, headline.unit), _told(share))
-        for (one, headline, was), share in zip(found, shares, strict=True)
+        for (one, headline, was), share in zip(result, shares, strict=True)
     )
     named = paragraph(run.description.get("baseline"))
     return (
@@ -112,13 +112,13 @@ def baseline_data(run: StoredRun, tests: Sequence[TestReport]) -> ResultTable:
         (Column("baseline", "Baseline"), lambda one: one[2]),
         (_SHARE, lambda one: share_of(one[1], one[2])),
     )
-    found = _with_baseline(run, tests)
-    return table_of("baseline", "Against the baseline", columns, found, words=_WORDS, section="results")
+    result = _with_baseline(run, tests)
+    return table_of("baseline", "Against the baseline", columns, result, words=_WORDS, section="results")
 
 
 def _with_baseline(run: StoredRun, tests: Sequence[TestReport]) -> list[tuple[TestReport, Headline, float]]:
     return [
-        (one, headline, was) for one in tests for headline in one.headlines() if (was := baseline_of(run, headline))
+        (test, headline, was) for test in tests for headline in test.headlines() if (was := baseline_of(run, headline))
     ]
 
 
@@ -128,7 +128,7 @@ def _measured(headline: Headline) -> str:
 
 
 def _claimed(run: StoredRun, tests: Sequence[TestReport]) -> list[tuple[TestReport, Headline]]:
-    return [(one, headline) for one in tests for headline in one.headlines() if claimed(run, headline) is not None]
+    return [(test, headline) for test in tests for headline in test.headlines() if claimed(run, headline) is not None]
 
 
 def _demands(found: Sequence[tuple[TestReport, Headline]]) -> str:
@@ -157,8 +157,8 @@ def claim_data(run: StoredRun, tests: Sequence[TestReport]) -> ResultTable:
         (_SHARE, lambda one: claim_share(run, one[1])),
         (Column("met", "Met"), lambda one: _MET.get(claim_verdict(run, *one))),
     )
-    found = _claimed(run, tests)
-    return table_of("claims", "Claims of the data sheet", columns, found, words=_WORDS, section="results")
+    result = _claimed(run, tests)
+    return table_of("claims", "Claims of the data sheet", columns, result, words=_WORDS, section="results")
 
 
 _MET = {"YES": True, "NO": False}
@@ -177,13 +177,13 @@ class HeldClaim(NamedTuple):
 
 def held_claims(run: StoredRun, tests: Sequence[TestReport]) -> tuple[HeldClaim, ...]:
     """Every claim once; one that two tests judge as the one that misses it, where one does."""
-    found: dict[str | None, list[HeldClaim]] = {}
+    claims: dict[str | None, list[HeldClaim]] = {}
     for one, headline in _claimed(run, tests):
         met = _MET.get(claim_verdict(run, one, headline))
         claim = claimed(run, headline) or 0
         held = HeldClaim(one.label, headline.item, met, headline.value, claim, headline.unit)
-        found.setdefault(headline.claim, []).append(held)
-    return tuple(min(same, key=lambda one: _GRAVEST.index(one.met)) for same in found.values())
+        claims.setdefault(headline.claim, []).append(held)
+    return tuple(min(same, key=lambda one: _GRAVEST.index(one.met)) for same in claims.values())
 
 
 class HeldNumber(NamedTuple):

@@ -29,7 +29,7 @@ def headline_tables(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table,
     Worked: a run of write saturation, IOPS and latency -> one table of six numbers, and one row for the reads and one
     for the writes of the latency test.
     """
-    rows = tuple(row for one in tests for row in _numbers(one))
+    rows = tuple(row for test in tests for row in _numbers(test))
     table = Table(caption="The numbers that people quote", columns=_NUMBERS, rows=rows, merged=("Test", "From"))
     numbers = (with_values(table, kept=_ALWAYS),) if rows else ()
     return (*numbers, *_times_tables(tests), *claims_table(run, tests), *baseline_table(run, tests))
@@ -40,13 +40,13 @@ def _numbers(test_report: TestReport) -> Iterator[tuple[str, ...]]:
         yield test_report.label, one.item, one.text, one.unit, one.spread, f"{waited}{paragraph(one.basis)}"
 
 
-def with_mean_time(found: Sequence[Headline]) -> Iterator[tuple[Headline, str]]:
+def with_mean_time(headlines: Sequence[Headline]) -> Iterator[tuple[Headline, str]]:
     """The numbers that are no response times, each with the mean response time that belongs to it, in words.
 
     Worked: 2,624.8 IOPS, then 1.524 ms of it -> ``2,624.8`` with ``"1.524 ms on average "``.
     """
-    times = {one.of: one for one in found if one.of}
-    for one in found:
+    times = {headline.of: headline for headline in headlines if headline.of}
+    for one in headlines:
         # A ratio without one of its numbers would say once more that this is missing.
         if one.of or one.part or (one.unit == "x" and one.value is None):
             continue
@@ -56,16 +56,16 @@ def with_mean_time(found: Sequence[Headline]) -> Iterator[tuple[Headline, str]]:
 
 def _times_tables(tests: Sequence[TestReport]) -> tuple[Table, ...]:
     """Response times of one demand in a row: average, percentiles, maximum."""
-    found = [(one.label, by_subject(one.headlines())) for one in tests]
-    parts = tuple(dict.fromkeys(part for _, subjects in found for times in subjects.values() for part in times))
+    tables = [(test.label, by_subject(test.headlines())) for test in tests]
+    parts = tuple(dict.fromkeys(part for _, subjects in tables for times in subjects.values() for part in times))
     if not parts:
         return ()
     first, *others = (f"{part[:1].upper()}{part[1:]}" for part in parts)
     rows = tuple(
-        (name, subject, *_of_times(times, parts)) for name, subjects in found for subject, times in subjects.items()
+        (name, subject, *_of_times(times, parts)) for name, subjects in tables for subject, times in subjects.items()
     )
     columns = ("Test", "Figure", first, _SPREAD, *others)
-    notes = tuple(dict.fromkeys(f"{name}: {_basis(subjects)}." for name, subjects in found if subjects))
+    notes = tuple(dict.fromkeys(f"{name}: {_basis(subjects)}." for name, subjects in tables if subjects))
     return (Table(caption=RESPONSE_TIMES, columns=columns, rows=rows, merged=("Test",), notes=(*notes, _ALL_IOS)),)
 
 
@@ -80,10 +80,10 @@ def _basis(subjects: dict[str, dict[str, Headline]]) -> str:
     return paragraph(next(iter(next(iter(subjects.values())).values())).basis)
 
 
-def by_subject(found: Sequence[Headline]) -> dict[str, dict[str, Headline]]:
+def by_subject(headlines: Sequence[Headline]) -> dict[str, dict[str, Headline]]:
     """The response times of each demand, by what part of them each is. Worked: ``average`` and ``99.9 %`` of one."""
     subjects: dict[str, dict[str, Headline]] = {}
-    for one in found:
-        if one.part:
-            subjects.setdefault(one.item.removesuffix(f", {one.part}"), {})[one.part] = one
+    for headline in headlines:
+        if headline.part:
+            subjects.setdefault(headline.item.removesuffix(f", {headline.part}"), {})[headline.part] = headline
     return subjects

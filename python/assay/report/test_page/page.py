@@ -64,7 +64,7 @@ class TestPage:
     @property
     def level(self) -> Level:
         """That of the worst of its tests."""
-        return worst(one.level for one in self.verdicts)
+        return worst(verdict.level for verdict in self.verdicts)
 
 
 def test_pages(
@@ -74,7 +74,7 @@ def test_pages(
 
     Worked: TP 128 and TP 1024 -> one page with the tiles of both.
     """
-    for sheet, group in groupby(tests, key=lambda one: one.sheet):
+    for sheet, group in groupby(tests, key=lambda test: test.sheet):
         yield _page(sheet, tuple(group), shown, said, claims)
 
 
@@ -85,19 +85,21 @@ def _page(
     said: Sequence[Coded],
     claims: Mapping[str, float],
 ) -> TestPage:
-    summaries = [one.summary for one in tests]
-    without = any(one.kind == "matrix" and one in shown for test in tests for one in test.figures)
+    summaries = [test.summary for test in tests]
+    without = any(figure.kind == "matrix" and figure in shown for test in tests for figure in test.figures)
     tables = _tables(tests, without_first=without)
     findings = [Said(text=in_words(one), level=level_of_said(one)) for test in summaries for one in test.said]
-    caveats = [Said(text=paragraph(text(one.said)), level=one.level) for test in summaries for one in test.caveats]
+    caveats = [
+        Said(text=paragraph(text(caveat.said)), level=caveat.level) for test in summaries for caveat in test.caveats
+    ]
     return TestPage(
         anchor=f"test-{slug(sheet)}",
-        labels=tuple(one.label for one in summaries),
-        title=summaries[0].title if [summaries[0].title] != [one.label for one in summaries] else "",
+        labels=tuple(summary.label for summary in summaries),
+        title=summaries[0].title if [summaries[0].title] != [summary.label for summary in summaries] else "",
         question=summaries[0].question,
-        verdicts=tuple(_verdict(one, named=len(tests) > 1) for one in summaries),
-        tiles=tuple(tile for one in summaries for tile in test_tiles(one, said, claims)),
-        figures=_figures(tests, shown, has_matrix=any(one.is_matrix for one in tables)),
+        verdicts=tuple(_verdict(summary, named=len(tests) > 1) for summary in summaries),
+        tiles=tuple(tile for summary in summaries for tile in test_tiles(summary, said, claims)),
+        figures=_figures(tests, shown, has_matrix=any(table.is_matrix for table in tables)),
         tables=tables,
         findings=tuple(dict.fromkeys(findings))[:TEST_MAX],
         caveats=tuple(dict.fromkeys(caveats)),
@@ -111,19 +113,19 @@ def _verdict(test: TestSummary, *, named: bool) -> Said:
 
 
 def _tables(tests: Sequence[Tested], *, without_first: bool) -> tuple[TableView, ...]:
-    first, *others = ([one for one in test.tables if one.section == "results"] for test in tests)
+    first, *others = ([table for table in test.tables if table.section == "results"] for test in tests)
     if others:
         rows = [merged(same) for same in zip(first, *others, strict=False)]
-        first = [one for one in rows if one]
+        first = [row for row in rows if row]
     return result_tables(first, without_first=without_first)
 
 
 def _figures(tests: Sequence[Tested], shown: Collection[MainFigure], *, has_matrix: bool) -> tuple[MainFigure, ...]:
     """Two that the summary does not show, the first of each of several tests; no matrix beside a table of the same."""
     left = [
-        [one for one in test.figures if one not in shown and not (has_matrix and one.kind == "matrix")]
+        [figure for figure in test.figures if figure not in shown and not (has_matrix and figure.kind == "matrix")]
         for test in tests
     ]
     if len(tests) == 1:
         return tuple(left[0][:FIGURES_MAX])
-    return tuple(found[0] for found in left if found)[:FIGURES_MAX]
+    return tuple(figures[0] for figures in left if figures)[:FIGURES_MAX]

@@ -68,10 +68,10 @@ def result_tables(tables: Sequence[ResultTable], *, without_first: bool = False)
     without_first : the summary shows the first pivot.
     Worked: an IOPS test -> IOPS and 99.9 % of its response times, a row for each block size, a column for each mix.
     """
-    found = [one for one in tables if one.section == "results" and one.rows]
-    views = [(one, view) for one in found for view in _pivots(one)]
+    result = [table for table in tables if table.section == "results" and table.rows]
+    views = [(one, view) for one in result for view in _pivots(one)]
     if not views:
-        return (_plain(in_tables(found[0])),) if found else ()
+        return (_plain(in_tables(result[0])),) if result else ()
     first, *others = sorted(views, key=lambda pair: _ORDER.get(pair[1].value.key, 0))
     chosen = others if without_first else [first, *(others or [])]
     return tuple(_matrix(*pair) for pair in chosen[:PIVOTS_MAX])
@@ -80,15 +80,15 @@ def result_tables(tables: Sequence[ResultTable], *, without_first: bool = False)
 def merged(tables: Sequence[ResultTable]) -> ResultTable | None:
     """Tables of the same columns one below the other, as of two block sizes of one test; None where they differ."""
     first = tables[0]
-    if any(one.columns != first.columns for one in tables):
+    if any(table.columns != first.columns for table in tables):
         return None
-    return replace(first, rows=tuple(row for one in tables for row in one.rows))
+    return replace(first, rows=tuple(row for table in tables for row in table.rows))
 
 
 def _pivots(table: ResultTable) -> Iterator[Pivoted]:
     """The views that have a number anywhere."""
     views = (view for pivot in table.pivots if (view := pivoted(table, pivot)))
-    return (one for one in views if any(_positive(cell) for _, row in one.rows for cell in row))
+    return (view for view in views if any(_positive(cell) for _, row in view.rows for cell in row))
 
 
 def _matrix(table: ResultTable, view: Pivoted) -> TableView:
@@ -101,17 +101,17 @@ def _matrix(table: ResultTable, view: Pivoted) -> TableView:
         spanner=view.across.heading if view.across.key != "read_pct" else "Read/write mix (%)",
         columns=(
             *(CellView(text=one.heading) for one in view.down),
-            *(CellView(text=_heading(view.across, one), is_number=True) for one in view.headings),
+            *(CellView(text=_heading(view.across, heading), is_number=True) for heading in view.headings),
         ),
         rows=tuple(
             (
                 *(CellView(text=_printed(column, one)) for column, one in zip(view.down, line, strict=True)),
                 *(
-                    replace(_cell(view.value, one), shade=_shade(one, ends), is_marked=(place, at) in view.marked)
+                    replace(_cell(view.value, one), shade=_shade(one, ends), is_marked=(index, at) in view.marked)
                     for at, one in enumerate(row)
                 ),
             )
-            for place, (line, row) in enumerate(shown)
+            for index, (line, row) in enumerate(shown)
         ),
         more_rows=len(view.rows) - len(shown),
         note=f"* {view.mark.heading}" if view.mark and view.marked else "",
@@ -124,7 +124,9 @@ def _plain(table: ResultTable) -> TableView:
     columns = [table.columns[place] for place in kept]
     cells = tuple(tuple(_cell(table.columns[place], row[place]) for place in kept) for row in shown)
     numbers = [any(row[place].is_number for row in cells) for place in range(len(kept))]
-    heads = (CellView(text=one.heading, is_number=is_number) for one, is_number in zip(columns, numbers, strict=True))
+    heads = (
+        CellView(text=column.heading, is_number=is_number) for column, is_number in zip(columns, numbers, strict=True)
+    )
     return TableView(caption=table.title, columns=tuple(heads), rows=cells, more_rows=len(table.rows) - len(shown))
 
 
@@ -137,9 +139,9 @@ def _kept(table: ResultTable) -> list[int]:
     return sorted(kept, key=lambda place: (table.brief.index(table.columns[place].key) if table.brief else 0, place))
 
 
-def _tells(table: ResultTable, place: int) -> bool:
+def _tells(table: ResultTable, index: int) -> bool:
     """Whether a column is asked for and has a value anywhere; a key is to tell rows apart."""
-    column, values = table.columns[place], {row[place] for row in table.rows}
+    column, values = table.columns[index], {row[index] for row in table.rows}
     asked = not table.brief or column.key in table.brief
     if column.role == "key":
         return asked and (len(values) > 1 or len(table.rows) == 1)
@@ -184,7 +186,7 @@ def _positive(value: Raw) -> float:
 
 def _shade(value: Raw, ends: tuple[float, float]) -> int:
     """A step of colour. Worked: 10 between 1 and 100 -> 5."""
-    found = _positive(value)
-    if not found or ends[1] <= ends[0]:
+    result = _positive(value)
+    if not result or ends[1] <= ends[0]:
         return 0
-    return 1 + round(log(found / ends[0]) / log(ends[1] / ends[0]) * (SHADES - 1))
+    return 1 + round(log(result / ends[0]) / log(ends[1] / ends[0]) * (SHADES - 1))

@@ -210,8 +210,8 @@ def _faults(run: StoredRun) -> tuple[Entry, ...]:
 
 def _before_after(run: StoredRun, fact: Callable[[DriveCondition], str | None]) -> str:
     """A fact before the first test and after the last, once where it did not change."""
-    found = [printable(fact(condition)) for condition in run.conditions]
-    return " / ".join(dict.fromkeys(found)) or printable(None)
+    result = [printable(fact(condition)) for condition in run.conditions]
+    return " / ".join(dict.fromkeys(result)) or printable(None)
 
 
 def _unit(value: float | None, unit: str) -> str | None:
@@ -248,7 +248,7 @@ def _skipped_row(edition: Edition, skipped: SkippedTest) -> tuple[str, ...]:
 
 
 def _select_table(tests: Sequence[TestReport]) -> Table:
-    found = [(test_report, figure) for test_report in tests for figure in test_report.selected()]
+    result = [(test_report, figure) for test_report in tests for figure in test_report.selected()]
     table = Table(
         caption="Select Performance Data",
         columns=_SELECT,
@@ -262,9 +262,9 @@ def _select_table(tests: Sequence[TestReport]) -> Table:
                 _with_host(test_report, figure),
                 figure.claim,
             )
-            for test_report, figure in found
+            for test_report, figure in result
         ),
-        notes=tuple(dict.fromkeys(paragraph(figure.note) for _, figure in found if figure.note)),
+        notes=tuple(dict.fromkeys(paragraph(figure.note) for _, figure in result if figure.note)),
         merged=("Test",),
     )
     shown = with_values(table, kept=_SELECT_KEPT)
@@ -312,20 +312,20 @@ def _section(table: Any) -> str:
 
 def _name(procedure: str, test: str, table: Any) -> str:
     """Title of a test, which run of it, and whether the edition requires it. table : its own in the edition."""
-    found = find_procedure(procedure)
-    if found.kind == "study":
-        return f"Study {found.name} - no test of the specification"
-    if found.kind == "custom":
-        return f"{found.title} - no test of the specification"
+    result = find_procedure(procedure)
+    if result.kind == "study":
+        return f"Study {result.name} - no test of the specification"
+    if result.kind == "custom":
+        return f"{result.title} - no test of the specification"
     variant = test.partition("-")[2]
     status = "no test of this edition" if table is None else table.status.value
-    return f"{found.title}{f' {variant}' if variant else ''} - {status}"
+    return f"{result.title}{f' {variant}' if variant else ''} - {status}"
 
 
 def joined_banner(tests: Sequence[TestReport]) -> str | None:
     """The banners of all tests, each under its test's name."""
-    if not any(one.banner for one in tests):
+    if not any(test.banner for test in tests):
         return None
     # Beside tests that the host disturbed as a whole, one that it disturbed in part is not to look as if it had not.
-    found = ((one.label, one.banner or host_text(one.test)) for one in tests)
-    return " | ".join(f"{name}: {text}" for name, text in found if text)
+    result = ((test.label, test.banner or host_text(test.test)) for test in tests)
+    return " | ".join(f"{name}: {text}" for name, text in result if text)

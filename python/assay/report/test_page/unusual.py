@@ -50,7 +50,7 @@ def beside_verdict(test_report: TestReport) -> Iterator[str]:
     """The same where the verdict is read with it, which says whether results are withheld and what the host did."""
     test = test_report.test
     voids = void_places(test)
-    yield from (one.words for one in test_report.result.findings)
+    yield from (finding.words for finding in test_report.result.findings)
     yield from (f"{place} void, {text(reason)}" for place, reason in voids[:_NAMED])
     if voids[_NAMED:]:
         yield f"{len(voids) - _NAMED} more void"
@@ -67,12 +67,12 @@ def beside_verdict(test_report: TestReport) -> Iterator[str]:
         yield f"{count_label(len(beyond), 'check')} beyond the limit: {named}; see {SEE_FINDINGS}"
 
 
-def _check_text(found: Checked) -> str:
+def _check_text(check: Checked) -> str:
     """A check by its title, in how many places, and how far.
 
     Worked: ``"Gaps between sequences (5 of 17, worst 34.000 ms, limit 10.000 ms)"``.
     """
-    worst, limit = (figure_text(value, found.check.unit) for value in (found.finding.measured, found.finding.limit))
-    places = f"{found.marked:,} of {found.judged:,}" if found.judged > 1 else ""
+    worst, limit = (figure_text(value, check.check.unit) for value in (check.finding.measured, check.finding.limit))
+    places = f"{check.marked:,} of {check.judged:,}" if check.judged > 1 else ""
     told = ", ".join(filter(None, (places, worst and f"worst {worst}", limit and f"limit {limit}")))
-    return f"{found.check.title} ({told})" if told else found.check.title
+    return f"{check.check.title} ({told})" if told else check.check.title

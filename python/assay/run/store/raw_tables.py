@@ -44,8 +44,8 @@ class RawTable:
     def empty(cls, rows: Reader) -> RawTable:
         """One without rows, of the columns that ``rows`` reads."""
         content = series_table(()) if rows is series_rows else None
-        found = rows((), content, name="empty")
-        return cls(number=0, name="", stage="", index=0, role="", labels=(), rows=found)
+        result = rows((), content, name="empty")
+        return cls(number=0, name="", stage="", index=0, role="", labels=(), rows=result)
 
 
 def steps_of_tests(folder: Path) -> list[list[Steps]]:
@@ -54,14 +54,14 @@ def steps_of_tests(folder: Path) -> list[list[Steps]]:
     Raises StoreError and VerificationError as the reader of runs.
     """
     lines = read_journal(folder, read_document(folder)[0]).lines
-    left_out, found, counts = superseded(lines), list[list[Steps]](), False
+    left_out, tests, counts = superseded(lines), list[list[Steps]](), False
     for entry in lines:
         if entry.kind == "test_started":
             counts = entry.seq not in left_out
-            found += [[]] if counts else []
+            tests += [[]] if counts else []
         elif entry.kind == "steps" and counts:
-            found[-1].append(read_steps(entry))
-    return found
+            tests[-1].append(read_steps(entry))
+    return tests
 
 
 def read_raw(folder: Path, sequences: Sequence[Steps], rows: Reader) -> Iterator[RawTable]:
@@ -74,7 +74,7 @@ def read_raw(folder: Path, sequences: Sequence[Steps], rows: Reader) -> Iterator
     for number, steps in enumerate(sequences):
         for name, digest in steps.tables.items():
             if name.startswith(f"{kind}/"):
-                found = rows(steps.steps, checked_table(folder, name, digest), name=str(folder / name))
+                result = rows(steps.steps, checked_table(folder, name, digest), name=str(folder / name))
                 yield RawTable(
                     number=number,
                     name=steps.name,
@@ -82,7 +82,7 @@ def read_raw(folder: Path, sequences: Sequence[Steps], rows: Reader) -> Iterator
                     index=steps.index,
                     role=steps.role,
                     labels=tuple(step.label for step in steps.steps),
-                    rows=found,
+                    rows=result,
                 )
 
 
@@ -104,8 +104,8 @@ def histogram_rows(steps: Sequence[StepRecord], content: bytes | None, *, name: 
     none: Any = np.array([], dtype=np.uint64)
     columns = (none, none, none, none)
     if content is not None:
-        found = read_histograms(content, step_count=len(steps), name=name)
-        columns = (found.step, found.direction, found.bucket, found.count)
+        rows = read_histograms(content, step_count=len(steps), name=name)
+        columns = (rows.step, rows.direction, rows.bucket, rows.count)
     step, direction, bucket, count = columns
     return pa.table(
         {

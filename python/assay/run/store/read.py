@@ -60,13 +60,13 @@ def run_of(
     sequences : what each line of the kind ``steps`` holds, by its ``seq``.
     """
     contents = _checked_tables(folder, sequences.values(), kept=histograms)
-    found = stored_tests(journal.lines, sequences, Tables(folder=folder, contents=contents))
+    result = stored_tests(journal.lines, sequences, Tables(folder=folder, contents=contents))
     traces, left_out = (
         _Traces(folder, document.identity.capacity_bytes if histograms else None),
         superseded(journal.lines),
     )
     # What was captured of all of them is numbered in their order, also of those that are in no result.
-    joined = [(traces.joined(test), seq) for test, seq in found]
+    joined = [(traces.joined(test), seq) for test, seq in result]
     tests, breaks = [test for test, seq in joined if seq not in left_out], run_breaks(journal.lines)
     purges = [test.purge.deviation for test in tests if test.purge and test.purge.deviation]
     return StoredRun(
@@ -94,10 +94,10 @@ def run_of(
 def list_runs(folder: Path) -> Iterator[Path]:
     """The run folders directly below a folder, by name. Raises StoreError where the folder cannot be looked at."""
     try:
-        found = sorted(path.parent for path in folder.glob(f"*/{RUN_DOCUMENT}")) if folder.is_dir() else []
+        runs = sorted(path.parent for path in folder.glob(f"*/{RUN_DOCUMENT}")) if folder.is_dir() else []
     except OSError as error:
         raise StoreError(str(folder), error.strerror or "cannot be read", "name another folder") from None
-    yield from found
+    yield from runs
 
 
 @dataclass
@@ -123,13 +123,13 @@ class _Traces:
             return replace(sequence, captured=captured)
         steps = zip(sequence.asked, sequence.steps, strict=False)
         in_order = {
-            place
-            for place, (spec, record) in enumerate(steps)
+            index
+            for index, (spec, record) in enumerate(steps)
             if record.successor_io_count is None and goes_on_by_draw(spec.pattern)
         }
         count, capacity = len(sequence.steps), self.capacity_bytes
-        found = trace_summary(self.folder, name, step_count=count, capacity_bytes=capacity, in_order=in_order)
-        return replace(sequence, captured=captured, trace=found)
+        result = trace_summary(self.folder, name, step_count=count, capacity_bytes=capacity, in_order=in_order)
+        return replace(sequence, captured=captured, trace=result)
 
 
 def _engine(entries: Sequence[Entry]) -> dict[str, str]:
@@ -169,10 +169,10 @@ def check_replay(folder: Path, name: str, digest: str) -> None:
     """Raise what ``checked_table`` raises for a file of replayed I/Os, which may be large and is not kept in memory."""
     try:
         with os.fdopen(open_inside(folder, name), "rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
+            result = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise _unreadable(folder, name, error) from None
-    if found != digest:
+    if result != digest:
         raise _another(folder, name)
 
 

@@ -19,7 +19,7 @@ RESUMED = "resumed"
 
 def superseded(lines: Sequence[Entry]) -> frozenset[int]:
     """The ``seq`` of each line that begins a test which a break cut short and which is in no result."""
-    found: set[int] = set()
+    result: set[int] = set()
     start: int | None = None
     ended: str | None = None
     for entry in lines:
@@ -28,15 +28,15 @@ def superseded(lines: Sequence[Entry]) -> frozenset[int]:
         elif entry.kind == "test_ended" and ended is None:
             ended = str(entry.data.get("reason"))
         elif entry.kind == RESUMED and start is not None and is_cut_short(ended):
-            found.add(start)
-    return frozenset(found)
+            result.add(start)
+    return frozenset(result)
 
 
 def run_breaks(lines: Sequence[Entry]) -> tuple[RunBreak, ...]:
     """Every place where a run was taken up again. Raises StoreError where a line is none of a run's."""
-    found: list[RunBreak] = []
+    breaks: list[RunBreak] = []
     test, ended, count = None, None, 0
-    for place, entry in enumerate(lines):
+    for index, entry in enumerate(lines):
         if entry.kind == "test_started":
             settings = entry.data.get("settings")
             test, ended, count = str(settings.get("test")) if isinstance(settings, dict) else "unknown", None, 0
@@ -47,10 +47,10 @@ def run_breaks(lines: Sequence[Entry]) -> tuple[RunBreak, ...]:
         elif entry.kind == RESUMED:
             data = decode(Resumed, entry.data, name=entry.place)
             cut = test is not None and is_cut_short(ended)
-            found.append(
+            breaks.append(
                 RunBreak(
                     wall_ns=entry.wall_ns,
-                    last_wall_ns=lines[place - 1].wall_ns if place else entry.wall_ns,
+                    last_wall_ns=lines[index - 1].wall_ns if index else entry.wall_ns,
                     test=test if cut else None,
                     ended=ended if cut else None,
                     sequence_count=count if cut else 0,
@@ -59,4 +59,4 @@ def run_breaks(lines: Sequence[Entry]) -> tuple[RunBreak, ...]:
                 )
             )
             test = None
-    return tuple(found)
+    return tuple(breaks)

@@ -43,15 +43,15 @@ def completions(rows: Any) -> SeriesTable:
 def with_series(steps: Sequence[StepRecord], rows: Any) -> tuple[StepRecord, ...]:
     """The same steps with the seconds of such a table."""
     columns = rows.to_pydict()
-    found: dict[tuple[int, str], list[tuple[int, ...]]] = defaultdict(list)
+    result: dict[tuple[int, str], list[tuple[int, ...]]] = defaultdict(list)
     for step, direction, *values in zip(*(columns[column] for column in _READ), strict=True):
-        found[step, direction].append(tuple(values))
+        result[step, direction].append(tuple(values))
     return tuple(
         replace(
             step,
-            read=_filled(step.read, found[index, "read"]),
-            write=_filled(step.write, found[index, "write"]),
-            other=None if step.other is None else _filled(step.other, found[index, "other"]),
+            read=_filled(step.read, result[index, "read"]),
+            write=_filled(step.write, result[index, "write"]),
+            other=None if step.other is None else _filled(step.other, result[index, "other"]),
         )
         for index, step in enumerate(steps)
     )

@@ -110,11 +110,11 @@ def run_state(folder: Path) -> RunState:
 
 def newest_run(folder: Path) -> Path | None:
     """The run below a folder that was started last; None where there is none that can be read."""
-    found = []
+    result = []
     for path in list_runs(folder):
         with suppress(StoreError):
-            found.append((read_document(path)[1].started_wall_ns, path))
-    return max(found)[1] if found else None
+            result.append((read_document(path)[1].started_wall_ns, path))
+    return max(result)[1] if result else None
 
 
 def _state(end: dict[str, object] | None, progress: KeptProgress | None, *, held: bool) -> State:
@@ -158,14 +158,14 @@ def _progress(folder: Path) -> KeptProgress | None:
 
 def _tests(entries: Iterable[Entry]) -> list[tuple[str, str | None]]:
     """The tests that began, in order, with how each ended."""
-    found: list[tuple[str, str | None]] = []
+    tests: list[tuple[str, str | None]] = []
     for entry in entries:
         if entry.kind == "test_started":
             settings = entry.data.get("settings")
-            found.append((str(settings.get("test") if isinstance(settings, dict) else "unknown"), None))
-        elif entry.kind == "test_ended" and found:
-            found[-1] = (found[-1][0], str(entry.data.get("reason")))
-    return found
+            tests.append((str(settings.get("test") if isinstance(settings, dict) else "unknown"), None))
+        elif entry.kind == "test_ended" and tests:
+            tests[-1] = (tests[-1][0], str(entry.data.get("reason")))
+    return tests
 
 
 def _number(value: object) -> int | None:

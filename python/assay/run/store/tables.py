@@ -77,8 +77,8 @@ def lateness_table(steps: Sequence[StepRecord]) -> bytes | None:
 
 def lead_in_table(steps: Sequence[StepRecord]) -> bytes | None:
     """The same of the I/Os issued before the windows opened; None where there are none."""
-    found = [[side.lead_in_histogram for side in step.sides] for step in steps]
-    return _counts(found) if any(map(any, found)) else None
+    result = [[side.lead_in_histogram for side in step.sides] for step in steps]
+    return _counts(result) if any(map(any, result)) else None
 
 
 def read_histograms(content: bytes, *, step_count: int, name: str) -> HistogramTable:
@@ -155,17 +155,17 @@ def _check_sizes(metadata: Any, rows_max: int, name: str) -> None:
     if not 0 <= metadata.num_rows <= rows_max:
         raise StoreError(name, f"has {metadata.num_rows} rows where at most {rows_max} can be", _DAMAGED)
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-    rows, size = sum(one.num_rows for one in groups), sum(one.total_byte_size for one in groups)
+    rows, size = sum(group.num_rows for group in groups), sum(group.total_byte_size for group in groups)
     bytes_max = metadata.num_columns * (rows_max * _VALUE_BYTES_MAX + _COLUMN_BYTES_MAX)
-    if rows != metadata.num_rows or any(one.num_rows < 0 for one in groups) or not 0 <= size <= bytes_max:
+    if rows != metadata.num_rows or any(group.num_rows < 0 for group in groups) or not 0 <= size <= bytes_max:
         raise StoreError(name, f"has {size} bytes of data where at most {bytes_max} can be", _DAMAGED)
 
 
 def _check_columns(schema: Any, columns: Sequence[str], name: str) -> None:
-    found = {column: str(schema.field(column).type) for column in schema.names}
+    result = {column: str(schema.field(column).type) for column in schema.names}
     wanted = {column: "uint64" for column in columns if column != "direction"}
-    text = found.pop("direction", "")
-    if found != wanted or len(schema.names) != len(columns) or "string" not in text:
+    text = result.pop("direction", "")
+    if result != wanted or len(schema.names) != len(columns) or "string" not in text:
         raise StoreError(name, f"has not the columns {', '.join(columns)}", _DAMAGED)
 
 

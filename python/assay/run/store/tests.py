@@ -63,8 +63,8 @@ class Tables:
 
     def _replayed(self, sequence: Steps) -> Callable[[], Iterator[Batch]] | None:
         """What reads the I/Os that a sequence issued again, None where it drew its own."""
-        found = next((name for name in sequence.tables if name.startswith(f"{REPLAYS}/")), None)
-        return None if found is None else partial(replayed_ios, self.folder, found)
+        result = next((name for name in sequence.tables if name.startswith(f"{REPLAYS}/")), None)
+        return None if result is None else partial(replayed_ios, self.folder, result)
 
     def joined(self, steps: Steps, asked: tuple[StepSpec, ...]) -> StoredSequence:
         """A sequence with what was asked of it and what its tables hold."""
@@ -92,8 +92,8 @@ class Tables:
 
     def _named(self, sequence: Steps, kind: str) -> str | None:
         """The table of a kind of a sequence; None where there is none, or it was not read."""
-        found = (name for name in sequence.tables if name in self.contents and name.startswith(f"{kind}/"))
-        return next(found, None)
+        result = (name for name in sequence.tables if name in self.contents and name.startswith(f"{kind}/"))
+        return next(result, None)
 
 
 @dataclass
@@ -130,10 +130,10 @@ class _Test:
     def _void(self, change: DriveChanged) -> None:
         """Mark what ran since the drive was last seen as it was; a verdict on any of that is none."""
         event = DriveEvent(level=_GRAVE, device=BY_GATE, text=change.reason[:_EVENT_MAX])
-        for place, sequence in enumerate(self.sequences):
+        for index, sequence in enumerate(self.sequences):
             if max(step.start_wall_ns + step.span_ns for step in sequence.steps) > change.since_wall_ns:
                 steps = tuple(replace(step, drive_events=(*step.drive_events, event)) for step in sequence.steps)
-                self.sequences[place] = replace(sequence, steps=steps)
+                self.sequences[index] = replace(sequence, steps=steps)
                 if self.verdict and (sequence.stage, sequence.index) in self._judged(self.verdict):
                     self.verdict = None
 
@@ -165,9 +165,9 @@ def read_steps(entry: Entry) -> Steps:
         raise StoreError(entry.place, "steps: a sequence has at least a step", _DAMAGED)
     if len(steps.steps) > len(steps.asked):
         raise StoreError(entry.place, "asked: names fewer steps than ran", _DAMAGED)
-    for place, step in enumerate(steps.steps):
+    for index, step in enumerate(steps.steps):
         if fault := step_fault(step):
-            raise StoreError(entry.place, f"steps.{place}: {fault}", _DAMAGED)
+            raise StoreError(entry.place, f"steps.{index}: {fault}", _DAMAGED)
     return steps
 
 

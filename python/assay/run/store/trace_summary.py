@@ -53,11 +53,11 @@ def trace_summary(
             if addressed:
                 _count_sizes(sizes, steps[moving], places[1][moving])
                 _touch(touched, grid, *(place[moving] for place in places))
-                for step, found in followed.items():
-                    found.add(*(place[moving & (steps == step)] for place in places))
+                for step, result in followed.items():
+                    result.add(*(place[moving & (steps == step)] for place in places))
     return TraceSummary(
         io_counts=tuple(counts.tolist()),
-        sizes=tuple(tuple(sorted(found.items())) for found in sizes) if addressed else (),
+        sizes=tuple(tuple(sorted(size.items())) for size in sizes) if addressed else (),
         touched_bytes=int(touched.sum()) * grid if addressed else None,
         grid_bytes=grid,
         successors=tuple(followed[step].counts if step in followed else None for step in range(step_count)),

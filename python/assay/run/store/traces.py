@@ -100,10 +100,10 @@ def _latencies(folder: Path, name: str, opened_ns: Sequence[int], step: int) -> 
 
 def _fault(file: Any) -> str | None:
     """Why a file is no trace that can be read; None where it is one."""
-    found = {name: str(file.schema_arrow.field(name).type) for name in file.schema_arrow.names}
-    if found not in (_TYPES, {name: kind for name, kind in _TYPES.items() if "_bytes" not in name}):
+    result = {name: str(file.schema_arrow.field(name).type) for name in file.schema_arrow.names}
+    if result not in (_TYPES, {name: kind for name, kind in _TYPES.items() if "_bytes" not in name}):
         return "has not the columns of a trace"
     groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
-    if any(not 0 <= one.num_rows <= _GROUP_ROWS_MAX or one.total_byte_size > _GROUP_BYTES_MAX for one in groups):
+    if any(not 0 <= group.num_rows <= _GROUP_ROWS_MAX or group.total_byte_size > _GROUP_BYTES_MAX for group in groups):
         return "has a group of rows that is larger than those that are written"
     return None

@@ -116,7 +116,7 @@ def refuse_folder(out: Path | None, needed_bytes: int, below: Path = RUNS) -> No
 def _nearest(folder: Path) -> Path:
     """The folder itself, or the one above it that is there."""
     whole = folder.absolute()
-    return next(place for place in (whole, *whole.parents) if place.exists())
+    return next(parent for parent in (whole, *whole.parents) if parent.exists())
 
 
 def _refuse_filled(folder: Path) -> None:
@@ -367,7 +367,9 @@ def _written_before(lines: Sequence[Entry]) -> tuple[int, Counter[str]]:
 
 def _sequence_facts(sequence: StepSequence) -> dict[str, Any]:
     """All of a sequence but its steps, which the journal names by what they were asked, and what it issues again."""
-    return {one.name: getattr(sequence, one.name) for one in fields(sequence) if one.name not in {"steps", "replay"}}
+    return {
+        field.name: getattr(sequence, field.name) for field in fields(sequence) if field.name not in {"steps", "replay"}
+    }
 
 
 def run_document(

@@ -84,7 +84,7 @@ class Distribution:
     @property
     def drawn(self) -> tuple[Part, ...]:
         """The parts that are curves of the figures."""
-        return tuple(self.parts[place] for place in self.curves)
+        return tuple(self.parts[curve] for curve in self.curves)
 
 
 def part(key: tuple[Any, ...], label: str, steps: Sequence[StepRecord], times: Sequence[ResponseTimes]) -> Part:
@@ -103,70 +103,75 @@ def part(key: tuple[Any, ...], label: str, steps: Sequence[StepRecord], times: S
     )
 
 
-def percentile_data(found: Distribution, suffix: str = "") -> ResultTable:
+def percentile_data(distribution: Distribution, suffix: str = "") -> ResultTable:
     """The percentiles of all parts, without a row where they are withheld."""
-    keys = (replace(one, role="key") for one in named(found.columns))
+    keys = (replace(one, role="key") for one in named(distribution.columns))
     return ResultTable(
-        key=f"{found.name}_percentiles{suffix}",
-        title=f"Response times over {found.over}",
+        key=f"{distribution.name}_percentiles{suffix}",
+        title=f"Response times over {distribution.over}",
         columns=(*keys, *_COLUMNS),
-        rows=tuple((*one.key, *_values(one)) for one in found.parts),
-        section="results" if len(found.parts) <= _FEW else "data",
+        rows=tuple((*one.key, *_values(one)) for one in distribution.parts),
+        section="results" if len(distribution.parts) <= _FEW else "data",
     )
 
 
-def percentile_table(found: Distribution, parts: Sequence[Part], *notes: str) -> Table:
+def percentile_table(distribution: Distribution, parts: Sequence[Part], *notes: str) -> Table:
     """The percentiles of some parts as printed."""
     return Table(
-        caption=f"{found.title}: response times over {found.over} (ms)",
+        caption=f"{distribution.title}: response times over {distribution.over} (ms)",
         columns=("", "I/Os", "Mean", *(f"{share * 100:g} %" for share in SHARES), "Maximum"),
         rows=tuple(_row(one) for one in parts),
         notes=(*_NOTES, *notes),
     )
 
 
-def screen_blocks(found: Distribution) -> tuple[Block, ...]:
+def screen_blocks(distribution: Distribution) -> tuple[Block, ...]:
     """Everything of it for the on-screen appendix; why there is nothing, where there is nothing."""
-    if not found.parts:
-        why = text_or_none(found.withheld) or "nothing was measured"
-        return (Text(paragraphs=(f"{found.title}: response times n/a: {why}.",)),)
-    figures = tuple(block for text, figure in found.maps for block in (_said(f"{found.title}: {text}"), figure))
-    return (percentile_table(found, found.parts), *_curves(found), *figures)
+    if not distribution.parts:
+        why = text_or_none(distribution.withheld) or "nothing was measured"
+        return (Text(paragraphs=(f"{distribution.title}: response times n/a: {why}.",)),)
+    figures = tuple(
+        block for text, figure in distribution.maps for block in (_said(f"{distribution.title}: {text}"), figure)
+    )
+    return (percentile_table(distribution, distribution.parts), *_curves(distribution), *figures)
 
 
-def printed_pages(found: Distribution) -> tuple[tuple[Block, ...], ...]:
+def printed_pages(distribution: Distribution) -> tuple[tuple[Block, ...], ...]:
     """What stands on its pages of paper: table and curves, then its printed map; nothing without histograms.
 
     The first page has the parts that are drawn; all of them are in the other formats.
     """
-    if not (curves := distribution_figures(found)):
+    if not (curves := distribution_figures(distribution)):
         return ()
-    left_out = len(found.parts) - len(found.curves)
+    left_out = len(distribution.parts) - len(distribution.curves)
     rest = f"{left_out} more are in the HTML report, the workbook, the CSV tables and results.json."
-    notes = tuple(filter(None, (found.rule, rest)))
-    first: tuple[Block, ...] = (percentile_table(found, found.drawn, *(notes if left_out else ())), *curves)
-    shown = printed_map(found)
+    notes = tuple(filter(None, (distribution.rule, rest)))
+    first: tuple[Block, ...] = (
+        percentile_table(distribution, distribution.drawn, *(notes if left_out else ())),
+        *curves,
+    )
+    shown = printed_map(distribution)
     return (first, (shown,)) if shown else (first,)
 
 
-def printed_map(found: Distribution) -> Figure | None:
+def printed_map(distribution: Distribution) -> Figure | None:
     """Its map for paper with the sentence that it stands behind; None without one."""
-    maps = (replace(one, reading=f"{text[:1].upper()}{text[1:]}") for text, one in found.maps)
-    return next((one for one in maps if one.name == found.printed), None)
+    maps = (replace(one, reading=f"{text[:1].upper()}{text[1:]}") for text, one in distribution.maps)
+    return next((one for one in maps if one.name == distribution.printed), None)
 
 
-def distribution_figures(found: Distribution) -> tuple[Figure, ...]:
+def distribution_figures(distribution: Distribution) -> tuple[Figure, ...]:
     """The curves of the drawn parts; none without histograms."""
-    curves = [(one.label, one.times) for one in found.drawn]
-    figure = tail_figure(f"{found.prefix}-tail", curves)
+    curves = [(one.label, one.times) for one in distribution.drawn]
+    figure = tail_figure(f"{distribution.prefix}-tail", curves)
     return (figure,) if figure else ()
 
 
-def _curves(found: Distribution) -> tuple[Block, ...]:
-    figures = distribution_figures(found)
+def _curves(distribution: Distribution) -> tuple[Block, ...]:
+    figures = distribution_figures(distribution)
     said = "percentiles from the median to where ten I/Os are slower, then the maximum."
-    rule = f" {found.rule}" if found.rule and len(found.curves) < len(found.parts) else ""
-    return (_said(f"{found.title}: {said}{rule}"), *figures) if figures else ()
+    rule = f" {distribution.rule}" if distribution.rule and len(distribution.curves) < len(distribution.parts) else ""
+    return (_said(f"{distribution.title}: {said}{rule}"), *figures) if figures else ()
 
 
 def _said(text: str) -> Text:
@@ -174,8 +179,8 @@ def _said(text: str) -> Text:
 
 
 def _values(one: Part) -> tuple[float | None, ...]:
-    found = percentiles(one.times, SHARES)
-    return (one.io_count, one.latency_ms_mean, *(found[share] for share in SHARES), one.latency_ms_max)
+    values = percentiles(one.times, SHARES)
+    return (one.io_count, one.latency_ms_mean, *(values[share] for share in SHARES), one.latency_ms_max)
 
 
 def _row(one: Part) -> tuple[str, ...]:

@@ -64,31 +64,31 @@ def quoted_headlines(measures: Iterable[Measure]) -> tuple[Headline, ...]:
     The mean response time of a cell that has a rate is that of the rate; several response times of a cell without one
     are parts of one subject.
     """
-    quoted = [one for one in measures if one.quoted]
+    quoted = [measure for measure in measures if measure.quoted]
     return tuple(_headline(one, quoted) for one in quoted)
 
 
-def _headline(one: Measure, quoted: Sequence[Measure]) -> Headline:
-    same = [other for other in quoted if other.cell == one.cell]
+def _headline(measure: Measure, quoted: Sequence[Measure]) -> Headline:
+    same = [other for other in quoted if other.cell == measure.cell]
     rate = next((other.printed for other in same if other.unit != "ms"), "")
     times = [other for other in same if other.unit == "ms"]
     return Headline(
-        item=one.printed,
-        unit=one.unit,
-        value=None if one.value is None else float(one.value),
-        values=tuple(map(float, one.rounds)) if one.stat == "mean" else (),
-        basis=text(one.basis) if one.basis else "",
-        claim=one.claim,
-        baseline=one.baseline,
-        part=measure_part(one.key) if len(times) > 1 and one in times else "",
-        of=rate if one.key == MEAN else "",
-        last=next((float(other.value) for other in quoted if _is_last_of(other, one) and other.value), None),
+        item=measure.printed,
+        unit=measure.unit,
+        value=None if measure.value is None else float(measure.value),
+        values=tuple(map(float, measure.rounds)) if measure.stat == "mean" else (),
+        basis=text(measure.basis) if measure.basis else "",
+        claim=measure.claim,
+        baseline=measure.baseline,
+        part=measure_part(measure.key) if len(times) > 1 and measure in times else "",
+        of=rate if measure.key == MEAN else "",
+        last=next((float(other.value) for other in quoted if _is_last_of(other, measure) and other.value), None),
     )
 
 
-def _is_last_of(other: Measure, one: Measure) -> bool:
+def _is_last_of(other: Measure, measure: Measure) -> bool:
     """Whether a number is the last sample of one that did not settle."""
-    return one.value is None and one.cell == SETTLED and other.cell == LAST and other.key == one.key
+    return measure.value is None and measure.cell == SETTLED and other.cell == LAST and other.key == measure.key
 
 
 def number_text(value: float, unit: str) -> str:
@@ -155,6 +155,6 @@ def claim_met(run: StoredRun, headline: Headline) -> str:
     return "YES" if met else "NO"
 
 
-def headline_results(found: Sequence[Headline]) -> list[dict[str, Any]]:
+def headline_results(headlines: Sequence[Headline]) -> list[dict[str, Any]]:
     """The same numbers in ``results.json``, unrounded."""
-    return [{key: value for key, value in asdict(one).items() if key not in _OURS} for one in found]
+    return [{key: value for key, value in asdict(headline).items() if key not in _OURS} for headline in headlines]

@@ -33,7 +33,7 @@ def time_heat(name: str, minutes: Sequence[float], times: Sequence[ResponseTimes
     slowest.
     Worked: 1,440 samples of a minute -> 144 columns of ten.
     """
-    if len(times) < _SAMPLES_MIN or len(times) != len(minutes) or not any(one.io_count for one in times):
+    if len(times) < _SAMPLES_MIN or len(times) != len(minutes) or not any(time.io_count for time in times):
         return None
     count = math.ceil(len(times) / COLUMNS_MAX)
     columns = [_counted(times[first : first + count]) for first in range(0, len(times), count)]
@@ -73,11 +73,13 @@ def spread_heat(name: str, labels: Sequence[str], times: Sequence[ResponseTimes]
     place and width, as the ridges of a ridgeline are, and a share of a thousandth still has a colour.
     Worked: of 1,000 I/Os 999 at 0.12 ms and one at 5 ms -> 99.9 % and 0.1 % in two fields of a row.
     """
-    counted = [(label, _counted([one]), one.io_count) for label, one in zip(labels, times, strict=True) if one.io_count]
+    counted = [
+        (label, _counted([time]), time.io_count) for label, time in zip(labels, times, strict=True) if time.io_count
+    ]
     if not counted:
         return None
     counted.reverse()
-    bins = [number for _, found, _ in counted for number in found]
+    bins = [number for _, result, _ in counted for number in result]
     first, last = min(bins), max(bins)
     return Figure(
         name=name,
@@ -87,14 +89,14 @@ def spread_heat(name: str, labels: Sequence[str], times: Sequence[ResponseTimes]
         y_title="",
         x_scale="log",
         ticks=labelled_ticks(*(10 ** (edge / _BINS_PER_DECADE) for edge in (first, last + 1))),
-        y_ticks=tuple(Tick(at=place + 0.5, label=label) for place, (label, _, _) in enumerate(counted)),
+        y_ticks=tuple(Tick(at=index + 0.5, label=label) for index, (label, _, _) in enumerate(counted)),
         series=(),
         heat=Heat(
             x_edges=tuple(10 ** (number / _BINS_PER_DECADE) for number in range(first, last + 2)),
             y_edges=tuple(map(float, range(len(counted) + 1))),
             rows=tuple(
-                tuple(found[number] / count * 100 if number in found else None for number in range(first, last + 1))
-                for _, found, count in counted
+                tuple(result[number] / count * 100 if number in result else None for number in range(first, last + 1))
+                for _, result, count in counted
             ),
             colour_title="I/Os of the Row (%)",
         ),
@@ -123,8 +125,8 @@ def matrix_heat(
         alt=f"{titles[2]} by {titles[0]} and {titles[1]} as colours, with the numbers",
         x_title=titles[0],
         y_title=titles[1],
-        ticks=tuple(Tick(at=place + 0.5, label=label) for place, label in enumerate(columns)),
-        y_ticks=tuple(Tick(at=place + 0.5, label=label) for place, label in enumerate(rows)),
+        ticks=tuple(Tick(at=index + 0.5, label=label) for index, label in enumerate(columns)),
+        y_ticks=tuple(Tick(at=index + 0.5, label=label) for index, label in enumerate(rows)),
         series=(),
         heat=Heat(
             x_edges=tuple(map(float, range(len(columns) + 1))),

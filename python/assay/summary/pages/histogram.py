@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def histogram_parts(test_report: TestReport) -> tuple[PagePart, ...]:
     """The response-time histogram and the Confidence Level Plot behind a test; none where it had none."""
     steps, times = (
-        [step for one in kept_histograms(test_report.test) for step in one.steps],
+        [step for kept_histogram in kept_histograms(test_report.test) for step in kept_histogram.steps],
         histogram_times(test_report.test),
     )
     if not steps:

@@ -113,8 +113,8 @@ def confidence_figure(name: str, times: ResponseTimes, latency_ms_mean: float) -
             ),
             *_average(points, latency_ms_mean),
             *(
-                _point(_mark(label, value), value, _nines(share), 2 + place)
-                for place, (value, share, label) in enumerate(marks)
+                _point(_mark(label, value), value, _nines(share), 2 + index)
+                for index, (value, share, label) in enumerate(marks)
             ),
         ),
     )

@@ -37,7 +37,7 @@ def banner(test: StoredTest, findings: Iterable[Finding]) -> str | None:
     drive"``.
     """
     said = [ENDINGS[test.ended]] if test.ended in ENDINGS else []
-    said += [one.words for one in findings]
+    said += [finding.words for finding in findings]
     said += [f"{str(place).upper()} VOID: {text(reason)}" for place, reason in void_places(test)]
     said += [f"HOST DISTURBED {text(told)}" for told in [window_disturbed(test)] if told]
     said += [told for told in [short_text(test)] if told]
@@ -78,8 +78,8 @@ def short_text(test: StoredTest, cell: Cell | None = None) -> str:
 
     Worked: one of 772 completions with 1,024 outstanding -> ``"1 window shorter than the queue"``.
     """
-    found = short_windows([one for one in asked_steps(test) if cell is None or one.asks(cell)])
-    return f"{count_label(len(found), 'window')} shorter than the queue" if found else ""
+    result = short_windows([asked_step for asked_step in asked_steps(test) if cell is None or asked_step.asks(cell)])
+    return f"{count_label(len(result), 'window')} shorter than the queue" if result else ""
 
 
 def host_text(test: StoredTest) -> str:
@@ -87,8 +87,8 @@ def host_text(test: StoredTest) -> str:
 
     Worked: a stall of the host in two of 27 rounds -> ``"host disturbed 2 of 27"``.
     """
-    found = disturbed_count(test)
-    return f"host disturbed {host_label(test)}" if found and found[0] else ""
+    result = disturbed_count(test)
+    return f"host disturbed {host_label(test)}" if result and result[0] else ""
 
 
 def host_label(test: StoredTest) -> str | None:
@@ -96,5 +96,5 @@ def host_label(test: StoredTest) -> str | None:
 
     Worked: a stall of the host in two of 27 rounds -> ``"2 of 27"``.
     """
-    found = disturbed_count(test)
-    return None if found is None else f"{found[0]} of {found[1]}"
+    result = disturbed_count(test)
+    return None if result is None else f"{result[0]} of {result[1]}"

@@ -24,8 +24,8 @@ def covered(lines: Mapping[int, _Line], ends: tuple[float, float]) -> frozenset[
     Worked: lines of 6.30 and 6.31 ms over the same rounds, on an axis up to 32 -> the first.
     """
     near = (ends[1] - ends[0]) * HIDDEN_SHARE
-    found = {place for (place, one), (_, other) in combinations(lines.items(), 2) if _are_one(one, other, near)}
-    return frozenset(found) if len(found) <= _HIDDEN_MAX else frozenset()
+    result = {place for (place, one), (_, other) in combinations(lines.items(), 2) if _are_one(one, other, near)}
+    return frozenset(result) if len(result) <= _HIDDEN_MAX else frozenset()
 
 
 def as_they_end(ends: Sequence[float]) -> tuple[int, ...]:
@@ -39,7 +39,7 @@ def as_they_end(ends: Sequence[float]) -> tuple[int, ...]:
     return tuple(sorted(places, key=lambda place: -ends[place]))
 
 
-def _are_one(one: _Line, other: _Line, near: float) -> bool:
+def _are_one(line: _Line, other: _Line, near: float) -> bool:
     """Whether both have the same points, none further up or down than ``near``."""
-    (places, rates), (others, seconds) = one, other
+    (places, rates), (others, seconds) = line, other
     return places == others and all(abs(rate - second) < near for rate, second in zip(rates, seconds, strict=True))

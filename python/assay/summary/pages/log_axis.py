@@ -41,8 +41,8 @@ def log_ticks(low: float, high: float, most: int = TICKS_MAX) -> tuple[float, ..
     # Equal steps would crowd at one end of more than a decade.
     dense = ((1, 2, 3, 5), (1, 1.5, 2, 3, 5, 7)) if high > _DECADE * low else ()
     for factors in ((1, 2, 5), (1, 3), (1,), *dense):
-        found = tuple(float(f"{factor}e{power}") for power in powers for factor in factors)
-        ticks = tuple(at for at in found if low <= at <= high)
+        result = tuple(float(f"{factor}e{power}") for power in powers for factor in factors)
+        ticks = tuple(at for at in result if low <= at <= high)
         if min(TICKS_MIN, most - 2) <= len(ticks) <= most or (factors == (1,) and len(ticks) > most):
             return ticks
     return _equal_steps(low, high)

@@ -54,24 +54,24 @@ def main_tail(
 
 def _ratio(values: Iterable[float]) -> float:
     """The highest of all positive values over the lowest. Worked: 2, 0 and 6 -> 3; nothing -> 1."""
-    found = [one for one in values if one > 0]
-    return max(found) / min(found) if found else 1.0
+    result = [value for value in values if value > 0]
+    return max(result) / min(result) if result else 1.0
 
 
-def preferred(found: Iterable[MainFigure]) -> list[MainFigure]:
+def preferred(main_figures: Iterable[MainFigure]) -> list[MainFigure]:
     """Those that vary first, then by kind; of one kind in the order in which they came.
 
     Worked: a flat saturation curve and a tail that rises -> the tail, then the curve.
     """
-    return sorted(found, key=lambda one: (not one.varies, FIGURE_KINDS.index(one.kind)))
+    return sorted(main_figures, key=lambda main_figure: (not main_figure.varies, FIGURE_KINDS.index(main_figure.kind)))
 
 
-def chosen(found: Iterable[MainFigure], count: int = 2) -> tuple[MainFigure, ...]:
+def chosen(main_figures: Iterable[MainFigure], count: int = 2) -> tuple[MainFigure, ...]:
     """The figures of a summary: the preferred ones, each of another kind as long as there are other kinds.
 
     Worked: two matrices and a tail -> the first matrix and the tail.
     """
-    ordered = preferred(found)
+    ordered = preferred(main_figures)
     first = {one.kind: one for one in reversed(ordered)}
     unlike = [one for one in ordered if first[one.kind] is one]
     same = [one for one in ordered if first[one.kind] is not one]

@@ -92,7 +92,7 @@ class Table:
 
     def without(self, name: str) -> Self:
         """The table without a column. Worked: of three columns two are left; one that it has not changes nothing."""
-        return self.of_columns([place for place, column in enumerate(self.columns) if column != name])
+        return self.of_columns([index for index, column in enumerate(self.columns) if column != name])
 
     def of_columns(self, places: Sequence[int]) -> Self:
         """The table of some of its columns. places : from 0, in the order in which they shall stand."""
@@ -110,9 +110,9 @@ def with_values(table: Table, kept: tuple[str, ...] = ()) -> Table:
         return table
     columns = zip(*table.rows, strict=True)
     places = [
-        place
-        for place, (name, texts) in enumerate(zip(table.columns, columns, strict=True))
-        if not place or name in kept or not NO_VALUE.issuperset(texts)
+        index
+        for index, (name, texts) in enumerate(zip(table.columns, columns, strict=True))
+        if not index or name in kept or not NO_VALUE.issuperset(texts)
     ]
     return table.of_columns(places)
 
@@ -251,7 +251,7 @@ class Figure:
         """Places of the series that later ones hide, by ``line_order``; drawn wider, they show beside these."""
         if self.kind != "lines" or self.y_drawn_scale == "log" or not self.y_values:
             return frozenset()
-        lines = {place: (one.x, one.y) for place, one in enumerate(self.series) if one.mode == "lines+markers"}
+        lines = {index: (one.x, one.y) for index, one in enumerate(self.series) if one.mode == "lines+markers"}
         return line_order.covered(lines, self.y_range)
 
     @property

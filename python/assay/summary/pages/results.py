@@ -36,10 +36,15 @@ def judged_step(step: StepRecord, settings: TestSettings) -> dict[str, Any]:
     return {**step_results(step), "void": text_or_none(void_reason([step], settings))}
 
 
-def finding_results(found: Finding) -> dict[str, Any]:
+def finding_results(finding: Finding) -> dict[str, Any]:
     """A finding, its level null where it does not apply."""
-    facts = {"level": or_null(found.level), "reason": found.words, "measured": found.measured, "limit": found.limit}
-    return {**facts, "where": str(found.where), "weight": found.weight}
+    facts = {
+        "level": or_null(finding.level),
+        "reason": finding.words,
+        "measured": finding.measured,
+        "limit": finding.limit,
+    }
+    return {**facts, "where": str(finding.where), "weight": finding.weight}
 
 
 def step_results(record: StepRecord) -> dict[str, Any]:

@@ -31,8 +31,8 @@ def tail_figure(name: str, curves: Sequence[tuple[str, ResponseTimes]]) -> Figur
     if not drawn:
         return None
     last = math.ceil(max((nines for _, points, _ in drawn for nines, _ in points), default=1.0)) + 1
-    found = [
-        _curve(label, [*points, *_end(most, last)], place, last) for place, (label, points, most) in enumerate(drawn)
+    result = [
+        _curve(label, [*points, *_end(most, last)], index, last) for index, (label, points, most) in enumerate(drawn)
     ]
     return Figure(
         name=name,
@@ -42,7 +42,7 @@ def tail_figure(name: str, curves: Sequence[tuple[str, ResponseTimes]]) -> Figur
         y_title=TIME_MS,
         y_scale="log",
         ticks=(*(Tick(at=nines(share), label=nth(share)) for share in _named(last)), _maximum(last)),
-        series=tuple(series for pair in found for series in pair),
+        series=tuple(series for pair in result for series in pair),
     )
 
 
@@ -65,9 +65,9 @@ def _points(times: ResponseTimes) -> list[Point]:
     end = nines(max(1 - 10 / times.io_count, MEDIAN))
     steps = max(math.ceil((end - nines(MEDIAN)) * _POINTS_PER_NINE), 1)
     places = (round(nines(MEDIAN) + (end - nines(MEDIAN)) * step / steps, 9) for step in range(steps + 1))
-    found = ((place, times.percentile(_share(place))) for place in places)
+    points = ((place, times.percentile(_share(place))) for place in places)
     # A log axis has no place for zero.
-    return [(place, max(time, _SMALLEST_MS)) for place, time in found if time is not None]
+    return [(place, max(time, _SMALLEST_MS)) for place, time in points if time is not None]
 
 
 def _share(place: float) -> float:
@@ -79,7 +79,7 @@ def _end(most: float | None, last: int) -> list[Point]:
     return [] if most is None else [(float(last), max(most, _SMALLEST_MS))]
 
 
-def _curve(label: str, points: list[Point], place: int, last: int) -> tuple[Series, Series]:
+def _curve(label: str, points: list[Point], index: int, last: int) -> tuple[Series, Series]:
     """A curve, and its maximum as a point."""
-    line = Series.through(points, label, place, "lines")
-    return line, Series.through([point for point in points if point[0] == last], "", place, "markers")
+    line = Series.through(points, label, index, "lines")
+    return line, Series.through([point for point in points if point[0] == last], "", index, "markers")

@@ -87,8 +87,8 @@ class TestReport(ABC):
         """What some work on this test gives, done once and kept under a name."""
         if name not in self._kept:
             self._kept[name] = work()
-        found: T = self._kept[name]
-        return found
+        result: T = self._kept[name]
+        return result
 
     @property
     def name(self) -> str:
@@ -154,7 +154,7 @@ class TestReport(ABC):
 
     def tiles(self) -> Iterator[Tile]:
         """What a summary shows of it: the first of the numbers that people quote, unless a test says else."""
-        for slot, one in zip(OWN_SLOTS, (one for one in self.measures if one.quoted), strict=False):
+        for slot, one in zip(OWN_SLOTS, (measure for measure in self.measures if measure.quoted), strict=False):
             yield Tile(slot=slot, title=coded("tile-own", name=one.printed), value=one.identity)
 
     @property
@@ -183,8 +183,8 @@ class TestReport(ABC):
 
     def numbers(self) -> Iterator[Measure]:
         """The same in any order: the spread of its response times, unless a test says more or else."""
-        if found := self.distribution():
-            yield from distribution_measures(found)
+        if numbers := self.distribution():
+            yield from distribution_measures(numbers)
 
     def remarks(self) -> tuple[Coded, ...]:
         """What a reader should know of its numbers that is no warning; none unless a test says so."""

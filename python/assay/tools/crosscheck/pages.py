@@ -144,7 +144,7 @@ def crosscheck_facts(check: Crosscheck, found: Sequence[tuple[CheckPoint, Sequen
             "point": point.label,
             "verdict": point_verdict(differences),
             "pairs": [{"ours": asdict(mine), "fio": asdict(theirs)} for mine, theirs in pairs],
-            "differences": [{**asdict(one), "verdict": one.verdict} for one in differences],
+            "differences": [{**asdict(difference), "verdict": difference.verdict} for difference in differences],
         }
         for (point, pairs), (_, differences) in zip(check.pairs, found, strict=True)
     ]

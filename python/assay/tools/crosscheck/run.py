@@ -68,14 +68,14 @@ def crosscheck_drive(
         with change_told(held.verify):
             show("filling the range")
             overwrite(stimulus, drive, range_bytes)
-            found = []
+            result = []
             for point in points:
                 measured = []
                 for nth in range(1, pairs + 1):
                     show(f"{point.label}: pair {nth} of {pairs}")
                     mine = _ours(stimulus, point, range_bytes, seconds, path)
                     measured.append((mine, measure_with_fio(point, held.fd, range_bytes, seconds)))
-                found.append((point, tuple(measured)))
+                result.append((point, tuple(measured)))
         held.verify()
     return Crosscheck(
         drive=drive,
@@ -84,7 +84,7 @@ def crosscheck_drive(
         range_bytes=range_bytes,
         seconds=seconds,
         started_wall_ns=started,
-        pairs=tuple(found),
+        pairs=tuple(result),
     )
 
 

@@ -61,13 +61,15 @@ def received(phase: StackPhase, area: Area) -> Received:
     if phase.requests is None or area.places is None:
         counted = phase.counted
         return Received(counted.read_count, counted.read_bytes, counted.write_count)
-    reads = [one.length_bytes for one in own_requests(phase, area) if one.read]
-    return Received(len(reads), sum(reads), len([one for one in own_requests(phase, area) if one.write]))
+    reads = [own_request.length_bytes for own_request in own_requests(phase, area) if own_request.read]
+    return Received(
+        len(reads), sum(reads), len([own_request for own_request in own_requests(phase, area) if own_request.write])
+    )
 
 
 def own_requests(phase: StackPhase, area: Area) -> list[BlockRequest]:
     """Requests to the places of an area; others use the device, too."""
-    return [one for one in phase.requests or () if one.length_bytes and area.holds(one.start_bytes)]
+    return [request for request in phase.requests or () if request.length_bytes and area.holds(request.start_bytes)]
 
 
 def _in_order(application: Application, area: Area, *, write: bool = False) -> None:

@@ -59,9 +59,9 @@ def stack_report(trace: StackTrace) -> Report:
             header=head,
             banner=_banner(trace),
             blocks=(*_pictures(example), _phases(example)),
-            place=f"{place} of {last}",
+            place=f"{index} of {last}",
         )
-        for place, example in enumerate(run, 2)
+        for index, example in enumerate(run, 2)
     )
     return Report(
         title=f"{printable(trace.target)} - stack trace",
@@ -195,17 +195,25 @@ def _phases(example: StackExample) -> Table:
 def _pictures(example: StackExample) -> tuple[Figure | Text, ...]:
     """Places over time, issued against received, of all parts one behind the other."""
     issued = [one for phase in example.phases for one in phase.issued]
-    requests = [one for phase in example.phases for one in phase.requests or () if one.length_bytes]
+    requests = [request for phase in example.phases for request in phase.requests or () if request.length_bytes]
     drawn: tuple[tuple[str, list[_Span], int], ...] = (
         (
             "issued by the application",
             [(one.at_ns, one.place_bytes, one.length_bytes) for one in issued if one.place_bytes is not None],
             _ISSUED,
         ),
-        ("received: reads", [(one.at_ns, one.start_bytes, one.length_bytes) for one in requests if one.read], _READ),
-        ("received: writes", [(one.at_ns, one.start_bytes, one.length_bytes) for one in requests if one.write], _WRITE),
+        (
+            "received: reads",
+            [(request.at_ns, request.start_bytes, request.length_bytes) for request in requests if request.read],
+            _READ,
+        ),
+        (
+            "received: writes",
+            [(request.at_ns, request.start_bytes, request.length_bytes) for request in requests if request.write],
+            _WRITE,
+        ),
     )
-    spans = [span for _, found, _ in drawn for span in found]
+    spans = [span for _, pictures, _ in drawn for span in pictures]
     if not spans:
         return (Text(paragraphs=("No figure: positions are unknown at both ends.",)),)
     lowest, highest = min(place for _, place, _ in spans), max(place + length for _, place, length in spans)
@@ -216,7 +224,7 @@ def _pictures(example: StackExample) -> tuple[Figure | Text, ...]:
         alt=f"{len(issued)} I/Os issued and {len(requests)} received by position and time; a stroke spans its I/O",
         x_title="Time (ms)",
         y_title=f"Position from {lowest / MIB:,.3f} MiB (MiB)",
-        series=tuple(frame.series(label, found, colour) for label, found, colour in drawn if found),
+        series=tuple(frame.series(label, pictures, colour) for label, pictures, colour in drawn if pictures),
         aspect=2.5,
     )
     return (figure,)
@@ -252,7 +260,7 @@ def _counted(name: str, count: int, moved: int) -> str:
 def _request_sizes(phase: StackPhase) -> str:
     """Sizes of the requests, or what the counters alone say."""
     if phase.requests is not None:
-        return _sizes([one.length_bytes for one in phase.requests if one.length_bytes]) or NOT_AVAILABLE
+        return _sizes([request.length_bytes for request in phase.requests if request.length_bytes]) or NOT_AVAILABLE
     counted = phase.counted
     count, moved = counted.read_count + counted.write_count, counted.read_bytes + counted.write_bytes
     return f"{moved / count / KIB:,.1f} KiB in the mean" if count else NOT_AVAILABLE

@@ -99,12 +99,12 @@ def trace_drive(
 
 
 def _folder(path: Path) -> Path:
-    found = path if path.is_dir() else path.parent
+    result = path if path.is_dir() else path.parent
     if not path.exists():
         raise UsageError(str(path), "does not exist", "name a folder, or a file in it")
-    if not os.access(found, os.W_OK | os.X_OK):
-        raise UsageError(str(found), "cannot be written", "name a writable folder")
-    return found.resolve()
+    if not os.access(result, os.W_OK | os.X_OK):
+        raise UsageError(str(result), "cannot be written", "name a writable folder")
+    return result.resolve()
 
 
 @contextmanager
@@ -141,8 +141,8 @@ def _traced(
         ground = Ground(watch=watch, area=filled, folder=folder, limit_bytes=_limit_bytes(whole))
         examples = []
         for name, example in EXAMPLES:
-            found = _tried(name, example, ground)
-            examples.append(found if not _others(background) else _unsure(found, watched=trace is not None))
+            result = _tried(name, example, ground)
+            examples.append(result if not _others(background) else _unsure(result, watched=trace is not None))
             show(examples[-1])
     return StackTrace(
         target=target,

@@ -149,10 +149,10 @@ class Watch:
 
     def _requests(self, trace: BlockTrace) -> tuple[BlockRequest, ...]:
         """Those of the partition, with places on it; a flush has none and belongs to all."""
-        found = trace.requests()
+        requests = trace.requests()
         inside = range(self.base_bytes, self.base_bytes + self.span_bytes)
         return tuple(
-            replace(one, start_bytes=one.start_bytes - self.base_bytes) if one.length_bytes else one
-            for one in found
-            if not one.length_bytes or one.start_bytes in inside
+            replace(request, start_bytes=request.start_bytes - self.base_bytes) if request.length_bytes else request
+            for request in requests
+            if not request.length_bytes or request.start_bytes in inside
         )

@@ -60,8 +60,8 @@ class Rig:
         )
         planned = plan_suite(load_edition(plan.edition_name), plan, drive).tests
         settings = [test.settings for test in planned]
-        loops = {one.test: one for one in settings if isinstance(one, LoopSettings)}
-        wsat = next((one.demand for one in settings if one.test == "wsat"), None)
+        loops = {setting.test: setting for setting in settings if isinstance(setting, LoopSettings)}
+        wsat = next((setting.demand for setting in settings if setting.test == "wsat"), None)
         missing = [name for name in _LOOPS if name not in loops]
         if wsat is None or missing:
             reason = (
@@ -91,12 +91,12 @@ def measured(
     """
     # Housekeeping that comes once in many scaled cells would be luck, not a figure.
     small = drive_model.replaced(capacity_bytes=scaled_bytes, stall_every_bytes=0)
-    found: dict[str, float] = {}
+    result: dict[str, float] = {}
     for phase in (_Scaled.saturation, _Scaled.iops, _Scaled.throughput, _Scaled.latency):
         # Each on a drive of its own: one that stopped answering in a test is of no use to the next.
         with Stimulus.simulated(small, seed=1, epoch_wall_ns=0) as stimulus:
-            found |= phase(_Scaled(stimulus, rig, small, cell_share))
-    return found
+            result |= phase(_Scaled(stimulus, rig, small, cell_share))
+    return result
 
 
 class _Scaled:
@@ -124,8 +124,8 @@ class _Scaled:
         rounds = self._rounds("iops", _ROUNDS)[1:]
         cells = self._rig.tests["iops"].cells
         return {
-            cell_name(cell.transfer_bytes / KIB, cell.read_pct): fmean(_rate(round_[place]) for round_ in rounds)
-            for place, cell in enumerate(cells)
+            cell_name(cell.transfer_bytes / KIB, cell.read_pct): fmean(_rate(round_[index]) for round_ in rounds)
+            for index, cell in enumerate(cells)
         }
 
     def throughput(self) -> dict[str, float]:
@@ -146,10 +146,10 @@ class _Scaled:
     def latency(self) -> dict[str, float]:
         last = self._rounds("lat", 2)[-1]
         cells = self._rig.tests["lat"].cells
-        found = {(cell.transfer_bytes, cell.read_pct): last[place] for place, cell in enumerate(cells)}
+        result = {(cell.transfer_bytes, cell.read_pct): last[index] for index, cell in enumerate(cells)}
         return {
-            "lat_4_100_average_ms": (mean_latency_ns(found[_PAGE, 100]) or 0) / MILLISECOND_NS,
-            "lat_4_0_average_ms": (mean_latency_ns(found[_PAGE, 0]) or 0) / MILLISECOND_NS,
+            "lat_4_100_average_ms": (mean_latency_ns(result[_PAGE, 100]) or 0) / MILLISECOND_NS,
+            "lat_4_0_average_ms": (mean_latency_ns(result[_PAGE, 0]) or 0) / MILLISECOND_NS,
         }
 
     def _rounds(self, test: str, count: int) -> list[list[StepRecord]]:

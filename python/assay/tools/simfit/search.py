@@ -83,7 +83,7 @@ def fit(
     members = centre + rng.normal(0, _SPREAD, (_POPULATION, len(bounds)))
     members[:, len(RANGES) :] = centre[len(RANGES) :] + rng.integers(-1, 2, (_POPULATION, len(POWERS)))
     members[0] = centre
-    found = differential_evolution(
+    result = differential_evolution(
         partial(_cost, start=start, rig=rig, targets=dict(targets)),
         bounds,
         init=np.clip(members, lower, upper),
@@ -98,7 +98,7 @@ def fit(
         workers=workers or map,
         callback=lambda intermediate_result: show(float(intermediate_result.fun)),
     )
-    return Fit(drive_model=_drive_model(found.x, start), error=float(found.fun), evaluations=int(found.nfev))
+    return Fit(drive_model=_drive_model(result.x, start), error=float(result.fun), evaluations=int(result.nfev))
 
 
 def residuals(drive_model: DriveModel, rig: Rig, targets: Mapping[str, float]) -> dict[str, float]:

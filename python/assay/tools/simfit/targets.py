@@ -46,11 +46,11 @@ def read_targets(matrix: Path, figures: Path | None = None) -> dict[str, float]:
         without a number are left out. figures : CSV with the columns ``figure``, ``value``.
     Raises UsageError naming file and line where it cannot be read or holds no value.
     """
-    found = _cells(matrix, _rows(matrix, ("block_kib", "read_pct", "iops")))
+    result = _cells(matrix, _rows(matrix, ("block_kib", "read_pct", "iops")))
     for row in _rows(figures, ("figure", "value")) if figures is not None else ():
         if row.cells["figure"] in FIGURES:
-            found[row.cells["figure"]] = row.cells["value"]
-    targets = {name: value for name, text in found.items() if (value := _positive(text)) is not None}
+            result[row.cells["figure"]] = row.cells["value"]
+    targets = {name: value for name, text in result.items() if (value := _positive(text)) is not None}
     if not targets:
         raise UsageError(str(matrix), "holds no value to fit to", "name a matrix with numbers")
     return targets
@@ -108,17 +108,17 @@ def _text(path: Path) -> str:
 
 def _cells(path: Path, rows: Sequence[_Row]) -> dict[str, str]:
     """The rates of a matrix by the names of its cells. Raises UsageError with a line for each row at fault."""
-    found: dict[str, str] = {}
+    cells: dict[str, str] = {}
     faults: list[UsageError] = []
     for row in rows:
         try:
-            found[_cell(row.cells)] = row.cells["iops"]
+            cells[_cell(row.cells)] = row.cells["iops"]
         except ValueError:
             reason = "has a row without a block size in KiB or a share of reads in percent"
             faults.append(UsageError(f"{path}:{row.line}", reason, _FORM))
     if faults:
         raise joined([*faults[:_FAULTS_MAX], *_more(path, faults)])
-    return found
+    return cells
 
 
 def _more(path: Path, faults: Sequence[UsageError]) -> Iterator[UsageError]:

@@ -76,8 +76,8 @@ def lines_of(job: Job, access: Access) -> tuple[Line, ...]:
     parts: list[tuple[Fraction, int, float]] = []
     if access.direction == "rw" and access.sides[0] != access.sides[1]:
         for side, part in ((0, access.read_percent), (1, 100 - access.read_percent)):
-            found = access.sides[side].items()
-            parts += [(share * part / 100, size, 100.0 - 100 * side) for size, share in found if part]
+            result = access.sides[side].items()
+            parts += [(share * part / 100, size, 100.0 - 100 * side) for size, share in result if part]
     else:
         side = SIDES[access.direction][0]
         parts = [(share, size, float(access.read_percent)) for size, share in access.sides[side].items()]
@@ -124,10 +124,10 @@ def _read_percent(job: Job, direction: Direction) -> int:
 def _random_percent(job: Job, direction: Direction) -> int:
     def read(text: str) -> int:
         parts = equal_sides(text)
-        found = {whole(parts[side], 0, 100) for side in SIDES[direction]}
-        if len(found) > 1:
+        result = {whole(parts[side], 0, 100) for side in SIDES[direction]}
+        if len(result) > 1:
             raise ValueFaultError("differs for reads and writes", "write separate jobs")
-        return found.pop()
+        return result.pop()
 
     return job.get("percentage_random", read, 100)
 

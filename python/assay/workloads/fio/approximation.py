@@ -28,14 +28,14 @@ def nearest_job_text(workload: Workload, *, filename: str, notes: Sequence[str] 
     Unlike ``job_text`` it refuses only a workload of which fio can do nothing at all: it raises UsageError then.
     Worked: a flush stream beside reads -> the job of reads, and a comment that fio has no job of flushes alone.
     """
-    found = [*notes, _UNWINDOWED]
-    stages = [kept for stage in workload.stages if (kept := _stage(stage, filename, found))]
+    result = [*notes, _UNWINDOWED]
+    stages = [kept for stage in workload.stages if (kept := _stage(stage, filename, result))]
     if not stages:
-        raise UsageError(workload.title or "the workload", "; ".join(found[-3:]), "choose another step")
+        raise UsageError(workload.title or "the workload", "; ".join(result[-3:]), "choose another step")
     near = workload.model_copy(update={"stages": tuple(stages)})
     head = [f"; {_one_line(text)}" for text in (workload.title, workload.source) if text]
     head += ["; Bring the drive into its state first: fio neither purges nor preconditions it."]
-    head += [f"; Otherwise than there: {_one_line(note)}." for note in dict.fromkeys(found)]
+    head += [f"; Otherwise than there: {_one_line(note)}." for note in dict.fromkeys(result)]
     named = near.model_copy(update={"title": ""})
     return "\n".join([*head, job_text(named, filename=filename)])
 
@@ -81,8 +81,8 @@ def _folded(stage: Stage, stream: Stream, notes: list[str]) -> Stream:
 def _near(stream: Stream, notes: list[str]) -> Iterator[Stream]:
     near = _whole_shares(_one_grid(_plain_lines(stream, notes), notes), notes)
     near = _plain_data(_rule_of_fio(near, notes), notes)
-    for one in _split_directions(near, notes):
-        for part in _split_threads(one, notes):
+    for split_direction in _split_directions(near, notes):
+        for part in _split_threads(split_direction, notes):
             yield _whole_rate(part, notes)
 
 
@@ -152,7 +152,7 @@ def _whole_shares(stream: Stream, notes: list[str]) -> Stream:
 
 def _shares(lines: Sequence[Line]) -> list[float]:
     """All per cents of some lines, without the last digits of a float."""
-    return [round(share, 6) for one in lines for share in (one.percent, one.read_percent, one.random_percent)]
+    return [round(share, 6) for line in lines for share in (line.percent, line.read_percent, line.random_percent)]
 
 
 def _rounded(percents: Sequence[float]) -> list[int]:

@@ -82,10 +82,10 @@ def _whole(value: Fraction, thing: str) -> int:
 
 
 def _one(values: Iterable[float], name: str, thing: str) -> float:
-    found = set(values)
-    if len(found) > 1:
+    result = set(values)
+    if len(result) > 1:
         raise UsageError(thing, f"has lines that differ in {name}", "fio draws sizes only; write streams for the lines")
-    return found.pop()
+    return result.pop()
 
 
 def _check_places(stream: Stream, thing: str) -> None:
@@ -118,8 +118,11 @@ def _sizes(mix: _Mix, *, mixed: bool) -> list[str]:
 def _zones(stream: Stream, thing: str) -> list[str]:
     """Groups of LBAs as zones. Worked: 50 % in the first 5 %, the rest in 95 % -> ``zoned:50/5:50/95``."""
     shares = [
-        (_whole(Fraction(one.access_percent), f"{thing}: access_percent"), _whole(Fraction(one.range_percent), thing))
-        for one in stream.lba_groups
+        (
+            _whole(Fraction(lba_group.access_percent), f"{thing}: access_percent"),
+            _whole(Fraction(lba_group.range_percent), thing),
+        )
+        for lba_group in stream.lba_groups
     ]
     zones = ":".join(f"{access}/{size}" for access, size in shares)
     return [f"random_distribution=zoned:{zones}"] if zones else []
@@ -129,7 +132,9 @@ def _grid(stream: Stream, thing: str, random_percent: int) -> list[str]:
     """The grid of random starts; sequential ones are on every grid that their sizes are."""
     grids = {line.align_bytes or line.size_bytes for line in stream.lines}
     sizes = {line.size_bytes for line in stream.lines}
-    grid = _one(grids, "align_bytes", thing) if random_percent or len(grids) == 1 else gcd(*(int(one) for one in grids))
+    grid = (
+        _one(grids, "align_bytes", thing) if random_percent or len(grids) == 1 else gcd(*(int(grid) for grid in grids))
+    )
     if random_percent < _ALL and (gcd(*sizes) % int(grid) or (not random_percent and len(grids) > 1)):
         reason = f"has sequential I/Os of sizes that leave the grid of {int(grid)} bytes"
         raise UsageError(thing, reason, "fio leaves no holes; write sizes that are multiples of it")

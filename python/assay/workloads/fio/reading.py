@@ -67,7 +67,7 @@ def parse_jobs(path: Path, text: str) -> Workload:
 def _join(group: _Group, job: Job) -> None:
     """Add a job to those it runs beside."""
     for stream in streams_of(job, STREAMS_MAX - len(group.streams)):
-        taken = {one.name for one in group.streams}
+        taken = {stream.name for stream in group.streams}
         group.streams.append(stream.model_copy(update={"name": _free(stream.name, taken)}))
     group.jobs.append(job)
     group.endings.append(ending_of(job))

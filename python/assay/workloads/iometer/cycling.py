@@ -44,24 +44,24 @@ def cycling_steps(setup: Setup, worker_count: int) -> list[CyclingStep]:
 
 def _counts(cycling: Cycling, limit: int) -> list[int]:
     """Numbers of workers up to all of them; the last may add fewer than the others."""
-    found: list[int] = []
+    counts: list[int] = []
     for value in _values(cycling):
-        found.append(min(value, limit))
+        counts.append(min(value, limit))
         if value >= limit:
             break
-    return found
+    return counts
 
 
 def _depths(setup: Setup) -> list[int]:
     """Numbers of outstanding I/Os up to the end, which is not added where the steps leave it out."""
-    found: list[int] = []
+    depths: list[int] = []
     for value in _values(setup.queue_cycling):
         if value > setup.queue_cycling.end:
             break
-        if len(found) == STEPS_MAX:
+        if len(depths) == STEPS_MAX:
             raise ValueError
-        found.append(value)
-    return found
+        depths.append(value)
+    return depths
 
 
 def _values(cycling: Cycling) -> Iterator[int]:

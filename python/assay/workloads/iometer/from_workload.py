@@ -111,11 +111,11 @@ class _Conversion:
         count = len(self.stages)
         return tuple(
             Worker(
-                name=one.name,
-                settings=one.settings,
-                assigned=tuple(Assigned(name=name) for name in _padded(one.runs, count)),
+                name=slot.name,
+                settings=slot.settings,
+                assigned=tuple(Assigned(name=name) for name in _padded(slot.runs, count)),
             )
-            for one in self.slots.values()
+            for slot in self.slots.values()
         )
 
     def _times(self) -> tuple[int, int]:
@@ -191,7 +191,7 @@ class _Conversion:
     def _spec(self, stage: Stage, stream: Stream) -> str:
         """The name of the specification with these lines, which is made once."""
         if stream.lines not in self.specs:
-            alone = len({one.lines for one in stage.streams}) == 1
+            alone = len({stream.lines for stream in stage.streams}) == 1
             name = _unused(_spec_name(stage.name if alone else stream.name), self.spec_names)
             self.specs[stream.lines] = replace(access_spec(stage, stream), name=name)
         return self.specs[stream.lines].name
@@ -200,7 +200,7 @@ class _Conversion:
         if self.workload.purge:
             self.notes.append(Note(line=0, text="the purge before the first stage is left out: Iometer has none"))
         kinds = {
-            stream.data.kind if stream.data else "random" for one in self.workload.stages for stream in one.streams
+            stream.data.kind if stream.data else "random" for stage in self.workload.stages for stream in stage.streams
         }
         if "random" in kinds:
             text = (
@@ -249,13 +249,13 @@ def _whole(value: float, what: str, key: str) -> int:
 
 def _unused(wanted: str, known: set[str]) -> str:
     """A name that differs from the known ones in more than the case of its letters."""
-    found, number = wanted[:SPEC_NAME_MAX].strip(), 1
-    while found.casefold() in known or found.casefold() == IDLE:
+    result, number = wanted[:SPEC_NAME_MAX].strip(), 1
+    while result.casefold() in known or result.casefold() == IDLE:
         number += 1
         suffix = f" ({number})"
-        found = wanted[: SPEC_NAME_MAX - len(suffix)].strip() + suffix
-    known.add(found.casefold())
-    return found
+        result = wanted[: SPEC_NAME_MAX - len(suffix)].strip() + suffix
+    known.add(result.casefold())
+    return result
 
 
 def _plain(text: str) -> str:

@@ -83,10 +83,10 @@ def sums(row: ResultRow) -> Invariant | None:
 
 def invariants(row: ResultRow, size_bytes: int | None = None) -> list[Invariant]:
     """Those that the row has figures for. size_bytes : of its I/Os, None where they are of several."""
-    found = [littles_law(row), effectiveness(row), sums(row)]
+    result = [littles_law(row), effectiveness(row), sums(row)]
     if size_bytes is not None:
-        found += [size_of_ios(row, size_bytes), rate_of_bytes(row, size_bytes)]
-    return [one for one in found if one is not None]
+        result += [size_of_ios(row, size_bytes), rate_of_bytes(row, size_bytes)]
+    return [one for one in result if one is not None]
 
 
 def _sum(row: ResultRow, *names: str) -> float | None:

@@ -56,7 +56,7 @@ class Lines:
         texts = text.split("\n")
         if len(texts) > LINES_MAX:
             raise PlanError(source, f"has more than {LINES_MAX:,} lines", _REMEDY)
-        self._lines = [Line(number, one.strip(), one.startswith("'")) for number, one in enumerate(texts, 1)]
+        self._lines = [Line(number, text.strip(), text.startswith("'")) for number, text in enumerate(texts, 1)]
         while self._lines and not self._lines[-1].text:
             self._lines.pop()
         self._place = 0
@@ -88,11 +88,11 @@ class Lines:
         if not line.is_key:
             reason = f"{_shown(line.text)} is no key: no apostrophe stands in the first column"
             raise self.fault(line.number, reason, expected)
-        found = known_key(line, names)
-        if found is None:
+        result = known_key(line, names)
+        if result is None:
             meant = nearest(line.text[1:], names)
             raise self.fault(line.number, f"{_shown(line.text)} is no key here", f"'{meant}" if meant else expected)
-        return found, line
+        return result, line
 
     def value(self, key: str, known: Iterable[str], *, may_be_empty: bool = False) -> Line:
         """The line of the value of a key; captions between are skipped. known : keys, which are no captions."""
@@ -129,10 +129,10 @@ class Lines:
 
     def word(self, text: str, line: Line, what: str, words: Mapping[str, T]) -> T:
         """What a word stands for, whatever the case of its letters. Raises PlanError for another."""
-        found = words.get(text.strip().upper())
-        if found is None:
+        result = words.get(text.strip().upper())
+        if result is None:
             raise self.fault(line.number, f"{what} is {_shown(text.strip())}", ", ".join(words))
-        return found
+        return result
 
     def cells(self, line: Line, names: str) -> list[str]:
         """The parts of a value between commas. names : of the parts, between commas as in the file."""

@@ -17,13 +17,13 @@ _LETTERS_MAX = 500
 
 def left_out_of(icf: IcfFile, found_on_the_way: Sequence[str]) -> tuple[str, ...]:
     """A sentence for each, with the line that it stands in; at most 1,000, the last of which counts the others."""
-    found = [f"Line {note.line}: {_sentence(note.text)}" for note in icf.notes]
-    found += [*_of_setup(icf), *_of_specs(icf), *_of_managers(icf), *found_on_the_way]
-    found = list(dict.fromkeys(one[:_LETTERS_MAX] for one in found))
-    if len(found) <= _ENTRIES_MAX:
-        return tuple(found)
-    count = len(found) - _ENTRIES_MAX + 1
-    return (*found[: _ENTRIES_MAX - 1], f"{count:,} more such lines.")
+    result = [f"Line {note.line}: {_sentence(note.text)}" for note in icf.notes]
+    result += [*_of_setup(icf), *_of_specs(icf), *_of_managers(icf), *found_on_the_way]
+    result = list(dict.fromkeys(one[:_LETTERS_MAX] for one in result))
+    if len(result) <= _ENTRIES_MAX:
+        return tuple(result)
+    count = len(result) - _ENTRIES_MAX + 1
+    return (*result[: _ENTRIES_MAX - 1], f"{count:,} more such lines.")
 
 
 def _sentence(text: str) -> str:
@@ -103,8 +103,8 @@ def _of_settings(name: str, settings: TargetSettings) -> Iterator[str]:
 
 def _of_patterns(icf: IcfFile) -> Iterator[str]:
     """How written data differ from Iometer's."""
-    workers = [one for manager in icf.managers or () for one in manager.workers if one.is_disk]
-    patterns = {pattern_of(icf.version, one.settings.data_pattern) for one in workers}
+    workers = [worker for manager in icf.managers or () for worker in manager.workers if worker.is_disk]
+    patterns = {pattern_of(icf.version, worker.settings.data_pattern) for worker in workers}
     if not workers:
         patterns = {pattern_of(icf.version, None)}
     if 0 in patterns:

@@ -61,10 +61,12 @@ def _cycling(depths: Sequence[int]) -> QueueCycling | None:
     if second > first:
         tried.append((second - first, "LINEAR"))
     for step, kind in tried:
-        found = QueueCycling(start=first, end=depths[-1], step=step, kind=kind)
-        setup = Setup(test_type="CYCLE_OUTSTANDING_IOS", queue_cycling=found)
-        if depths[-1] > first and [one.queue_depth for one in cycling_steps(setup, 1)] == list(depths):
-            return found
+        result = QueueCycling(start=first, end=depths[-1], step=step, kind=kind)
+        setup = Setup(test_type="CYCLE_OUTSTANDING_IOS", queue_cycling=result)
+        if depths[-1] > first and [cycling_step.queue_depth for cycling_step in cycling_steps(setup, 1)] == list(
+            depths
+        ):
+            return result
     return None
 
 

@@ -45,12 +45,12 @@ _ENABLED = {"ENABLED": True, "DISABLED": False, "1": True, "0": False}
 
 def managers_of(lines: Lines) -> tuple[Manager, ...]:
     """The managers of the section."""
-    found: list[Manager] = []
+    result: list[Manager] = []
     while True:
         key, line = lines.key((MANAGER, END))
         if key == END:
-            return tuple(found)
-        found.append(_manager(lines, line.number))
+            return tuple(result)
+        result.append(_manager(lines, line.number))
 
 
 def _manager(lines: Lines, number: int) -> Manager:
@@ -87,16 +87,16 @@ def _worker(lines: Lines, number: int) -> Worker:
         ASSIGNED: ("assigned", _assigned),
         TARGETS: ("targets", _targets),
     }
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     while True:
         key, line = lines.key(_WORKER_KEYS)
         if key == END_WORKER:
             break
         field, read = readers[key]
-        if field in found:
+        if field in result:
             raise lines.fault(line.number, f"'{key} is there twice", "each key once")
-        found[field] = read(lines, line)
-    return Worker(name=name, **found, line=number)
+        result[field] = read(lines, line)
+    return Worker(name=name, **result, line=number)
 
 
 def _worker_kind(lines: Lines, _line: Line) -> str:
@@ -112,17 +112,17 @@ _SETTINGS_KEYS = (IOS_SEEDED, IOS, RANGE_PATTERN, RANGE, INTERFACE, VI, END_SETT
 
 
 def _settings(lines: Lines, begun: Line) -> TargetSettings:
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     places: dict[str, int] = {}
     while True:
         key, _ = lines.key(_SETTINGS_KEYS)
         if key == END_SETTINGS:
-            return TargetSettings(**found, lines=places, line=begun.number)
+            return TargetSettings(**settings, lines=places, line=begun.number)
         value = lines.value(key, _SETTINGS_KEYS, may_be_empty=key == INTERFACE)
         read = _setting(lines, key, value)
-        if found.keys() & read.keys():
+        if settings.keys() & read.keys():
             raise lines.fault(value.number, f"the values of '{key} are there twice", "each key once")
-        found |= read
+        settings |= read
         places |= dict.fromkeys(read, value.number)
 
 
@@ -136,7 +136,7 @@ def _setting(lines: Lines, key: str, value: Line) -> dict[str, Any]:
     if key in {RANGE, RANGE_PATTERN}:
         return _range(lines, cells, value)
     outstanding, rate, transactions, *seeded = cells
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "outstanding": lines.number(outstanding, value, "Number of outstanding IOs"),
         "test_connection_rate": lines.word(rate, value, "test connection rate", _ENABLED),
         "transactions_per_connection": lines.number(transactions, value, "transactions per connection"),
@@ -144,51 +144,51 @@ def _setting(lines: Lines, key: str, value: Line) -> dict[str, Any]:
     if seeded:
         fixed = lines.word(seeded[0], value, "use fixed seed", _ENABLED)
         seed = lines.number(seeded[1], value, "fixed seed value", most=SECTORS_MAX)
-        found["fixed_seed"] = seed if fixed else None
-    return found
+        result["fixed_seed"] = seed if fixed else None
+    return result
 
 
 def _range(lines: Lines, cells: list[str], value: Line) -> dict[str, Any]:
     maximum, start, *pattern = cells
-    found = {
+    result = {
         "maximum_sectors": lines.number(maximum, value, "Disk maximum size", most=SECTORS_MAX),
         "starting_sector": lines.number(start, value, "starting sector", most=SECTORS_MAX),
     }
     if pattern:
-        found["data_pattern"] = lines.number(pattern[0], value, "Data pattern", most=_PATTERN_MAX)
-    return found
+        result["data_pattern"] = lines.number(pattern[0], value, "Data pattern", most=_PATTERN_MAX)
+    return result
 
 
 def _assigned(lines: Lines, _line: Line) -> tuple[Assigned, ...]:
-    found: list[Assigned] = []
+    result: list[Assigned] = []
     while (upcoming := lines.peek()) is None or not upcoming.is_key:
         line = lines.take(f"the name of an access specification, or '{END_ASSIGNED}")
         if not line.text:
             raise lines.fault(line.number, "is blank", f"the name of an access specification, or '{END_ASSIGNED}")
-        found.append(Assigned(name=spec_name(line.text), line=line.number))
+        result.append(Assigned(name=spec_name(line.text), line=line.number))
     lines.key((END_ASSIGNED,))
-    return tuple(found)
+    return tuple(result)
 
 
 def _targets(lines: Lines, _line: Line) -> tuple[Target, ...]:
-    found: list[Target] = []
+    targets: list[Target] = []
     while True:
         key, line = lines.key((TARGET, END_TARGETS))
         if key == END_TARGETS:
-            return tuple(found)
-        if len(found) == TARGETS_MAX:
+            return tuple(targets)
+        if len(targets) == TARGETS_MAX:
             raise lines.fault(line.number, f"is target {TARGETS_MAX + 1}", f"{TARGETS_MAX} targets at most")
-        found.append(_target(lines, line.number))
+        targets.append(_target(lines, line.number))
 
 
 def _target(lines: Lines, number: int) -> Target:
     keys = (TARGET_TYPE, TARGET_MANAGER, END_TARGET)
     value = lines.value(TARGET, keys)
-    found: dict[str, Any] = {"name": lines.name(value.text, value, "the name of the target", TARGET_NAME_MAX)}
+    result: dict[str, Any] = {"name": lines.name(value.text, value, "the name of the target", TARGET_NAME_MAX)}
     while (key := lines.key(keys)[0]) != END_TARGET:
         value = lines.value(key, keys)
-        found |= {"kind": _kind(lines, value)} if key == TARGET_TYPE else _target_manager(lines, value)
-    return Target(**found, line=number)
+        result |= {"kind": _kind(lines, value)} if key == TARGET_TYPE else _target_manager(lines, value)
+    return Target(**result, line=number)
 
 
 def _target_manager(lines: Lines, value: Line) -> dict[str, Any]:

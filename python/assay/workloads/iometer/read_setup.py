@@ -25,7 +25,7 @@ _FIRST_STRICT = (1999, 2, 17)
 
 def _numbered(words: Sequence[Any]) -> dict[str, Any]:
     """Words and the numbers that older files have for them. Worked: LINEAR, EXPONENTIAL also as 0 and 1."""
-    return {one: one for one in words} | {str(number): one for number, one in enumerate(words)}
+    return {word: word for word in words} | {str(number): word for number, word in enumerate(words)}
 
 
 def _description(_lines: Lines, line: Line) -> str:
@@ -52,8 +52,8 @@ def _spawned(lines: Lines, line: Line) -> int | None:
 
 
 def _record(lines: Lines, line: Line) -> Record:
-    found: Record = lines.word(line.text, line, "Record Results", _numbered(RECORDS))
-    return found
+    result: Record = lines.word(line.text, line, "Record Results", _numbered(RECORDS))
+    return result
 
 
 def _cycling(lines: Lines, line: Line) -> Cycling:
@@ -76,8 +76,8 @@ def _queue_cycling(lines: Lines, line: Line) -> QueueCycling:
 
 
 def _test_type(lines: Lines, line: Line) -> TestType:
-    found: TestType = lines.word(line.text, line, "Test Type", _numbered(TEST_TYPES))
-    return found
+    result: TestType = lines.word(line.text, line, "Test Type", _numbered(TEST_TYPES))
+    return result
 
 
 _KEYS: dict[str, tuple[str, Callable[[Lines, Line], Any]]] = {
@@ -101,7 +101,7 @@ def setup_of(lines: Lines, number: int, version: Version, sections: Sequence[str
     old = version.is_dated and version.numbers <= _LAST_WITHOUT_END
     lenient = version.is_dated and version.numbers < _FIRST_STRICT
     known = (*_KEYS, END)
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     places: dict[str, int] = {}
     while not (old and _ends_without_end(lines, sections)):
         if lenient and _skipped(lines, known):
@@ -110,11 +110,11 @@ def setup_of(lines: Lines, number: int, version: Version, sections: Sequence[str
         if key == END:
             break
         field, read = _KEYS[key]
-        if field in found:
+        if field in result:
             raise lines.fault(line.number, f"'{key.removesuffix('*')} is there twice", "each key once")
         value = lines.value(key, known, may_be_empty=field == "description")
-        found[field], places[field] = read(lines, value), value.number
-    return Setup(**found, lines=places, line=number)
+        result[field], places[field] = read(lines, value), value.number
+    return Setup(**result, lines=places, line=number)
 
 
 def _ends_without_end(lines: Lines, sections: Sequence[str]) -> bool:

@@ -41,15 +41,15 @@ def specs_of(lines: Lines, version: Version) -> tuple[AccessSpec, ...]:
 
 
 def _named(lines: Lines) -> list[AccessSpec]:
-    found: list[AccessSpec] = []
+    result: list[AccessSpec] = []
     while lines.key((NAME, END))[0] == NAME:
         name = lines.value(NAME, (NAME, ROWS, END))
         text, assignment = _name(lines, name)
         lines.key((ROWS,))
         rows = _rows(lines)
         _check_sum(lines, rows, text, name)
-        found.append(AccessSpec(name=text, assignment=assignment, rows=tuple(rows), line=name.number))
-    return found
+        result.append(AccessSpec(name=text, assignment=assignment, rows=tuple(rows), line=name.number))
+    return result
 
 
 def _name(lines: Lines, line: Line) -> tuple[str, Assignment]:
@@ -110,7 +110,7 @@ def _check_sum(lines: Lines, rows: list[AccessRow], name: str, line: Line) -> No
 
 def _unnamed(lines: Lines) -> list[AccessSpec]:
     """Of files before 1998.05.21: rows of six numbers; a specification ends where its shares have come to 100 %."""
-    found: list[AccessSpec] = []
+    result: list[AccessSpec] = []
     rows: list[AccessRow] = []
     while (upcoming := lines.peek()) is not None:
         if upcoming.is_key and (rows or not _is_caption(upcoming)):
@@ -126,12 +126,12 @@ def _unnamed(lines: Lines) -> list[AccessSpec]:
         if total > _PERCENT or len(rows) > ROWS_MAX:
             _check_sum(lines, rows, "this specification", line)
         if total == _PERCENT:
-            found.append(AccessSpec(name=_made_name(rows), assignment="ALL", rows=tuple(rows), line=rows[0].line))
+            result.append(AccessSpec(name=_made_name(rows), assignment="ALL", rows=tuple(rows), line=rows[0].line))
             rows = []
     if rows:
         raise lines.fault(rows[-1].line, "the shares of this specification do not come to 100", "a sum of 100")
     lines.key((END,))
-    return found
+    return result
 
 
 def _is_caption(line: Line) -> bool:

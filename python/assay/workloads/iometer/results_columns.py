@@ -51,7 +51,7 @@ COLUMNS: tuple[str, ...] = (
 )
 """The 56 columns up to 2006.07.27."""
 
-_PLACES = {name: place for place, name in enumerate(COLUMNS)}
+_PLACES = {name: index for index, name in enumerate(COLUMNS)}
 
 
 def _span(first: str, last: str) -> frozenset[str]:

@@ -106,10 +106,10 @@ def parse_results(text: str, source: str) -> Results:
     lines = text.split("\n")
     if len(lines) > LINES_MAX:
         raise PlanError(source, f"has more than {LINES_MAX:,} lines", _REMEDY)
-    found = _Reader(source).series([line.strip() for line in lines])
-    if not any(one.runs for one in found):
+    results = _Reader(source).series([line.strip() for line in lines])
+    if not any(result.runs for result in results):
         raise PlanError(source, "has no results: no line begins with 'Target Type", _REMEDY)
-    return Results(source=source, series=tuple(found))
+    return Results(source=source, series=tuple(results))
 
 
 @dataclass
@@ -140,28 +140,28 @@ class _Reader:
             for one in self.found
         ]
 
-    def _read(self, lines: Sequence[str], place: int) -> int:
+    def _read(self, lines: Sequence[str], index: int) -> int:
         """Take what begins at a line; the place behind it."""
-        line = lines[place]
+        line = lines[index]
         key = line.casefold().rstrip(",")
         if key.startswith(_HEADER):
-            return self._results(lines, place)
+            return self._results(lines, index)
         if not line:
-            return place + 1
+            return index + 1
         if not line.startswith("'"):
-            raise self._fault(place, f'"{line[:60]}" belongs to nothing', "a line that begins with an apostrophe")
+            raise self._fault(index, f'"{line[:60]}" belongs to nothing', "a line that begins with an apostrophe")
         names = {one.casefold(): number for number, one in enumerate(_KNOWN)}
         if key not in names:
-            raise self._fault(place, f'"{line[:60]}" is no title that Iometer writes', ", ".join(_KNOWN[:4]))
-        return self._titled(names[key], lines, place + 1)
+            raise self._fault(index, f'"{line[:60]}" is no title that Iometer writes', ", ".join(_KNOWN[:4]))
+        return self._titled(names[key], lines, index + 1)
 
-    def _titled(self, number: int, lines: Sequence[str], place: int) -> int:
+    def _titled(self, number: int, lines: Sequence[str], index: int) -> int:
         """What stands below a title."""
-        value = lines[place] if place < len(lines) else ""
+        value = lines[index] if index < len(lines) else ""
         if number == 0:
             kind, _, description = value.partition(",")
             self.found.append(_Open(test_type=kind.strip(), description=description.strip()))
-            return place + 1
+            return index + 1
         test = self._test()
         match number:
             case 1:
@@ -170,14 +170,14 @@ class _Reader:
                 self._stamp(test, value)
             case 3:
                 test.specs = []
-                return place
+                return index
             case 4:
                 test.specs.append((value.partition(",")[0].strip(), []))
             case 5:
-                return self._rows_of_spec(test, lines, place)
+                return self._rows_of_spec(test, lines, index)
             case _:
-                return place
-        return place + 1
+                return index
+        return index + 1
 
     def _stamp(self, test: _Open, value: str) -> None:
         """A time stamp is of the run before where its results have none behind them, else of the next."""
@@ -222,39 +222,39 @@ class _Reader:
             rows.append(self._row(columns, lines[place], place))
             place += 1
         test = self._test()
-        specs = tuple(SpecLines(name=name, rows=tuple(found)) for name, found in test.specs)
+        specs = tuple(SpecLines(name=name, rows=tuple(results)) for name, results in test.specs)
         stamps = (test.stamp,) if test.stamp else ()
         test.runs.append(ResultRun(specs=specs, columns=columns, rows=tuple(rows), time_stamps=stamps, line=begun + 1))
         test.specs, test.stamp = [], ""
         return place
 
-    def _row(self, columns: Sequence[str], text: str, place: int) -> ResultRow:
+    def _row(self, columns: Sequence[str], text: str, index: int) -> ResultRow:
         """A row, with a cell for every column; one that is cut short may end inside a number."""
         cells = [cell.strip() for cell in text.split(",")]
         if len(cells) < len(columns) or any(cells[len(columns) :]):
-            raise self._fault(place, f"has {len(cells)} cells for {len(columns)} columns", "a row like its header")
+            raise self._fault(index, f"has {len(cells)} cells for {len(columns)} columns", "a row like its header")
         named = dict(zip(columns, cells, strict=False))
         kind = named["Target Type"].upper()
         if kind not in KINDS:
-            raise self._fault(place, f'the target type is "{kind[:60]}"', ", ".join(KINDS))
-        numbers = {name: self._number(cell, name, place) for name, cell in named.items() if cell and name not in _TEXTS}
+            raise self._fault(index, f'the target type is "{kind[:60]}"', ", ".join(KINDS))
+        numbers = {name: self._number(cell, name, index) for name, cell in named.items() if cell and name not in _TEXTS}
         return ResultRow(
             kind=kind,
             name=named.get("Target Name", ""),
             spec=named.get("Access Specification Name", ""),
             cells=numbers,
-            line=place + 1,
+            line=index + 1,
         )
 
-    def _number(self, cell: str, name: str, place: int) -> float:
+    def _number(self, cell: str, name: str, index: int) -> float:
         """A number; whole ones keep all their digits."""
         try:
-            found = int(cell) if cell.lstrip("-").isdigit() and len(cell) <= 20 else float(cell)  # noqa: PLR2004 - 64 bits
+            result = int(cell) if cell.lstrip("-").isdigit() and len(cell) <= 20 else float(cell)  # noqa: PLR2004 - 64 bits
         except ValueError:
-            found = float("nan")
-        if not abs(found) < float("inf"):
-            raise self._fault(place, f'"{cell[:60]}" stands in the column {name}', "a number, or nothing")
-        return found
+            result = float("nan")
+        if not abs(result) < float("inf"):
+            raise self._fault(index, f'"{cell[:60]}" stands in the column {name}', "a number, or nothing")
+        return result
 
-    def _fault(self, place: int, reason: str, expected: str) -> PlanError:
-        return PlanError(f"{self.source}:{place + 1}", reason, f"expected: {expected}")
+    def _fault(self, index: int, reason: str, expected: str) -> PlanError:
+        return PlanError(f"{self.source}:{index + 1}", reason, f"expected: {expected}")

@@ -79,7 +79,7 @@ def as_json(results: Results) -> str:
 def _run(run: ResultRun) -> dict[str, Any]:
     return {
         "time_stamps": list(run.time_stamps),
-        "access_specifications": [{"name": one.name, "rows": one.rows} for one in run.specs],
+        "access_specifications": [{"name": spec.name, "rows": spec.rows} for spec in run.specs],
         "rows": [
             {"target_type": row.kind, "target_name": row.name, "access_specification": spec_of(run, row)}
             | {"cells": dict(row.cells)}

@@ -128,10 +128,10 @@ def _rows(stage: StageFigures) -> Iterator[Cells]:
     """All rows in their order, each with every column, the empty ones as well."""
     workers = stage.workers
     whole = _figures(workers, stage.cpu_hz) | {
-        "Access Specification Name": _one({one.spec for one in workers}, "mixed"),
+        "Access Specification Name": _one({worker.spec for worker in workers}, "mixed"),
         "# Managers": 1,
         "# Workers": len(workers),
-        "# Disks": len({one.target for one in workers}),
+        "# Disks": len({worker.target for worker in workers}),
     }
     whole |= _cpu(stage.total, stage.cpu_hz, whole["IOps"])
     yield whole | {"Target Type": "ALL", "Target Name": "All"}
@@ -147,49 +147,49 @@ def _rows(stage: StageFigures) -> Iterator[Cells]:
 
 def _figures(workers: Sequence[WorkerFigures], cpu_hz: int | None) -> Cells:
     """The columns of counts, rates and times of some workers: rates are sums of their rates."""
-    reads, writes = [one.read for one in workers], [one.write for one in workers]
+    reads, writes = [worker.read for worker in workers], [worker.write for worker in workers]
     both = [*reads, *writes]
-    found: Cells = {
+    figures: Cells = {
         "Connections per Second": 0.0,
         "Average Connection Time": 0.0,
         "Maximum Connection Time": 0.0,
         "Connections": 0,
         "Transactions per Connection": _MIXED,
-        "Bytes Read": sum(one.byte_count for one in reads),
-        "Bytes Written": sum(one.byte_count for one in writes),
-        "Read I/Os": sum(one.io_count for one in reads),
-        "Write I/Os": sum(one.io_count for one in writes),
-        "Starting Sector": _same({one.start_sector for one in workers}),
-        "Maximum Size": _same({one.maximum_sectors for one in workers}),
-        "Queue Depth": _same({one.queue_depth for one in workers}),
+        "Bytes Read": sum(read.byte_count for read in reads),
+        "Bytes Written": sum(write.byte_count for write in writes),
+        "Read I/Os": sum(read.io_count for read in reads),
+        "Write I/Os": sum(write.io_count for write in writes),
+        "Starting Sector": _same({worker.start_sector for worker in workers}),
+        "Maximum Size": _same({worker.maximum_sectors for worker in workers}),
+        "Queue Depth": _same({worker.queue_depth for worker in workers}),
     }
     for prefix, ios in (("", both), ("Read ", reads), ("Write ", writes)):
-        found[f"{prefix}IOps"] = _rate(workers, prefix, "io_count")
+        figures[f"{prefix}IOps"] = _rate(workers, prefix, "io_count")
         rate = _rate(workers, prefix, "byte_count")
-        found[f"{prefix}MBps"] = None if rate is None else rate / MEBIBYTE
-        found[f"Average {prefix}Response Time"] = _mean_ms(ios)
-        found[f"Maximum {prefix}Response Time"] = _ms(_highest(ios))
-        found[f"{prefix}Errors"] = sum(one.error_count for one in ios)
-    found["Transactions per Second"] = found["IOps"]
-    found["Average Transaction Time"] = found["Average Response Time"]
-    found["Maximum Transaction Time"] = found["Maximum Response Time"]
-    return found | _raw(workers, cpu_hz)
+        figures[f"{prefix}MBps"] = None if rate is None else rate / MEBIBYTE
+        figures[f"Average {prefix}Response Time"] = _mean_ms(ios)
+        figures[f"Maximum {prefix}Response Time"] = _ms(_highest(ios))
+        figures[f"{prefix}Errors"] = sum(one.error_count for one in ios)
+    figures["Transactions per Second"] = figures["IOps"]
+    figures["Average Transaction Time"] = figures["Average Response Time"]
+    figures["Maximum Transaction Time"] = figures["Maximum Response Time"]
+    return figures | _raw(workers, cpu_hz)
 
 
 def _raw(workers: Sequence[WorkerFigures], cpu_hz: int | None) -> Cells:
     """Times in ticks of the clock that the column Processor Speed states."""
-    reads, writes = [one.read for one in workers], [one.write for one in workers]
+    reads, writes = [worker.read for worker in workers], [worker.write for worker in workers]
     times: list[tuple[str, list[Direction]]] = [
         ("Read Response Time", reads),
         ("Write Response Time", writes),
         ("Transaction Time", [*reads, *writes]),
     ]
-    found: Cells = {"Total Raw Connection Time": 0, "Maximum Raw Connection Time": 0}
+    result: Cells = {"Total Raw Connection Time": 0, "Maximum Raw Connection Time": 0}
     for name, ios in times:
-        found[f"Total Raw {name}"] = _ticks(_total(ios), cpu_hz)
-        found[f"Maximum Raw {name}"] = _ticks(_highest(ios), cpu_hz)
-    found["Total Raw Run Time"] = _ticks(max((one.run_time_ns for one in workers), default=None), cpu_hz)
-    return found
+        result[f"Total Raw {name}"] = _ticks(_total(ios), cpu_hz)
+        result[f"Maximum Raw {name}"] = _ticks(_highest(ios), cpu_hz)
+    result["Total Raw Run Time"] = _ticks(max((worker.run_time_ns for worker in workers), default=None), cpu_hz)
+    return result
 
 
 def _cpu(cpu: CpuFigures, cpu_hz: int | None, iops: float | str | None) -> Cells:
@@ -209,11 +209,12 @@ def _cpu(cpu: CpuFigures, cpu_hz: int | None, iops: float | str | None) -> Cells
 
 def _rate(workers: Sequence[WorkerFigures], prefix: str, field: str) -> float | None:
     """A count per second, summed over workers, None where one of them ran for no time."""
-    if any(one.run_time_ns <= 0 for one in workers):
+    if any(worker.run_time_ns <= 0 for worker in workers):
         return None
     directions = {"": ("read", "write"), "Read ": ("read",), "Write ": ("write",)}[prefix]
     rates = (
-        sum(getattr(getattr(one, name), field) for name in directions) * _SECOND_NS / one.run_time_ns for one in workers
+        sum(getattr(getattr(worker, name), field) for name in directions) * _SECOND_NS / worker.run_time_ns
+        for worker in workers
     )
     return float(sum(rates))
 

@@ -108,10 +108,10 @@ class _Conversion:
         """The workers of disks in the order of the file, with names that are unique."""
         workers = self._spawned() if self.icf.managers is None else self._written()
         names: set[str] = set()
-        found = [_Thread(one, unique(one.name, names), self._list(one)) for one in workers]
-        if not any(spec for one in found for spec in one.lists):
-            raise self._nothing_runs(found)
-        return found
+        threads = [_Thread(worker, unique(worker.name, names), self._list(worker)) for worker in workers]
+        if not any(spec for thread in threads for spec in thread.lists):
+            raise self._nothing_runs(threads)
+        return threads
 
     def _nothing_runs(self, threads: Sequence[_Thread]) -> PlanError:
         line = threads[0].worker.line if threads else 1
@@ -141,7 +141,7 @@ class _Conversion:
 
     def _list(self, worker: Worker) -> tuple[AccessSpec | None, ...]:
         """What a worker runs; names that are not known are left out, as Iometer does."""
-        found: list[AccessSpec | None] = []
+        result: list[AccessSpec | None] = []
         for one in worker.assigned:
             spec = self.specs.get(one.name.casefold())
             if spec is None and one.name.casefold() != IDLE:
@@ -149,12 +149,12 @@ class _Conversion:
                     f'Line {one.line}: there is no access specification "{one.name}": it is left out, as Iometer does.'
                 )
                 continue
-            found.append(spec)
-        return tuple(found)
+            result.append(spec)
+        return tuple(result)
 
     def _stages(self, threads: Sequence[_Thread]) -> Iterator[Stage]:
         steps = self._steps(len(threads))
-        rounds = max(len(one.lists) for one in threads)
+        rounds = max(len(thread.lists) for thread in threads)
         if rounds * len(steps) > STEPS_MAX or rounds * len(steps) * len(threads) > STREAMS_TOTAL_MAX:
             reason = f"makes {rounds * len(steps):,} runs of {len(threads)} workers"
             expected = f"{STEPS_MAX:,} runs at most, with {STREAMS_TOTAL_MAX:,} streams in all"
@@ -183,7 +183,7 @@ class _Conversion:
     def _stage(
         self, threads: Sequence[_Thread], number: int, step: CyclingStep, cycled: bool, names: set[str]
     ) -> Stage:
-        running = [(one, one.lists[number]) for one in threads if number < len(one.lists)]
+        running = [(thread, thread.lists[number]) for thread in threads if number < len(thread.lists)]
         streams = [self._stream(one, spec, step) for one, spec in running if spec is not None]
         specs = " + ".join(dict.fromkeys(spec.name for _, spec in running if spec is not None)) or "Idle"
         stage = {
@@ -198,14 +198,14 @@ class _Conversion:
         """As many streams as may run side by side: those that nothing tells apart become threads of one."""
         if len(streams) <= STREAMS_MAX:
             return streams
-        found: dict[Stream, list[Stream]] = {}
+        result: dict[Stream, list[Stream]] = {}
         for stream in streams:
             key = stream.model_copy(update={"name": "worker"}) if _is_memoryless(stream) else stream
-            found.setdefault(key, []).append(stream)
-        if len(found) > STREAMS_MAX or max(map(len, found.values())) > _THREADS_MAX:
+            result.setdefault(key, []).append(stream)
+        if len(result) > STREAMS_MAX or max(map(len, result.values())) > _THREADS_MAX:
             reason = f"{len(streams)} workers run at once, which cannot be made threads of {STREAMS_MAX} streams"
             raise self._fault(1, _WORKER_SECTION, reason, f"{STREAMS_MAX} workers at most")
-        return [same[0].model_copy(update={"thread_count": len(same)}) for same in found.values()]
+        return [same[0].model_copy(update={"thread_count": len(same)}) for same in result.values()]
 
     def _stream(self, thread: _Thread, spec: AccessSpec, step: CyclingStep) -> Stream:
         settings = thread.worker.settings
@@ -278,13 +278,13 @@ class _Conversion:
 
 def unique(name: str, known: set[str], most: int = _NAME_MAX) -> str:
     """A name that is not among the known ones, which it joins. Worked: a second ``Worker 1`` is ``Worker 1 (2)``."""
-    found, number = name[:most], 1
-    while found in known:
+    result, number = name[:most], 1
+    while result in known:
         number += 1
         suffix = f" ({number})"
-        found = name[: most - len(suffix)] + suffix
-    known.add(found)
-    return found
+        result = name[: most - len(suffix)] + suffix
+    known.add(result)
+    return result
 
 
 def without_cycling(name: str) -> str:

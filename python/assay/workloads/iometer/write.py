@@ -106,7 +106,9 @@ def _stated(icf: IcfFile, version: IcfVersion) -> tuple[Manager, ...] | None:
     return tuple(
         replace(
             manager,
-            workers=tuple(replace(one, settings=_settings_of(icf, one.settings, new=new)) for one in manager.workers),
+            workers=tuple(
+                replace(worker, settings=_settings_of(icf, worker.settings, new=new)) for worker in manager.workers
+            ),
         )
         for manager in icf.managers
     )

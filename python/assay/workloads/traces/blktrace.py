@@ -58,8 +58,8 @@ def cpu_files(path: Path) -> list[Path]:
     match = _CPU_FILE.fullmatch(path.name)
     if match is None:
         return [path]
-    found = ((_CPU_FILE.fullmatch(one.name), one) for one in path.parent.iterdir())
-    return [one for _, one in sorted((int(m[2]), one) for m, one in found if m and m[1] == match[1])]
+    files = ((_CPU_FILE.fullmatch(one.name), one) for one in path.parent.iterdir())
+    return [one for _, one in sorted((int(m[2]), one) for m, one in files if m and m[1] == match[1])]
 
 
 def blktrace_batches(paths: list[Path], event: Event, device: tuple[int, int] | None) -> Iterator[Batch]:

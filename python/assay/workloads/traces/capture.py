@@ -52,14 +52,14 @@ def capture_batches(path: Path) -> Iterator[Batch]:
 
 def _check(path: Path, file: Any) -> None:
     schema = file.schema_arrow
-    found = {name: str(schema.field(name).type) for name in schema.names}
-    if "at_ns" in found and "offset_bytes" not in found:
+    result = {name: str(schema.field(name).type) for name in schema.names}
+    if "at_ns" in result and "offset_bytes" not in result:
         raise UsageError(str(path), "was captured without addresses", "run again with --capture addresses")
-    if any(found.get(name) != kind for name, kind in _TYPES.items()):
+    if any(result.get(name) != kind for name, kind in _TYPES.items()):
         reason = f"has not the columns {', '.join(_TYPES)} of a capture"
         raise UsageError(str(path), reason, "name a file of the folder traces of a run")
     groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
-    if any(not 0 <= one.num_rows <= _GROUP_ROWS_MAX or one.total_byte_size > _GROUP_BYTES_MAX for one in groups):
+    if any(not 0 <= group.num_rows <= _GROUP_ROWS_MAX or group.total_byte_size > _GROUP_BYTES_MAX for group in groups):
         raise StoreError(str(path), "has a group of rows that is larger than those that are written", "copy it anew")
 
 

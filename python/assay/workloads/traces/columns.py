@@ -158,7 +158,7 @@ def _looks_like(form: _Form, fields: list[str]) -> bool:
 
 
 def _parsed(form: str, text: str, fields: list[str], delimiter: str) -> Columns:
-    found: dict[str, tuple[int, str]] = {}
+    result: dict[str, tuple[int, str]] = {}
     operations: dict[str, int] = {}
     for part in text.split(","):
         word, equals, rest = (one.strip() for one in part.partition("="))
@@ -166,27 +166,27 @@ def _parsed(form: str, text: str, fields: list[str], delimiter: str) -> Columns:
             rest, _, meanings = rest.partition(":")
             operations = _named_operations(meanings)
         column, _, unit = (one.strip() for one in rest.rpartition(":")) if ":" in rest else (rest, "", "")
-        if word not in _WORDS or not equals or word in found:
+        if word not in _WORDS or not equals or word in result:
             remedy = did_you_mean(word, _WORDS, f"write {', '.join(_WORDS)}, each once")
             raise UsageError(f"columns {part.strip()[:80]!r}", "names no value of an I/O", remedy)
-        found[word] = _place(column, fields), unit
+        result[word] = _place(column, fields), unit
     for word in _WORDS[:4]:
-        if word not in found:
+        if word not in result:
             raise UsageError(f"columns {text[:80]!r}", f"do not say where {word} is", "add it")
-    time = _unit(found["time"][1], TIME_UNITS, "time", "s")
-    offset, size = (_unit(found[word][1], SIZE_UNITS, word, "bytes") for word in ("offset", "size"))
+    time = _unit(result["time"][1], TIME_UNITS, "time", "s")
+    offset, size = (_unit(result[word][1], SIZE_UNITS, word, "bytes") for word in ("offset", "size"))
     return Columns(
         form=form,
-        time=found["time"][0],
-        operation=found["op"][0],
-        offset=found["offset"][0],
-        size=found["size"][0],
-        device=found["device"][0] if "device" in found else None,
+        time=result["time"][0],
+        operation=result["op"][0],
+        offset=result["offset"][0],
+        size=result["size"][0],
+        device=result["device"][0] if "device" in result else None,
         count=len(fields),
         time_ns=time,
         offset_bytes=offset,
         size_bytes=size,
-        has_head=not _NUMBER.fullmatch(fields[found["time"][0]]),
+        has_head=not _NUMBER.fullmatch(fields[result["time"][0]]),
         delimiter=delimiter,
         operations=operations,
     )
@@ -194,14 +194,14 @@ def _parsed(form: str, text: str, fields: list[str], delimiter: str) -> Columns:
 
 def _named_operations(text: str) -> dict[str, int]:
     """Meanings of operations. Worked: ``1=read:0=write`` -> ``{"1": READ, "0": WRITE}``."""
-    found: dict[str, int] = {}
+    operations: dict[str, int] = {}
     for part in text.split(":"):
         word, _, meaning = (one.strip() for one in part.partition("="))
-        if meaning not in _MEANINGS or word.casefold() in found:
+        if meaning not in _MEANINGS or word.casefold() in operations:
             remedy = f"write {OP_EXAMPLE}, of {', '.join(_MEANINGS)}, each value once"
             raise UsageError(f"columns op {part.strip()[:80]!r}", "names no meaning of an operation", remedy)
-        found[word.casefold()] = _MEANINGS[meaning]
-    return found
+        operations[word.casefold()] = _MEANINGS[meaning]
+    return operations
 
 
 def _place(column: str, fields: list[str]) -> int:

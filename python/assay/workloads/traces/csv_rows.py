@@ -75,8 +75,8 @@ def _batch(state: _State, block: Block) -> Batch:
     try:
         return _fast(state, block)
     except faults:
-        if (found := _found_fault(state, block)) is not None:
-            raise found from None
+        if (result := _found_fault(state, block)) is not None:
+            raise result from None
     # Blank lines say nothing; only they are left to be wrong.
     lines = [line for line in block.content.split(b"\n") if line.strip()]
     try:
@@ -212,8 +212,8 @@ def _found_fault(state: _State, block: Block) -> Exception | None:
         if len(fields) != columns.count:
             reason = f"has {len(fields)} columns, and the first line {columns.count}"
             return fault(state.path, number, reason, "write the same in every line")
-        if found := _line_fault(columns, fields):
-            return fault(state.path, number, *found)
+        if result := _line_fault(columns, fields):
+            return fault(state.path, number, *result)
     return None
 
 

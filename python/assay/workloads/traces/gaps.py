@@ -36,8 +36,8 @@ class GapCounts:
         if not total:
             return {}
         places = np.cumsum(self.counts)
-        found = {one: int(np.searchsorted(places, max(1, np.ceil(one * total)))) for one in QUANTILES}
-        return {one: min(_upper_ns(bucket), self.largest_ns) for one, bucket in found.items()}
+        quantiles = {one: int(np.searchsorted(places, max(1, np.ceil(one * total)))) for one in QUANTILES}
+        return {one: min(_upper_ns(bucket), self.largest_ns) for one, bucket in quantiles.items()}
 
 
 def _bucket(gap_ns: NDArray[np.int64]) -> NDArray[np.int64]:

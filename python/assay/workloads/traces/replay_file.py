@@ -86,9 +86,9 @@ def read_replay(source: Path | io.BufferedIOBase, name: str) -> Iterator[Batch]:
 
     try:
         with pq.ParquetFile(source) as file:
-            found = {field.name: str(field.type) for field in file.schema_arrow}
+            result = {field.name: str(field.type) for field in file.schema_arrow}
             groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
-            if found != _TYPES or any(one.total_byte_size > _GROUP_BYTES_MAX for one in groups):
+            if result != _TYPES or any(group.total_byte_size > _GROUP_BYTES_MAX for group in groups):
                 raise StoreError(name, "has not the form of a replay", "the run was changed or damaged")
             for rows in file.iter_batches(BATCH_ROWS, use_threads=False):
                 yield _batch(*(rows[column].to_numpy(zero_copy_only=False) for column in COLUMNS))

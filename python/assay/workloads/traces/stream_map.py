@@ -114,7 +114,7 @@ class _Sums:
     def _add_kind(self, kind: int, offset: NDArray[np.int64], length: NDArray[np.int64]) -> None:
         # Python's integers: the sum of hostile lengths passes 64 bits.
         lengths, counts = np.unique(length, return_counts=True)
-        self.amount[kind] += sum(int(one) * int(count) for one, count in zip(lengths, counts, strict=True))
+        self.amount[kind] += sum(int(length) * int(count) for length, count in zip(lengths, counts, strict=True))
         for one, count in zip(lengths.tolist(), counts.tolist(), strict=True):
             known = (kind, one) in self.sizes or len(self.sizes) < _SIZES_KEPT
             self.sizes[kind, one if known else None] += count
@@ -124,10 +124,10 @@ class _Sums:
         self.end_bytes = max(self.end_bytes, int(end.max()))
         self.regions.add(offset, end)
         before = np.concatenate([self.ends[kind], end])
-        found = np.zeros(len(offset), np.bool_)
+        result = np.zeros(len(offset), np.bool_)
         for back in range(1, SEQUENTIAL_BEFORE + 1):
-            found |= before[SEQUENTIAL_BEFORE - back : len(before) - back] == offset
-        self.sequential[kind] += int(found.sum())
+            result |= before[SEQUENTIAL_BEFORE - back : len(before) - back] == offset
+        self.sequential[kind] += int(result.sum())
         self.ends[kind] = before[-SEQUENTIAL_BEFORE:]
 
     def _add_times(self, time_ns: NDArray[np.int64]) -> None:
@@ -165,7 +165,9 @@ class _Sums:
 
     def _shares(self) -> tuple[SizeShare, ...]:
         """The most frequent sizes, and of each operation all others as one."""
-        ranked = sorted(self.sizes.items(), key=lambda one: (one[0][1] is None, -one[1], one[0][0], one[0][1] or 0))
+        ranked = sorted(
+            self.sizes.items(), key=lambda item: (item[0][1] is None, -item[1], item[0][0], item[0][1] or 0)
+        )
         merged: Counter[tuple[int, int | None]] = Counter()
         for index, ((kind, length), count) in enumerate(ranked):
             merged[kind, length if index < SIZES_SHOWN else None] += count

@@ -79,10 +79,10 @@ def open_trace(
         return _iolog(path, version, wait, device)
     if columns is None and is_biosnoop(head):
         return _biosnoop(path, device)
-    found = columns_of(path, head, columns)
-    read_as = (found.told, "lines without an operation are left out")
-    source = partial(csv_batches, path, found, device)
-    return Trace(path, found.form, read_as, has_times=True, source=source, files=(path,), guessed=found.guessed)
+    result = columns_of(path, head, columns)
+    read_as = (result.told, "lines without an operation are left out")
+    source = partial(csv_batches, path, result, device)
+    return Trace(path, result.form, read_as, has_times=True, source=source, files=(path,), guessed=result.guessed)
 
 
 def _biosnoop(path: Path, device: str | None) -> Trace:

@@ -27,8 +27,8 @@ def signatures(path: str, *, descriptor: int | None = None) -> frozenset[str]:
     descriptor : of the held drive; it is then looked at through that, whatever its name means by now.
     Raises IdentityError where the drive, or a partition, cannot be looked at: what is on it is then unknown.
     """
-    found = _found(path) if descriptor is None else _found(f"/proc/self/fd/{descriptor}", descriptor, named=path)
-    return found.union(*map(_found, _partitions(path)))
+    result = _found(path) if descriptor is None else _found(f"/proc/self/fd/{descriptor}", descriptor, named=path)
+    return result.union(*map(_found, _partitions(path)))
 
 
 def unacknowledged(identity: DriveIdentity, acknowledged: Iterable[str]) -> tuple[str, ...]:
@@ -59,15 +59,15 @@ def _missing(
     A loop device may show a part only of what is below it, so that is looked at as a whole. What a mapped device or an
     array stands on carries the mark of that, which a write to the mapped device does not reach.
     """
-    found: dict[Level | None, frozenset[str]] = {None: signatures(identity.path, descriptor=descriptor)}
+    result: dict[Level | None, frozenset[str]] = {None: signatures(identity.path, descriptor=descriptor)}
     for level in levels_below(identity):
         if isinstance(level, DiskLevel) and level.is_free:
-            found[level] = signatures(level.disk.node)
+            result[level] = signatures(level.disk.node)
         elif isinstance(level, FileLevel) and level.is_part and level.file.is_at(level.file.path):
-            found[level] = signatures(str(level.file.path))
+            result[level] = signatures(str(level.file.path))
     named: frozenset[str] = acknowledged
     missing = {}
-    for place, types in found.items():
+    for place, types in result.items():
         if types - named:
             missing[place] = types - named
         named |= types
@@ -107,7 +107,7 @@ def _types(answer: Answer) -> frozenset[str]:
     if answer.code or answer.errors:
         raise CommandError(printable(answer.errors) or f"wipefs ended with exit code {answer.code}")
     try:
-        found = json.loads(answer.output)["signatures"] if answer.output.strip() else []
-        return frozenset(printable(str(entry["type"]).encode()) for entry in found)
+        types = json.loads(answer.output)["signatures"] if answer.output.strip() else []
+        return frozenset(printable(str(entry["type"]).encode()) for entry in types)
     except (ValueError, KeyError, TypeError):
         raise CommandError("wipefs gave no list") from None

@@ -56,7 +56,7 @@ def readers(levels: Sequence[Level], seen: Look, again: Callable[[], Look]) -> l
     first = seen.readers()
     if not first:
         return []
-    still = {(one.level.name, one.process) for one in again().readers()}
+    still = {(reader.level.name, reader.process) for reader in again().readers()}
     return [
         Doubt(f"reader:{one.process.name}", one.level, f"open for reading by {one.process.label}")
         for one in first
@@ -76,9 +76,9 @@ def opened_unseen(levels: Sequence[Level], seen: Look, again: Callable[[], Look]
     Only of a file of the caller the kernel tells this; so it keeps a file that it has mounted, too.
     """
     del again
-    visible = {one.level.name for one in seen.openers}
-    found = (level for level in opened_targets(levels) if level.name not in visible)
-    return [Doubt(UNSEEN, one, "open by somebody who cannot be seen") for one in found]
+    visible = {opener.level.name for opener in seen.openers}
+    result = (level for level in opened_targets(levels) if level.name not in visible)
+    return [Doubt(UNSEEN, one, "open by somebody who cannot be seen") for one in result]
 
 
 def untold(levels: Sequence[Level], seen: Look, again: Callable[[], Look]) -> list[Doubt]:
@@ -156,7 +156,7 @@ def unacknowledged(
     levels: Sequence[Level], seen: Look, again: Callable[[], Look], said: Collection[str]
 ) -> list[Doubt]:
     """Every doubt that was not acknowledged; that on readers is asked last, since it waits."""
-    found: list[Doubt] = []
+    result: list[Doubt] = []
     for rule in list(DOUBTS.values()):
-        found += [one for one in rule(levels, seen, again) if one.word not in said]
-    return list(dict.fromkeys(found))
+        result += [one for one in rule(levels, seen, again) if one.word not in said]
+    return list(dict.fromkeys(result))

@@ -207,7 +207,9 @@ def examined(
     reasons = _refusals(asking, read_only=read_only)
     if not reasons:
         doubts = doubtful(asking, words, None)
-        reasons = tuple(f"{readable(one.told)}, to be acknowledged with --acknowledge {one.word}" for one in doubts)
+        reasons = tuple(
+            f"{readable(doubt.told)}, to be acknowledged with --acknowledge {doubt.word}" for doubt in doubts
+        )
     if not reasons and not read_only:
         reasons = contents.unacknowledged(identity, acknowledged)
     return replace(identity, refusals=reasons)
@@ -231,15 +233,15 @@ def _refuse_users(request: Request) -> None:
 
 
 def _refuse_used(request: Request, asking: Asking) -> None:
-    if found := users(asking):
-        raise DriveBusyError(request.identity.path, "; ".join(found), "free the drive, or name another drive")
+    if result := users(asking):
+        raise DriveBusyError(request.identity.path, "; ".join(result), "free the drive, or name another drive")
 
 
 def _refuse_doubtful(request: Request, asking: Asking) -> None:
     path = request.identity.path
     if doubts := doubtful(asking, request.acknowledged, lambda: time.sleep(READER_PAUSE_S)):
-        words = " ".join(f"--acknowledge {shlex.quote(word)}" for word in dict.fromkeys(one.word for one in doubts))
-        reasons = "; ".join(readable(one.told) for one in doubts)
+        words = " ".join(f"--acknowledge {shlex.quote(word)}" for word in dict.fromkeys(doubt.word for doubt in doubts))
+        reasons = "; ".join(readable(doubt.told) for doubt in doubts)
         raise DriveBusyError(path, reasons, f"if that does no harm, add {words}; else free the drive first")
 
 

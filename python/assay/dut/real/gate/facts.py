@@ -141,16 +141,16 @@ def check_sequence(identity: DriveIdentity, descriptor: int) -> None:
     Source: Linux ``BLKGETDISKSEQ``, sysfs ``diskseq``.
     """
     disk = _disk(identity, descriptor)
-    found = {_ioctl_number(descriptor, _BLKGETDISKSEQ), disk.number("diskseq") if disk else None}
-    if identity.diskseq is not None and found - {None, identity.diskseq}:
+    result = {_ioctl_number(descriptor, _BLKGETDISKSEQ), disk.number("diskseq") if disk else None}
+    if identity.diskseq is not None and result - {None, identity.diskseq}:
         raise IdentityError(identity.path, "the drive was replaced since it was named", _AGAIN)
 
 
 def check_identity(identity: DriveIdentity, descriptor: int) -> None:
     """Raise IdentityError where the drive calls itself otherwise."""
     disk = _disk(identity, descriptor)
-    if disk and (found := disk_identity(disk.name).id) != identity.id:
-        raise IdentityError(identity.path, f"its identity changed to {found!r}", _AGAIN)
+    if disk and (result := disk_identity(disk.name).id) != identity.id:
+        raise IdentityError(identity.path, f"its identity changed to {result!r}", _AGAIN)
 
 
 def check_size(identity: DriveIdentity, descriptor: int) -> None:
@@ -162,10 +162,10 @@ def check_size(identity: DriveIdentity, descriptor: int) -> None:
 
 def check_blocks(identity: DriveIdentity, descriptor: int) -> None:
     """Raise IdentityError where the logical or physical block size changed."""
-    found = _ioctl_number(descriptor, _BLKSSZGET, "I"), _ioctl_number(descriptor, _BLKPBSZGET, "I")
-    expected = identity.logical_block_bytes, identity.physical_block_bytes or found[1]
-    if found != expected:
-        raise IdentityError(identity.path, f"its blocks changed from {expected} to {found} bytes", _AGAIN)
+    blocks = _ioctl_number(descriptor, _BLKSSZGET, "I"), _ioctl_number(descriptor, _BLKPBSZGET, "I")
+    expected = identity.logical_block_bytes, identity.physical_block_bytes or blocks[1]
+    if blocks != expected:
+        raise IdentityError(identity.path, f"its blocks changed from {expected} to {blocks} bytes", _AGAIN)
 
 
 def check_writable(identity: DriveIdentity, descriptor: int) -> None:

@@ -55,7 +55,7 @@ def _mounted(mount: mounts.Mount, level: FileLevel) -> Iterator[str]:
     if not mount.is_anonymous or not (mount.kind in _BY_FILE or mount.source.startswith("/")):
         return
     status = mounts.source_status(mount, level.view.mounts)
-    if status is None and mount.kind in _BY_FILE and mount.mark in {one.mark for one in mounts.mounts()}:
+    if status is None and mount.kind in _BY_FILE and mount.mark in {mount.mark for mount in mounts.mounts()}:
         yield f"perhaps carries what is {mount.told}: the source of that, {mount.source}, cannot be looked at"
     elif status and stat.S_ISREG(status.st_mode) and level.file.is_of(status):
         yield mount.told

@@ -62,8 +62,8 @@ def md_arrays(level: DiskLevel) -> list[str]:
 
 def held(level: DiskLevel) -> list[str]:
     """Devices built upon it: device mapper (LVM, encryption, multipath), MD, bcache."""
-    found = (holder for member in level.disk.family() for holder in member.holders())
-    return [f"held by {holder}" for holder in found if holder not in level.own]
+    result = (holder for member in level.disk.family() for holder in member.holders())
+    return [f"held by {holder}" for holder in result if holder not in level.own]
 
 
 def stacked_loops(level: DiskLevel) -> list[str]:

@@ -160,10 +160,10 @@ def levels(
         file = File(Path(identity.path), status.st_dev, status.st_ino)
         return [FileLevel(file=file, kept=kept, view=View(held))]
     disk = disk_of(status.st_rdev) if stat.S_ISBLK(status.st_mode) else None
-    found = list(_standing_on(disk, (), set(), is_free=True)) if disk else []
-    own = frozenset(level.name for level in found if isinstance(level, DiskLevel))
+    result = list(_standing_on(disk, (), set(), is_free=True)) if disk else []
+    own = frozenset(level.name for level in result if isinstance(level, DiskLevel))
     view = View(held)
-    return [replace(level, own=own, kept=kept, view=view) for level in found]
+    return [replace(level, own=own, kept=kept, view=view) for level in result]
 
 
 def levels_below(identity: DriveIdentity) -> list[DiskLevel | FileLevel]:

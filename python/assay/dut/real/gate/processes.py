@@ -64,13 +64,15 @@ class Look:
 
     def writers(self) -> list[tuple[Level, str]]:
         """Who writes, as reasons by level, one process each."""
-        found = [(one.level, f"open for writing by {one.process.label}") for one in self.openers if one.writes]
-        return list(dict.fromkeys(found))
+        writers = [
+            (opener.level, f"open for writing by {opener.process.label}") for opener in self.openers if opener.writes
+        ]
+        return list(dict.fromkeys(writers))
 
     def readers(self) -> list[Opener]:
         """Who only reads: processes that write another level, or this one, are left out."""
-        writers = {one.process for one in self.openers if one.writes}
-        return list(dict.fromkeys(one for one in self.openers if one.process not in writers))
+        writers = {opener.process for opener in self.openers if opener.writes}
+        return list(dict.fromkeys(opener for opener in self.openers if opener.process not in writers))
 
 
 def look(levels: Sequence[Level], without: Collection[tuple[int, int]] = ()) -> Look:
@@ -94,13 +96,13 @@ def look(levels: Sequence[Level], without: Collection[tuple[int, int]] = ()) -> 
         {mount.mark for mount in table if not mount.is_local},
         {(device, inode) for device, inode in files},
     )
-    found = []
+    result = []
     for number, descriptor, flags, kind, device, inode in opened:
         level = files.get((device, inode)) if kind == "file" else devices.get((kind, device))
         if level is not None and (number, descriptor) not in without:
             writes = flags & os.O_ACCMODE != os.O_RDONLY
-            found.append(Opener(level, process_of(number), writes))
-    return Look(tuple(found), tuple(hidden))
+            result.append(Opener(level, process_of(number), writes))
+    return Look(tuple(result), tuple(hidden))
 
 
 def process_of(number: int) -> Process:
@@ -118,14 +120,14 @@ def mapped(levels: Sequence[Level]) -> list[tuple[Level, str]]:
     """Processes that have a file mapped, as a library has, or a disk shared and for writing, as reasons by level."""
     disks = {number: level for (kind, number), level in _devices(levels).items() if kind == "block"}
     files = [level for level in levels if isinstance(level, FileLevel) and level.file.inode and not level.is_free]
-    found: list[tuple[Level, str]] = []
+    result: list[tuple[Level, str]] = []
     for number, text in _maps() if disks or files else ():
         uses = [
             *_mapped_disks(number, text, disks, levels[0]),
-            *(one for one in files if _maps_file(number, text, one)),
+            *(file for file in files if _maps_file(number, text, file)),
         ]
-        found += [(level, f"mapped by {process_of(number).label}") for level in dict.fromkeys(uses)]
-    return found
+        result += [(level, f"mapped by {process_of(number).label}") for level in dict.fromkeys(uses)]
+    return result
 
 
 def unseen(levels: Sequence[Level], hidden: Sequence[int]) -> list[str]:
@@ -167,13 +169,13 @@ def _may_look_at_all() -> bool:
 
 def _devices(levels: Sequence[Level]) -> dict[tuple[str, int], Level]:
     """Every number that leads to a level: of disk and partitions, and of character devices."""
-    found: dict[tuple[str, int], Level] = {}
+    devices: dict[tuple[str, int], Level] = {}
     for level in levels:
         if isinstance(level, DiskLevel):
             blocks = {member.number_text for member in level.disk.family()}
-            found |= {("block", _number(text)): level for text in blocks if text}
-            found |= {("character", _number(text)): level for text in level.disk.characters()}
-    return found
+            devices |= {("block", _number(text)): level for text in blocks if text}
+            devices |= {("character", _number(text)): level for text in level.disk.characters()}
+    return devices
 
 
 def _number(text: str) -> int:

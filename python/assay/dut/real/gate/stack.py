@@ -70,12 +70,12 @@ def stack_kinds(identity: DriveIdentity) -> list[str]:
     Worked: a loop device on a file on ext4 -> ``["loop", "file on ext4"]``.
     """
     try:
-        found = levels(identity)
+        kinds = levels(identity)
     except OSError:
         return []
     return [
         re.sub(r"[^a-z].*", "", level.name) if isinstance(level, DiskLevel) else f"file on {file_system(level)}"
-        for level in found
+        for level in kinds
     ]
 
 
@@ -88,11 +88,11 @@ def _facts(level: DiskLevel | FileLevel) -> dict[str, object]:
         return {"file": f"{level.file.device}:{level.file.inode}"}
     disk = level.disk
     array = {name: disk.text(f"md/{name}") for name in _ARRAY} if (disk.folder / "md").is_dir() else {}
-    members = {one.name: f"{one.text('offset')}+{one.text('size')}" for one in _members(disk)}
+    members = {member.name: f"{member.text('offset')}+{member.text('size')}" for member in _members(disk)}
     return {
         "number": disk.number_text,
         "sectors": disk.number("size"),
-        "slaves": ", ".join(one.name for one in disk.slaves()),
+        "slaves": ", ".join(slave.name for slave in disk.slaves()),
         **_loop(disk),
         **array,
         **members,

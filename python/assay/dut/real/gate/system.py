@@ -46,7 +46,7 @@ def _system_paths() -> tuple[str, ...]:
 
 def _existing(path: Path) -> Path:
     real = Path(os.path.realpath(path))
-    return next(place for place in (real, *real.parents) if place.exists())
+    return next(parent for parent in (real, *real.parents) if parent.exists())
 
 
 def _below(member: Disk) -> set[str]:

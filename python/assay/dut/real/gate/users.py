@@ -53,7 +53,7 @@ def _writers(_: Sequence[Level], seen: Look) -> list[tuple[Level, str]]:
 def _hidden_writers(found: Sequence[Level], seen: Look) -> list[tuple[Level, str]]:
     """A target file that somebody writes though no process is seen that does; one that is held is written by us."""
     visible = {level.name for level, _ in seen.writers()}
-    opened = [one for one in opened_targets(found) if one.view.held is None]
+    opened = [opened_target for opened_target in opened_targets(found) if opened_target.view.held is None]
     reason = "open for writing by somebody who cannot be seen"
     return [(one, reason) for one in opened if one.name not in visible and lease.unwritten(one.file) is False]
 
@@ -103,14 +103,14 @@ class Asking:
 def users(asking: Asking) -> tuple[str, ...]:
     """Every user of a drive, as a reason each; empty where there is none. A claim is tried where none is held."""
     try:
-        found = asking.levels
+        result = asking.levels
     except OSError as error:
         return (f"its node cannot be reached: {claim.cause(error)}",)
-    if not found:
+    if not result:
         return ("the kernel does not know this device",)
-    if by_rule := _told(found, _level_users):
+    if by_rule := _told(result, _level_users):
         return by_rule
-    return (_told(found, _level_claims) if asking.held is None else ()) or _used(asking)
+    return (_told(result, _level_claims) if asking.held is None else ()) or _used(asking)
 
 
 def arrived(asking: Asking) -> tuple[str, ...]:
@@ -135,12 +135,12 @@ def doubtful(asking: Asking, said: Collection[str], pause: Callable[[], None] | 
 
 def _used(asking: Asking) -> tuple[str, ...]:
     """Users among processes that are still there a moment later: listing and setting up drives opens others, too."""
-    found = _uses(asking)
-    if not found:
+    result = _uses(asking)
+    if not result:
         return ()
     time.sleep(_AGAIN_S)
     still = _uses(asking.anew())
-    return tuple(reason for reason in found if reason in still)
+    return tuple(reason for reason in result if reason in still)
 
 
 def _uses(asking: Asking) -> tuple[str, ...]:

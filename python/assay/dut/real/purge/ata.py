@@ -46,13 +46,13 @@ _ERROR = 1
 
 def ata_offers(path: str, transport: Transport) -> list[Offer]:
     """What an ATA drive offers, strongest first."""
-    found = device(transport)
-    if found is None:
+    result = device(transport)
+    if result is None:
         return []
-    offers = [_sanitize_offer(path, transport, feature) for feature in _features(found)]
-    if found.security.supported:
-        obstacle = _security_obstacle(path, found.security)
-        kinds = (True, False) if found.security.enhanced else (False,)
+    offers = [_sanitize_offer(path, transport, feature) for feature in _features(result)]
+    if result.security.supported:
+        obstacle = _security_obstacle(path, result.security)
+        kinds = (True, False) if result.security.enhanced else (False,)
         offers += [replace(_erase_offer(path, transport, enhanced=kind), obstacle=obstacle) for kind in kinds]
     return offers
 
@@ -119,10 +119,10 @@ def _free(path: str, transport: Transport) -> None:
 
 
 def _security(path: str, transport: Transport) -> Security:
-    found = device(transport)
-    if found is None:
+    result = device(transport)
+    if result is None:
         raise DeviceFailureError(path, "the drive does not identify itself", recovery_advice(path))
-    return found.security
+    return result.security
 
 
 def _security_form(options: int) -> bytes:

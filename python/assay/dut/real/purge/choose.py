@@ -48,13 +48,13 @@ def choose_purge(
     plain.append(overwrite_offer(overwrite, chosen=wanted == "overwrite"))
     if wanted == "auto":
         return _automatic(offers, plain)
-    found = next((offer for offer in [*offers, *plain] if offer.method == wanted), None)
-    if found is None:
+    result = next((offer for offer in [*offers, *plain] if offer.method == wanted), None)
+    if result is None:
         names = ", ".join(offer.method for offer in [*offers, *plain])
         raise UsageError(f"--purge {wanted}", f"is not offered by {drive.identity.path}", f"it offers {names}")
-    if found.obstacle is not None:
-        raise found.obstacle
-    return (found,)
+    if result.obstacle is not None:
+        raise result.obstacle
+    return (result,)
 
 
 def offered(

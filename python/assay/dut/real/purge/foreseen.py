@@ -83,8 +83,8 @@ def _stated_s(method: PurgeMethod, transport: Transport, commands: CommandSet | 
         log = sanitize_log(transport)
         return log.estimates_s.get(SANITIZE_ACTIONS[method]) if log else None
     if commands == "ata" and method in ("erase", "erase-enhanced"):
-        found = device(transport)
-        if found is None:
+        result = device(transport)
+        if result is None:
             return None
-        return found.security.enhanced_s if method == "erase-enhanced" else found.security.erase_s
+        return result.security.enhanced_s if method == "erase-enhanced" else result.security.erase_s
     return None

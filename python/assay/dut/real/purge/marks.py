@@ -36,13 +36,13 @@ def write_marks(descriptor: int, marks: dict[int, bytes]) -> None:
 
 def surviving_marks(descriptor: int, marks: dict[int, bytes]) -> tuple[int, int]:
     """How many blocks still carry their mark, and how many read as zeros. Raises OSError."""
-    found = [_read(descriptor, place) for place in marks]
-    surviving = sum(content == mark for content, mark in zip(found, marks.values(), strict=True))
-    return surviving, sum(not any(content) for content in found)
+    result = [_read(descriptor, mark) for mark in marks]
+    surviving = sum(content == mark for content, mark in zip(result, marks.values(), strict=True))
+    return surviving, sum(not any(content) for content in result)
 
 
-def _read(descriptor: int, place: int) -> bytes:
+def _read(descriptor: int, index: int) -> bytes:
     with mmap.mmap(-1, MARK_BYTES) as page:
-        if os.preadv(descriptor, [page], place) != MARK_BYTES:
+        if os.preadv(descriptor, [page], index) != MARK_BYTES:
             raise OSError
         return page[:]

@@ -61,8 +61,8 @@ def _sanitize_offer(path: str, transport: Transport, action: int) -> Offer:
 def _sanitize(path: str, transport: Transport, action: int, watch: PurgeWatch) -> str:
     form = b""
     if action == _OVERWRITE:
-        found = geometry(transport)
-        block_bytes = found.block_bytes if found else 512
+        result = geometry(transport)
+        block_bytes = result.block_bytes if result else 512
         form = struct.pack(">BBH", 1, 0, block_bytes) + bytes(block_bytes)
     cdb = struct.pack(">BB5xHB", _SANITIZE, _IMMEDIATE | action, len(form), 0)
     _begin(path, transport, ScsiCommand(cdb=cdb, data=form), "sanitize")

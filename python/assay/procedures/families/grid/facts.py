@@ -85,11 +85,11 @@ def point_entries(settings: DemandSettings, result: DemandResult) -> tuple[Entry
     }
     if not result.points:
         return (("Operating points", NOT_AVAILABLE),)
-    found = ((f"{run.point.name}IOPS ({rules[run.point.name]})", _point_text(run)) for run in result.points)
+    entries = ((f"{run.point.name}IOPS ({rules[run.point.name]})", _point_text(run)) for run in result.points)
     length = duration_label(settings.capture_ns)
     note = ("Numbers here", f"of the point measured for {length}; the rule chooses among the cells of the grid")
     close = (("Mid", line) for line in mid_near_max(settings, result.points))
-    return (*found, note, *close, *(("Order", line) for line in out_of_order(result.points)))
+    return (*entries, note, *close, *(("Order", line) for line in out_of_order(result.points)))
 
 
 def mid_near_max(settings: DemandSettings, points: Sequence[PointRun]) -> tuple[str, ...]:
@@ -132,8 +132,8 @@ def out_of_order(points: Sequence[PointRun]) -> tuple[str, ...]:
     return tuple(
         f"measured at length, {name} ({one_decimal(rate)} IOPS) lies below {other} ({one_decimal(higher)} IOPS): "
         "points are chosen by cells of the grid that are shorter, and cells so close may change places"
-        for place, (name, rate) in enumerate(rates)
-        for other, higher in rates[place + 1 :]
+        for index, (name, rate) in enumerate(rates)
+        for other, higher in rates[index + 1 :]
         if rate < higher
     )
 
@@ -161,8 +161,8 @@ def pattern_part(settings: DemandSettings) -> PagePart:
         caption="Access Probabilities by LBA group",
         columns=("LBA group", "% of Accesses", "ActiveRange (% of the drive)"),
         rows=tuple(
-            (chr(ord("A") + place), percent(round(share, 6)), f"{begins[place] * 100:g} to {ends[place] * 100:g} %")
-            for place, (share, _) in enumerate(settings.pattern.lba_groups)
+            (chr(ord("A") + index), percent(round(share, 6)), f"{begins[index] * 100:g} to {ends[index] * 100:g} %")
+            for index, (share, _) in enumerate(settings.pattern.lba_groups)
         ),
         notes=("Block size, LBA group and direction are drawn independently of each other.",),
     )

@@ -53,11 +53,11 @@ def point_writes_figure(name: str, settings: DemandSettings, result: DemandResul
     series = tuple(
         Series(
             label=f"before {run.point.name}",
-            x=tuple(place * apart + number * sample for number in range(1, len(run.pre_write_iops) + 1)),
+            x=tuple(index * apart + number * sample for number in range(1, len(run.pre_write_iops) + 1)),
             y=tuple(run.pre_write_iops),
-            colour=place,
+            colour=index,
         )
-        for place, run in enumerate(result.points)
+        for index, run in enumerate(result.points)
     )
     return _drawn(
         Figure(
@@ -106,8 +106,8 @@ def variation_by_round(name: str, settings: DemandSettings, result: DemandResult
             y_title="IOPS",
             legend_title=f"TC {threads}",
             series=tuple(
-                Series(label=f"QD {demand.queue_depth}", x=rounds, y=result.by_round[demand], colour=place)
-                for place, demand in enumerate(cells)
+                Series(label=f"QD {demand.queue_depth}", x=rounds, y=result.by_round[demand], colour=index)
+                for index, demand in enumerate(cells)
             ),
         )
     )
@@ -131,9 +131,9 @@ def variation_figure(name: str, settings: DemandSettings, cells: Sequence[Demand
                     label=f"TC {threads}",
                     x=tuple(float(cell.demand.queue_depth) for cell in row),
                     y=tuple(float(cell.iops) for cell in row),
-                    colour=place,
+                    colour=index,
                 )
-                for place, (threads, row) in enumerate(_rows(cells).items())
+                for index, (threads, row) in enumerate(_rows(cells).items())
             ),
         )
     )
@@ -167,7 +167,7 @@ def _intensity(
     what: str,
 ) -> Figure:
     lines = [
-        Series.through(row, f"TC {threads}", place, mode) for place, (threads, row) in enumerate(cells.items()) if row
+        Series.through(row, f"TC {threads}", index, mode) for index, (threads, row) in enumerate(cells.items()) if row
     ]
     marks = [_point_mark(which, x=x, y=y) for which, (x, y) in points.items()]
     return Figure(
@@ -189,11 +189,11 @@ def demand_maps(name: str, cells: Sequence[DemandCell]) -> tuple[Figure, ...]:
     """IOPS and average response time of every cell of the grid as fields of colour with their numbers."""
     rows = _rows(cells)
     depths = sorted({cell.demand.queue_depth for cell in cells})
-    found = (
+    maps = (
         _map(f"{name}-iops", "IOPS", rows, depths, lambda cell: float(cell.iops)),
         _map(f"{name}-art", ART_TITLE, rows, depths, lambda cell: float(cell.latency_ms_mean)),
     )
-    return tuple(replace(one, aspect=BESIDE_ASPECT, beside=True) for one in found if one)
+    return tuple(replace(one, aspect=BESIDE_ASPECT, beside=True) for one in maps if one)
 
 
 def _map(
@@ -239,7 +239,7 @@ def processor_figure(
         x_title="Queue Depth (QD)",
         y_title="CPU (%)",
         z_title="Threads (TC)",
-        ticks=tuple(Tick(at=float(place), label=str(depth)) for place, depth in enumerate(depths)),
+        ticks=tuple(Tick(at=float(index), label=str(depth)) for index, depth in enumerate(depths)),
         series=tuple(
             Series(
                 label=str(threads),
@@ -257,13 +257,13 @@ def totals_figure(name: str, result: DemandResult) -> Figure | None:
 
     Worked: totals of 1, 2 and 4 -> a line of three points from left to right, and up to three marks.
     """
-    found = by_total_oio(result.cells)
-    if not found:
+    results = by_total_oio(result.cells)
+    if not results:
         return None
     line = Series(
         label="Cells of equal TC x QD, averaged",
-        x=tuple(time for _, _, time in found),
-        y=tuple(rate for _, rate, _ in found),
+        x=tuple(time for _, _, time in results),
+        y=tuple(rate for _, rate, _ in results),
         colour=0,
     )
     marks = [_point_mark(which, x=time, y=rate) for which, (rate, time) in _measured_points(result).items()]
@@ -284,7 +284,7 @@ def _measured_points(result: DemandResult) -> dict[PointName, tuple[float, float
     """IOPS and average response time of each operating point in its own measurement; drawn last and on top is Max."""
     return {
         run.point.name: (float(iops(run.step)), float(response_time(run.step)))
-        for run in sorted(result.points, key=lambda one: _DRAWN.index(one.point.name))
+        for run in sorted(result.points, key=lambda point: _DRAWN.index(point.point.name))
         if run.step and latency_count(run.step)
     }
 
@@ -295,8 +295,8 @@ def _point_mark(which: PointName, *, x: float, y: float) -> Series:
 
 def total_figure(name: str, cells: Sequence[DemandCell], *, times: bool) -> Figure | None:
     """Plot IOPS, or else the average response time, over total outstanding I/Os."""
-    found = by_total_oio(cells)
-    values = tuple(latency_ms_mean if times else rate for _, rate, latency_ms_mean in found)
+    result = by_total_oio(cells)
+    values = tuple(latency_ms_mean if times else rate for _, rate, latency_ms_mean in result)
     label = "ART" if times else "IOPS"
     return _drawn(
         Figure(
@@ -307,8 +307,8 @@ def total_figure(name: str, cells: Sequence[DemandCell], *, times: bool) -> Figu
             y_title=ART_TITLE if times else "IOPS",
             x_scale="log",
             y_scale="log" if times else "linear",
-            ticks=tuple(_spaced([total for total, _, _ in found])),
-            series=(Series(label=label, x=tuple(float(total) for total, _, _ in found), y=values, colour=int(times)),),
+            ticks=tuple(_spaced([total for total, _, _ in result])),
+            series=(Series(label=label, x=tuple(float(total) for total, _, _ in result), y=values, colour=int(times)),),
         )
     )
 

@@ -51,8 +51,8 @@ def indistinct(points: Sequence[PointRun]) -> Iterator[Insight]:
     known = [name for name in _NAMES if rates.get(name)]
     near = [
         name
-        for place, name in enumerate(known)
-        if any(_is_near(rates[name], rates[other]) for other in known[max(place - 1, 0) : place + 2] if other != name)
+        for index, name in enumerate(known)
+        if any(_is_near(rates[name], rates[other]) for other in known[max(index - 1, 0) : index + 2] if other != name)
     ]
     if near:
         yield insight("indistinct", names=tuple(near))

@@ -22,12 +22,12 @@ def demand_main_figures(settings: DemandSettings, result: DemandResult, prefix: 
         yield MainFigure(kind="demand", title="IOPS over response time", note=settings.label, figure=figure)
     tails = [(_label(run), run.times) for run in result.points if run.times]
     yield from main_tail(f"{prefix}-main-tail", tails, settings.label, "Response times at the operating points")
-    for one in demand_maps(f"{prefix}-main-map", result.cells)[:1]:
+    for demand_map in demand_maps(f"{prefix}-main-map", result.cells)[:1]:
         yield MainFigure(
             kind="matrix",
             title="IOPS by threads and queue depth",
             note=settings.label,
-            figure=replace(one, x_title="QD per thread"),
+            figure=replace(demand_map, x_title="QD per thread"),
         )
 
 

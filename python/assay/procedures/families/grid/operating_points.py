@@ -71,7 +71,7 @@ def choose_points(cells: Sequence[DemandCell], limit_ms: Fraction) -> tuple[Oper
     slowest = min(measured, key=lambda cell: cell.iops)
     middle = (fastest.iops + slowest.iops) / 2
     between = min(below or measured, key=lambda cell: (abs(cell.iops - middle), cell.latency_ms_mean))
-    found: tuple[tuple[PointName, DemandCell], ...] = (("Max", fastest), ("Mid", between), ("Min", slowest))
+    points: tuple[tuple[PointName, DemandCell], ...] = (("Max", fastest), ("Mid", between), ("Min", slowest))
     return tuple(
         OperatingPoint(
             name=name,
@@ -80,5 +80,5 @@ def choose_points(cells: Sequence[DemandCell], limit_ms: Fraction) -> tuple[Oper
             latency_ms_mean=float(cell.latency_ms_mean),
             below_limit=cell in below,
         )
-        for name, cell in found
+        for name, cell in points
     )

@@ -292,8 +292,8 @@ def _point_parts(test_report: DemandReport, run: PointRun) -> Iterator[PagePart]
 
 def _times_box(run: PointRun, step: StepRecord) -> Box:
     """Percentiles from every completion where they were kept and agree with the counts, else from the counts."""
-    found = _percentiles(run)
-    nines = tuple((f"{percent(share)} (ms)", _ms(found.get(share))) for share in POINT_SHARES)
+    result = _percentiles(run)
+    nines = tuple((f"{percent(share)} (ms)", _ms(result.get(share))) for share in POINT_SHARES)
     origin = "every completion" if _exact(run) else "counts, within 0.1 %"
     entries = (
         ("IOPS", one_decimal(float(iops(step)))),

@@ -160,8 +160,8 @@ def demand_result(test: StoredTest) -> DemandResult:
         rounds=tuple(round_.index for round_ in rounds),
         pre_writes={round_.index: _rates(round_.cells[:pre_writes]) for round_ in rounds},
         by_round={
-            demand: tuple(float(iops(round_.cells[pre_writes + place])) for round_ in rounds)
-            for place, demand in enumerate(settings.grid)
+            demand: tuple(float(iops(round_.cells[pre_writes + index])) for round_ in rounds)
+            for index, demand in enumerate(settings.grid)
         },
         window=window,
         cells=grid_cells(rounds, settings) if printed else (),
@@ -232,20 +232,20 @@ def _judged_again(test: StoredTest, samples: Sequence[StepRecord], rounds: Seque
 
 
 def _point_runs(test: StoredTest, points: Sequence[OperatingPoint]) -> tuple[PointRun, ...]:
-    return tuple(_point_run(test, place, point) for place, point in enumerate(points, 1))
+    return tuple(_point_run(test, index, point) for index, point in enumerate(points, 1))
 
 
-def _point_run(test: StoredTest, place: int, point: OperatingPoint) -> PointRun:
-    before = test.steps("pre-write", place)
-    found = next(iter(test.stage("point", place)), None)
-    times = dict(enumerate(step_times(found))).get(POINT_STEP) if found else None
-    steps = found.steps if found else ()
+def _point_run(test: StoredTest, index: int, point: OperatingPoint) -> PointRun:
+    before = test.steps("pre-write", index)
+    result = next(iter(test.stage("point", index)), None)
+    times = dict(enumerate(step_times(result))).get(POINT_STEP) if result else None
+    steps = result.steps if result else ()
     return PointRun(
         point=point,
         pre_write_iops=_rates([*before, *steps[:POINT_STEP]]),
         step=steps[POINT_STEP] if len(steps) > POINT_STEP else None,
         times=times,
-        exact=_exact(found, times),
+        exact=_exact(result, times),
     )
 
 

@@ -111,7 +111,7 @@ def grid_demands(thread_counts: Sequence[int], queue_depths: Sequence[int], ties
     """
     sign = -1 if ties == "more threads first" else 1
     cells = [Demand(thread_count=threads, queue_depth=depth) for threads in thread_counts for depth in queue_depths]
-    return tuple(sorted(cells, key=lambda one: (-one.thread_count * one.queue_depth, sign * one.thread_count)))
+    return tuple(sorted(cells, key=lambda cell: (-cell.thread_count * cell.queue_depth, sign * cell.thread_count)))
 
 
 def run_over_demands(settings: DemandSettings, _: Context) -> Course:
@@ -148,26 +148,26 @@ def demand_round(settings: DemandSettings, index: int) -> StepSequence:
     return one_round(index, [*_pre_writes(settings, settings.pre_write_samples), *cells])
 
 
-def operating_point(settings: DemandSettings, point: OperatingPoint, place: int) -> Iterator[StepSequence]:
+def operating_point(settings: DemandSettings, point: OperatingPoint, index: int) -> Iterator[StepSequence]:
     """The pre-writes of an operating point, then the last of them and, without a gap, the nominal mix at its demand.
 
-    Every completion of the second sequence is kept. place : of the point, from 1.
+    Every completion of the second sequence is kept. index : of the point, from 1.
     """
     if settings.point_pre_write_samples > 1:
         writes = _pre_writes(settings, settings.point_pre_write_samples - 1)
         yield StepSequence(
-            name=f"pre-writes {place}",
+            name=f"pre-writes {index}",
             stage="pre-write",
-            index=place,
+            index=index,
             steps=tuple(writes),
             role="prepare",
             on_void="accept",
         )
     label = f"{point.name}IOPS {demand_label(settings, point.demand)}"
     yield StepSequence(
-        name=f"operating point {place}",
+        name=f"operating point {index}",
         stage="point",
-        index=place,
+        index=index,
         steps=(*_pre_writes(settings, 1), _step(settings, label, point.demand, settings.capture_ns)),
         role="measure",
         on_void="stop",

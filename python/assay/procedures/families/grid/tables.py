@@ -56,19 +56,19 @@ _GRID: Declared[DemandCell] = (
     (of.IO_COUNT, lambda cell: cell.completed),
 )
 _ROUNDS: Declared[_RoundStep] = (
-    (of.ROUND, lambda one: one.round_index),
-    (Column("place", "Step", role="key"), lambda one: one.place),
-    (Column("phase", "Phase"), lambda one: one.phase),
-    (of.THREADS, lambda one: one.demand.thread_count),
-    (of.DEPTH, lambda one: one.demand.queue_depth),
-    (Column("start_ns", "Start", "ns"), lambda one: one.step.start_ns),
-    (of.IOPS, lambda one: float(iops(one.step))),
-    (of.MB_PER_S, lambda one: float(throughput(one.step))),
-    (of.DEPTH_FOUND, lambda one: effective_queue_depth(one.step)),
-    (of.MEAN, lambda one: mean_latency_ms(one.step)),
-    (of.MAXIMUM, lambda one: max_latency_ms(one.step)),
-    (of.HOST, lambda one: one.host[0]),
-    (of.HOST_REASON, lambda one: text_or_none(one.host[1])),
+    (of.ROUND, lambda round_step: round_step.round_index),
+    (Column("place", "Step", role="key"), lambda round_step: round_step.place),
+    (Column("phase", "Phase"), lambda round_step: round_step.phase),
+    (of.THREADS, lambda round_step: round_step.demand.thread_count),
+    (of.DEPTH, lambda round_step: round_step.demand.queue_depth),
+    (Column("start_ns", "Start", "ns"), lambda round_step: round_step.step.start_ns),
+    (of.IOPS, lambda round_step: float(iops(round_step.step))),
+    (of.MB_PER_S, lambda round_step: float(throughput(round_step.step))),
+    (of.DEPTH_FOUND, lambda round_step: effective_queue_depth(round_step.step)),
+    (of.MEAN, lambda round_step: mean_latency_ms(round_step.step)),
+    (of.MAXIMUM, lambda round_step: max_latency_ms(round_step.step)),
+    (of.HOST, lambda round_step: round_step.host[0]),
+    (of.HOST_REASON, lambda round_step: text_or_none(round_step.host[1])),
 )
 
 
@@ -169,6 +169,6 @@ def _round_steps(test: StoredTest) -> Iterator[_RoundStep]:
     hosts = round_hosts(test)
     demands = [settings.demand] * settings.pre_write_samples + list(settings.grid)
     for round_ in test.rounds:
-        for place, (demand, step) in enumerate(zip(demands, round_.cells, strict=False), 1):
-            phase = "pre-write" if place <= settings.pre_write_samples else "cell"
-            yield _RoundStep(round_.index, place, phase, demand, step, hosts[round_.index])
+        for index, (demand, step) in enumerate(zip(demands, round_.cells, strict=False), 1):
+            phase = "pre-write" if index <= settings.pre_write_samples else "cell"
+            yield _RoundStep(round_.index, index, phase, demand, step, hosts[round_.index])

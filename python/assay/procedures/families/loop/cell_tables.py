@@ -62,9 +62,9 @@ def _cell_table(caption: str, test: StoredTest, printed: Callable[[StepRecord], 
         rows=tuple(
             (
                 cell_label(cell, test.settings_as(LoopSettings).access),
-                *(printed(round_.cells[place]) for round_ in rounds),
+                *(printed(round_.cells[index]) for round_ in rounds),
             )
-            for place, cell in enumerate(cells)
+            for index, cell in enumerate(cells)
         ),
         folded=True,
         notes=(f"Started {utc(test.started_wall_ns)}, ended {utc(test.ended_wall_ns)}.",),

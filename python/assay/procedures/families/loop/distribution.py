@@ -69,15 +69,15 @@ def drawn_cells(settings: LoopSettings) -> tuple[Cell, ...]:
 
 
 def _parts(settings: LoopSettings, sequences: list[StoredSequence]) -> dict[Cell, Part]:
-    times = [found for one in sequences if (found := step_times(one))]
+    times = [parts for sequence in sequences if (parts := step_times(sequence))]
     return {
         cell: part(
             (kib_value(cell.transfer_bytes), cell.read_pct),
             cell_label(cell, settings.access),
-            [one.steps[place] for one in sequences],
-            [found[place] for found in times],
+            [sequence.steps[index] for sequence in sequences],
+            [time[index] for time in times],
         )
-        for place, cell in enumerate(settings.cells)
+        for index, cell in enumerate(settings.cells)
         if sequences
     }
 

@@ -37,7 +37,7 @@ def _colours(values: Sequence[int], known: Sequence[int]) -> list[int]:
     Worked: mixes of 0, 65 and 100 -> 0, 2 and 1; of 0 and 70 -> 0 and 1.
     """
     all_known = set(values) <= set(known)
-    return [known.index(value) if all_known else place for place, value in enumerate(values)]
+    return [known.index(value) if all_known else index for index, value in enumerate(values)]
 
 
 def convergence_figure(
@@ -70,7 +70,7 @@ def convergence_figure(
 
 def mixes_figure(name: str, result: LoopResult, settings: LoopSettings) -> Figure | None:
     """Plot every cell by round from zero on, with the measurement window; None before the first round."""
-    cells = sorted(settings.cells, key=lambda one: one.read_pct)
+    cells = sorted(settings.cells, key=lambda cell: cell.read_pct)
     series = tuple(
         Series(
             label=cell_label(cell, settings.access), x=_floats(result.rounds), y=result.by_round[cell], colour=colour
@@ -163,9 +163,9 @@ def plane_figure(name: str, result: LoopResult, settings: LoopSettings) -> Figur
     series = []
     mixes = sorted(settings.read_pcts)
     for read_pct, colour in zip(mixes, _colours(mixes, _MIXES), strict=True):
-        found = {size: result.matrix.get(_cell(read_pct, size), 0.0) for size in sizes}
+        results = {size: result.matrix.get(_cell(read_pct, size), 0.0) for size in sizes}
         # A log axis has no place for zero.
-        points = [(kibibytes(size), value) for size, value in found.items() if value > 0]
+        points = [(kibibytes(size), value) for size, value in results.items() if value > 0]
         series.append(Series.through(points, mix_label(read_pct), colour))
     return _drawn(
         Figure(
@@ -186,7 +186,7 @@ def plane_figure(name: str, result: LoopResult, settings: LoopSettings) -> Figur
 def _bars_figure(name: str, result: LoopResult, settings: LoopSettings, size: int) -> Figure | None:
     """Plot the window averages of a single block size, a bar for each R/W mix."""
     mixes = sorted(settings.read_pcts)
-    found = {read_pct: result.matrix.get(_cell(read_pct, size)) for read_pct in mixes}
+    results = {read_pct: result.matrix.get(_cell(read_pct, size)) for read_pct in mixes}
     return _drawn(
         Figure(
             name=name,
@@ -195,11 +195,11 @@ def _bars_figure(name: str, result: LoopResult, settings: LoopSettings, size: in
             x_title=f"{MIX_TITLE}, {size_label(size)}",
             y_title=shown(settings).axis,
             legend_title=MIX_TITLE,
-            ticks=tuple(Tick(at=float(place), label=mix_label(read_pct)) for place, read_pct in enumerate(mixes)),
+            ticks=tuple(Tick(at=float(index), label=mix_label(read_pct)) for index, read_pct in enumerate(mixes)),
             series=tuple(
-                Series(label=mix_label(read_pct), x=(float(place),), y=(value,), colour=place)
-                for place, read_pct in enumerate(mixes)
-                if (value := found[read_pct]) is not None
+                Series(label=mix_label(read_pct), x=(float(index),), y=(value,), colour=index)
+                for index, read_pct in enumerate(mixes)
+                if (value := results[read_pct]) is not None
             ),
         )
     )
@@ -229,7 +229,7 @@ def matrix_columns(
         x_title=BLOCK_TITLE,
         y_title=titles[1],
         z_title=MIX_TITLE,
-        ticks=tuple(Tick(at=float(place), label=kib_label(size)) for place, size in enumerate(sizes)),
+        ticks=tuple(Tick(at=float(index), label=kib_label(size)) for index, size in enumerate(sizes)),
         series=tuple(
             Series(
                 label=mix_label(read_pct),

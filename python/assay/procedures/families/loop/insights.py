@@ -81,7 +81,7 @@ def matrix_iops(settings: LoopSettings, result: LoopResult) -> dict[Cell, float]
 def unstable(settings: LoopSettings, result: LoopResult) -> Iterator[Insight]:
     """The cells that are not tracked and moved, and the round if it is one and the same."""
     spreads = cell_spreads(result, settings)
-    moved = [one for one in spreads.values() if one.moved]
+    moved = [spread for spread in spreads.values() if spread.moved]
     if moved:
         rounds = {one.odd for one in moved}
         worst = max(one.apart for one in moved)
@@ -95,8 +95,8 @@ def _waits(test: StoredTest, result: LoopResult) -> Iterator[Insight]:
     times, depth = all_step_times(sequences), outstanding(settings.demand)
     count = len(settings.cells)
     by_cell = {
-        cell: waited([one.steps[place] for one in sequences], times[place::count], settings.demand)
-        for place, cell in enumerate(settings.cells)
+        cell: waited([sequence.steps[index] for sequence in sequences], times[index::count], settings.demand)
+        for index, cell in enumerate(settings.cells)
     }
     quoted = QUOTED_BYTES if QUOTED_BYTES in settings.sizes_bytes else settings.sizes_bytes[0]
     for cell, waits in by_cell.items():
@@ -140,14 +140,14 @@ def transfer_penalty(settings: LoopSettings, rates: Mapping[Cell, float]) -> Ite
 def limits(settings: LoopSettings, rates: Mapping[Cell, float], link_mb_per_s: float | None) -> Iterator[Insight]:
     """What limits reads and writes: the link, or commands up to a size and bytes above it."""
     for read_pct in (_READ, _WRITE):
-        found = {cell.transfer_bytes: rate for cell, rate in rates.items() if cell.read_pct == read_pct}
-        moved = {size: rate * size / MB for size, rate in sorted(found.items())}
+        result = {cell.transfer_bytes: rate for cell, rate in rates.items() if cell.read_pct == read_pct}
+        moved = {size: rate * size / MB for size, rate in sorted(result.items())}
         about = Subject(order=subject(settings, settings.cells[0]).order, read_pct=read_pct)
         if settings.variable == "latency" or not moved:
             continue
         if link_mb_per_s:
             yield from _at_link(about, moved, link_mb_per_s)
-        yield from _command_limited(about, found, moved)
+        yield from _command_limited(about, result, moved)
 
 
 def _at_link(about: Subject, moved: Mapping[int, float], link_mb_per_s: float) -> Iterator[Insight]:
@@ -160,8 +160,8 @@ def _at_link(about: Subject, moved: Mapping[int, float], link_mb_per_s: float) -
 def _command_limited(about: Subject, found: Mapping[int, float], moved: Mapping[int, float]) -> Iterator[Insight]:
     """Worked: 33,333 IOPS from 0.5 to 8 KiB, 273 to 275 MB/s from 8 KiB on -> command-limited to 8 KiB."""
     sizes = sorted(moved)
-    for place, size in enumerate(sizes[1:-1], 1):
-        below, above = [found[one] for one in sizes[: place + 1]], [moved[one] for one in sizes[place:]]
+    for index, size in enumerate(sizes[1:-1], 1):
+        below, above = [found[size] for size in sizes[: index + 1]], [moved[size] for size in sizes[index:]]
         if min(below) >= _SAME * max(below) and min(above) >= _SAME * max(above):
             yield insight("limit", about, up_to=size, iops=max(below), most=max(above))
             return

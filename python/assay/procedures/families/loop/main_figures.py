@@ -27,11 +27,13 @@ _WAYS = {100: "read", 0: "write"}
 _TITLES = {"iops": "IOPS by block size and mix", "latency": "Mean response time by block size and mix"}
 
 
-def loop_main_figures(test: StoredTest, result: LoopResult, found: Distribution, prefix: str) -> Iterator[MainFigure]:
+def loop_main_figures(
+    test: StoredTest, result: LoopResult, distribution: Distribution, prefix: str
+) -> Iterator[MainFigure]:
     """What says most of it first: of throughput its rounds, of response times their tail, of IOPS the matrix."""
     settings = test.settings_as(LoopSettings)
     matrix, rounds = [*_matrix(settings, result, prefix)], [*_rounds(settings, result, prefix)]
-    tail = _tail(settings, found, prefix)
+    tail = _tail(settings, distribution, prefix)
     order = {"iops": (*matrix, *tail), "latency": (*tail, *matrix)}
     yield from (*order.get(settings.variable, tail), *rounds)
 
@@ -41,15 +43,15 @@ def _matrix(settings: LoopSettings, result: LoopResult, prefix: str) -> Iterator
     title = _TITLES.get(settings.variable)
     figure = matrix_map(f"{prefix}-main-matrix", settings, result) if len(settings.sizes_bytes) > 1 else None
     if figure and title:
-        moved = any(one.moved for one in cell_spreads(result, settings).values())
+        moved = any(cell_spread.moved for cell_spread in cell_spreads(result, settings).values())
         note = "; ".join((depth_label(settings.demand), *([_MARK] if moved else [])))
         yield MainFigure(kind="matrix", title=title, note=note, figure=figure)
 
 
-def _tail(settings: LoopSettings, found: Distribution, prefix: str) -> tuple[MainFigure, ...]:
+def _tail(settings: LoopSettings, distribution: Distribution, prefix: str) -> tuple[MainFigure, ...]:
     """Pure reads and writes of 4 KiB, or of the smallest size where it has no such cell."""
     size = _QUOTED if _QUOTED in settings.sizes_bytes else min(settings.sizes_bytes)
-    parts = {one.key: one for one in found.parts}
+    parts = {part.key: part for part in distribution.parts}
     known = [(way, parts.get((kib_value(size), mix))) for mix, way in _WAYS.items()]
     tails = [(f"{way} {block(size)}", part.times) for way, part in known if part]
     title = f"Response times, {block(size)}"

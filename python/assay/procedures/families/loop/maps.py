@@ -39,7 +39,7 @@ def matrix_maps(
     quantities: tuple[tuple[str, str, Mapping[Cell, float | None]], ...] = (
         ("iops", _IOPS, result.matrix),
         ("mb", "Throughput (MB/s)", _mean_throughput(settings, sequences)),
-        ("mean", "Mean Response Time (ms)", {cell: found.latency_ms_mean for cell, found in parts.items()}),
+        ("mean", "Mean Response Time (ms)", {cell: maps.latency_ms_mean for cell, maps in parts.items()}),
     )
     moved = _moved(settings, result)
     mark = f"; {MOVED_MARK}" if moved else ""
@@ -60,8 +60,8 @@ def _moved(settings: LoopSettings, result: LoopResult) -> frozenset[Cell]:
 
 def _mean_throughput(settings: LoopSettings, sequences: Sequence[StoredSequence]) -> dict[Cell, float | None]:
     return {
-        cell: float(sum(throughput(one.steps[place]) for one in sequences) / len(sequences))
-        for place, cell in enumerate(settings.cells)
+        cell: float(sum(throughput(sequence.steps[index]) for sequence in sequences) / len(sequences))
+        for index, cell in enumerate(settings.cells)
         if sequences
     }
 

@@ -44,15 +44,15 @@ def loop_measures(test: StoredTest, result: LoopResult) -> Iterator[Measure]:
     only those that people quote are left, without a value.
     Worked: five rounds of 100, 110, 90, 100, 100 IOPS -> 100.0 with these five.
     """
-    found = tuple(_measures(test, result))
-    yield from (one for one in found if one.quoted)
-    yield from (one for one in found if not one.quoted)
+    measures = tuple(_measures(test, result))
+    yield from (measure for measure in measures if measure.quoted)
+    yield from (measure for measure in measures if not measure.quoted)
 
 
 def _measures(test: StoredTest, result: LoopResult) -> Iterator[Measure]:
     settings, sequences = test.settings_as(LoopSettings), window_sequences(test, result)
     rates = window_times(test, result)
-    times = [found for sequence in sequences if (found := step_times(sequence))]
+    times = [measures for sequence in sequences if (measures := step_times(sequence))]
     quoted = _quoted_cells(settings)
     for cell in dict.fromkeys([*quoted, *settings.cells]):
         one = _Cell(cell, test, result)
@@ -64,7 +64,7 @@ def _measures(test: StoredTest, result: LoopResult) -> Iterator[Measure]:
         yield one.variable()
         if settings.variable != "iops":
             yield one.rate(rates[cell].iops, steps)
-        yield from one.response_times(steps, [found[place] for found in times])
+        yield from one.response_times(steps, [time[place] for time in times])
 
 
 def _quoted_cells(settings: LoopSettings) -> list[Cell]:
@@ -103,8 +103,8 @@ class _Cell:
     def response_times(self, steps: Sequence[StepRecord], times: Sequence[ResponseTimes]) -> Iterator[Measure]:
         """Mean, percentiles and maximum."""
         whole, by_round = _times(steps, times), [_times([step], []) for step in steps]
-        for place, found in enumerate(times):
-            by_round[place] |= _percentiles(found)
+        for index, time in enumerate(times):
+            by_round[index] |= _percentiles(time)
         for key, value in whole.items():
             yield self._time(key, value, _each(by_round, key))
 
@@ -171,8 +171,8 @@ def _percentiles(times: ResponseTimes) -> dict[str, float | None]:
 
 def _each(rounds: Sequence[Mapping[str, float | None]], key: str) -> tuple[float, ...]:
     """A value of every round; nothing where one has none."""
-    found = [one.get(key) for one in rounds]
-    return tuple(one for one in found if one is not None) if None not in found else ()
+    result = [one.get(key) for one in rounds]
+    return tuple(one for one in result if one is not None) if None not in result else ()
 
 
 def loop_tiles(test: StoredTest) -> Iterator[Tile]:

@@ -73,8 +73,8 @@ def offered_rates(test: StoredTest, result: LoopResult) -> dict[Cell, OfferedRat
         return {}
     sequences = window_sequences(test, result)
     return {
-        cell: _rate([sequence.steps[place] for sequence in sequences], demand)
-        for place, cell in enumerate(test.settings_as(LoopSettings).cells)
+        cell: _rate([sequence.steps[index] for sequence in sequences], demand)
+        for index, cell in enumerate(test.settings_as(LoopSettings).cells)
         if sequences
     }
 
@@ -87,10 +87,12 @@ def open_loop_times(test: StoredTest, result: LoopResult) -> dict[Cell, OpenLoop
     if test.settings.demand.arrivals_per_s is None:
         return {}
     sequences = window_sequences(test, result)
-    service, intended = ([take(one) for one in sequences] for take in (step_times, intended_times))
+    service, intended = ([take(sequence) for sequence in sequences] for take in (step_times, intended_times))
     return {
-        cell: _times([one.steps[place] for one in sequences], _placed(service, place), _placed(intended, place))
-        for place, cell in enumerate(test.settings_as(LoopSettings).cells)
+        cell: _times(
+            [sequence.steps[index] for sequence in sequences], _placed(service, index), _placed(intended, index)
+        )
+        for index, cell in enumerate(test.settings_as(LoopSettings).cells)
         if sequences
     }
 
@@ -143,10 +145,10 @@ def _level(share: Fraction, missing: int, in_flight: Fraction) -> Level:
     return level if told or level == "pass" else "unknown"
 
 
-def _placed(sequences: list[list[ResponseTimes]], place: int) -> ResponseTimes | None:
+def _placed(sequences: list[list[ResponseTimes]], index: int) -> ResponseTimes | None:
     """One cell's counts, merged over the rounds; None where they were not read."""
-    found = [steps[place] for steps in sequences if steps]
-    return merged(found) if found else None
+    result = [steps[index] for steps in sequences if steps]
+    return merged(result) if result else None
 
 
 def _times(steps: Sequence[StepRecord], service: ResponseTimes | None, intended: ResponseTimes | None) -> OpenLoopTimes:

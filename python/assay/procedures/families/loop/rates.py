@@ -31,10 +31,10 @@ def loop_rates(test: StoredTest, result: LoopResult) -> Iterator[Rate]:
     """
     settings = test.settings_as(LoopSettings)
     sequences = () if settings.demand.arrivals_per_s is not None else window_sequences(test, result)
-    for place, cell in enumerate(settings.cells):
+    for index, cell in enumerate(settings.cells):
         if cell.read_pct not in _SIDES or not _is_told(cell.transfer_bytes):
             continue
-        values = tuple(float(iops(one.steps[place])) for one in sequences)
+        values = tuple(float(iops(sequence.steps[index])) for sequence in sequences)
         if any(values):
             yield Rate(
                 order=PREFIX[settings.access],

@@ -137,7 +137,7 @@ class LoopReport(TestReport):
 
     def moved_cells(self) -> tuple[MovedCell, ...]:
         """Least to greatest round of each cell that is not tracked and moved."""
-        found = cell_spreads(self.result, self.settings)
+        cells = cell_spreads(self.result, self.settings)
         return tuple(
             MovedCell(
                 label=cell_label(cell, self.settings.access),
@@ -145,14 +145,14 @@ class LoopReport(TestReport):
                 apart=one.apart,
                 limit=MOVED_SHARE,
             )
-            for cell, one in found.items()
+            for cell, one in cells.items()
             if one.moved
         )
 
     def moved_where(self) -> str:
         """The mix that more than half of the cells that moved have, and the round that alone is off in them."""
-        found = cell_spreads(self.result, self.settings)
-        return "; ".join(filter(None, (moved_where(found), moved_when(found, preconditioned_by(self.settings)))))
+        result = cell_spreads(self.result, self.settings)
+        return "; ".join(filter(None, (moved_where(result), moved_when(result, preconditioned_by(self.settings)))))
 
     def rates(self) -> Iterator[Rate]:
         """IOPS of reads and writes of 4 KiB and of large transfers."""
@@ -240,11 +240,11 @@ class LoopReport(TestReport):
     def _spread_table(self) -> tuple[Table, ...]:
         """Least and greatest round of the window and the coefficient of variation, of each cell that has an average."""
         settings, mixes = self.settings, sorted(self.settings.read_pcts)
-        found = cell_spreads(self.result, settings)
+        result = cell_spreads(self.result, settings)
         rows = tuple(
             (
                 kib_label(size),
-                *(_spread_text(found.get(Cell(read_pct=mix, transfer_bytes=size)), settings) for mix in mixes),
+                *(_spread_text(result.get(Cell(read_pct=mix, transfer_bytes=size)), settings) for mix in mixes),
             )
             for size in sorted(settings.sizes_bytes)
         )
@@ -253,16 +253,16 @@ class LoopReport(TestReport):
             "(coefficient of variation)",
             columns=("Block Size (KiB)", *(mix_label(mix) for mix in mixes)),
             rows=rows,
-            notes=(_SPREAD_NOTE,) if any(one.moved for one in found.values()) else (),
+            notes=(_SPREAD_NOTE,) if any(one.moved for one in result.values()) else (),
             folded=True,
         )
-        return (table,) if found else ()
+        return (table,) if result else ()
 
     def _spread_notes(self) -> tuple[str, ...]:
         """Name the cells whose average hides a movement, and say how far the others lie apart."""
-        found = cell_spreads(self.result, self.settings)
-        moved = sorted(self.moved_cells(), key=lambda one: -one.apart)
-        largest = max((one.variation for one in found.values() if not one.moved), default=None)
+        result = cell_spreads(self.result, self.settings)
+        moved = sorted(self.moved_cells(), key=lambda moved_cell: -moved_cell.apart)
+        largest = max((one.variation for one in result.values() if not one.moved), default=None)
         notes = []
         if moved:
             notes.append(f"* Not tracked, and moved by more than {percent(MOVED_SHARE)} of the average in the window:")

@@ -120,8 +120,8 @@ def latency_maxima(test: StoredTest, result: LoopResult) -> LatencyMaxima:
     """
     cells, rounds = test.settings_as(LoopSettings).cells, complete_rounds(test)
     by_round = {
-        cell: tuple((max_latency_ns(round_.cells[place]) or 0) / MILLISECOND_NS for round_ in rounds)
-        for place, cell in enumerate(cells)
+        cell: tuple((max_latency_ns(round_.cells[index]) or 0) / MILLISECOND_NS for round_ in rounds)
+        for index, cell in enumerate(cells)
     }
     last = {cell: by_round[cell][-WINDOW_ROUNDS:] for cell in cells if cell in result.matrix}
     return LatencyMaxima(
@@ -155,9 +155,9 @@ def window_times(test: StoredTest, result: LoopResult) -> dict[Cell, WindowTimes
     times = [step_times(sequence) for sequence in sequences]
     return {
         cell: _window_times(
-            [sequence.steps[place] for sequence in sequences], [steps[place] for steps in times if steps]
+            [sequence.steps[index] for sequence in sequences], [steps[index] for steps in times if steps]
         )
-        for place, cell in enumerate(test.settings_as(LoopSettings).cells)
+        for index, cell in enumerate(test.settings_as(LoopSettings).cells)
         if sequences
     }
 

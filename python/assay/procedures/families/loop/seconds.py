@@ -26,8 +26,8 @@ def seconds_figure(name: str, settings: LoopSettings, sequences: Sequence[Stored
     None where the seconds were not read or the cells are shorter than one. Of more than 600 seconds the least and the
     greatest of each few are drawn.
     """
-    found = {cell: _counted(sequences, settings.cells.index(cell)) for cell in settings.tracking}
-    most = max((len(counts) for counts in found.values()), default=0)
+    result = {cell: _counted(sequences, settings.cells.index(cell)) for cell in settings.tracking}
+    most = max((len(counts) for counts in result.values()), default=0)
     if not most:
         return None
     width = -(-most * 2 // POINTS_MAX) if most > POINTS_MAX else 1
@@ -39,8 +39,8 @@ def seconds_figure(name: str, settings: LoopSettings, sequences: Sequence[Stored
         x_title="Second of the Cell, Rounds in a Row",
         y_title="IOPS",
         series=tuple(
-            _series(cell_label(cell, settings.access) + said, thinned(counts, width), place)
-            for place, (cell, counts) in enumerate(found.items())
+            _series(cell_label(cell, settings.access) + said, thinned(counts, width), index)
+            for index, (cell, counts) in enumerate(result.items())
         ),
     )
     return f"Completions in each second of the tracking cells in the measurement window{said}.", figure
@@ -58,18 +58,18 @@ def thinned(counts: Sequence[int], width: int) -> Points:
     return tuple(float(place + 1) for place in places), tuple(float(counts[place]) for place in places)
 
 
-def _counted(sequences: Sequence[StoredSequence], place: int) -> list[int]:
+def _counted(sequences: Sequence[StoredSequence], index: int) -> list[int]:
     """Completions of each whole second of one cell, silent ones included; empty where any round's were not read."""
-    rounds = [_round(one, place) for one in sequences]
-    return [] if any(found is None for found in rounds) else [count for found in rounds for count in found or ()]
+    rounds = [_round(sequence, index) for sequence in sequences]
+    return [] if any(result is None for result in rounds) else [count for result in rounds for count in result or ()]
 
 
-def _round(sequence: StoredSequence, place: int) -> list[int] | None:
+def _round(sequence: StoredSequence, index: int) -> list[int] | None:
     table = sequence.series
     if table is None or table.second is None:
         return None
-    whole = sequence.steps[place].span_ns // SECOND_NS
-    chosen = (table.step == place) & (table.second < whole)
+    whole = sequence.steps[index].span_ns // SECOND_NS
+    chosen = (table.step == index) & (table.second < whole)
     counts = np.zeros(whole, np.int64)
     np.add.at(counts, table.second[chosen].astype(np.intp), table.io_count[chosen].astype(np.int64))
     return counts.tolist()

@@ -78,10 +78,10 @@ _UNITS = {"iops": "IOPS", "throughput": "MB/s", "latency": "ms"}
 
 def _steady(of: Measured, item: str, read_pct: int, kib: int, claim: str | None = None) -> Selected:
     cell = _cell(read_pct, kib)
-    found = _figure(of, item, of.result.matrix.get(cell), claim)
-    judged = found.basis != STEADY or cell in of.settings.tracking
-    basis = found.basis if judged else _untracked(of, cell)
-    return replace(found, basis="; ".join(filter(None, (basis, short_text(of.test, cell)))))
+    result = _figure(of, item, of.result.matrix.get(cell), claim)
+    judged = result.basis != STEADY or cell in of.settings.tracking
+    basis = result.basis if judged else _untracked(of, cell)
+    return replace(result, basis="; ".join(filter(None, (basis, short_text(of.test, cell)))))
 
 
 def _untracked(of: Measured, cell: Cell) -> str:

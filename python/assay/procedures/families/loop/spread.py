@@ -70,11 +70,11 @@ def moved_where(spreads: Mapping[Cell, Spread]) -> str:
 
     Worked: six cells of 65/35 and one of 95/5 -> ``"6 of 7 at 65/35"``.
     """
-    found = Counter(cell.read_pct for cell, one in spreads.items() if one.moved)
-    if found.total() < _SEVERAL:
+    result = Counter(cell.read_pct for cell, one in spreads.items() if one.moved)
+    if result.total() < _SEVERAL:
         return ""
-    ((read_pct, count),) = found.most_common(1)
-    return f"{count} of {found.total()} at {mix_label(read_pct)}" if 2 * count > found.total() else ""
+    ((read_pct, count),) = result.most_common(1)
+    return f"{count} of {result.total()} at {mix_label(read_pct)}" if 2 * count > result.total() else ""
 
 
 def moved_when(spreads: Mapping[Cell, Spread], before: str = "") -> str:
@@ -83,11 +83,11 @@ def moved_when(spreads: Mapping[Cell, Spread], before: str = "") -> str:
     before : the preconditioning that the first round follows, if any. Worked: six of seven cells in round 1, behind
     ``SEQ 128KiB W`` -> ``"round 1, the first after preconditioning by SEQ 128KiB W, alone is off in 6 of 7"``.
     """
-    moved = [one for one in spreads.values() if one.moved]
-    found = Counter(one.odd for one in moved if one.odd is not None)
-    if not found:
+    moved = [spread for spread in spreads.values() if spread.moved]
+    result = Counter(one.odd for one in moved if one.odd is not None)
+    if not result:
         return ""
-    ((number, count),) = found.most_common(1)
+    ((number, count),) = result.most_common(1)
     if 2 * count <= len(moved):
         return ""
     off = next(one for one in moved if one.odd == number).off(before)

@@ -101,10 +101,10 @@ def matrix_table(
         (Column("drive_model", "Drive", only="tables"), lambda _: model_label(run)),
         (Column("drive_serial", "Serial", only="tables"), lambda _: serial_label(run)),
         (Column("note", "Note", only="tables"), lambda cell: _note(reasons.get(cell.transfer_bytes, why))),
-        (Column(f"{variable}_least", "Least round", column.unit), spread(lambda one: one.least)),
-        (Column(f"{variable}_greatest", "Greatest round", column.unit), spread(lambda one: one.greatest)),
-        (Column("variation_share", "Coefficient of variation"), spread(lambda one: one.variation)),
-        (Column("moved_over_20_pct", "Varied by more than 20 %"), spread(lambda one: one.moved)),
+        (Column(f"{variable}_least", "Least round", column.unit), spread(lambda cell: cell.least)),
+        (Column(f"{variable}_greatest", "Greatest round", column.unit), spread(lambda cell: cell.greatest)),
+        (Column("variation_share", "Coefficient of variation"), spread(lambda cell: cell.variation)),
+        (Column("moved_over_20_pct", "Varied by more than 20 %"), spread(lambda cell: cell.moved)),
     )
     pivot = Pivot(_DOWN, _ACROSS, variable, "moved_over_20_pct")
     return table_of(key, column.heading, columns, cells, pivots=(pivot,), section="results")
@@ -127,31 +127,31 @@ class _RoundCell(NamedTuple):
 
 
 _ROUNDS: Declared[_RoundCell] = (
-    (of.ROUND, lambda one: one.round_index),
-    (of.BLOCK_KIB, lambda one: kib_value(one.cell.transfer_bytes)),
-    (of.READ_PCT, lambda one: one.cell.read_pct),
-    (of.IOPS, lambda one: float(iops(one.step))),
-    (of.MB_PER_S, lambda one: float(throughput(one.step))),
-    (of.DEPTH_FOUND, lambda one: effective_queue_depth(one.step)),
-    (of.MEAN, lambda one: mean_latency_ms(one.step)),
-    (of.MAXIMUM, lambda one: max_latency_ms(one.step)),
-    (of.ERRORS, lambda one: error_count(one.step)),
-    (of.HOST, lambda one: one.host[0]),
-    (of.HOST_REASON, lambda one: text_or_none(one.host[1])),
+    (of.ROUND, lambda round_cell: round_cell.round_index),
+    (of.BLOCK_KIB, lambda round_cell: kib_value(round_cell.cell.transfer_bytes)),
+    (of.READ_PCT, lambda round_cell: round_cell.cell.read_pct),
+    (of.IOPS, lambda round_cell: float(iops(round_cell.step))),
+    (of.MB_PER_S, lambda round_cell: float(throughput(round_cell.step))),
+    (of.DEPTH_FOUND, lambda round_cell: effective_queue_depth(round_cell.step)),
+    (of.MEAN, lambda round_cell: mean_latency_ms(round_cell.step)),
+    (of.MAXIMUM, lambda round_cell: max_latency_ms(round_cell.step)),
+    (of.ERRORS, lambda round_cell: error_count(round_cell.step)),
+    (of.HOST, lambda round_cell: round_cell.host[0]),
+    (of.HOST_REASON, lambda round_cell: text_or_none(round_cell.host[1])),
 )
 
 
 def _rounds(test: StoredTest, key: str) -> ResultTable:
     """Every cell of every complete round in the order they ran."""
     settings, hosts = test.settings_as(LoopSettings), round_hosts(test)
-    found = (
+    rounds = (
         _RoundCell(round_.index, cell, step, hosts[round_.index])
         for round_ in complete_rounds(test)
         for cell, step in zip(settings.cells, round_.cells, strict=True)
     )
     drawn = _DRAWN[settings.variable]
     lines = Lines(of.ROUND.key, drawn, by=(of.BLOCK_KIB.key,), each=of.READ_PCT.key)
-    return table_of(key, "Cells of every round", _ROUNDS, found, lines=(lines,))
+    return table_of(key, "Cells of every round", _ROUNDS, rounds, lines=(lines,))
 
 
 _DRAWN = {"iops": of.IOPS.key, "throughput": of.MB_PER_S.key, "latency": of.MEAN.key}
@@ -191,20 +191,23 @@ class _OpenCell(NamedTuple):
 
 def _open_loop(test: StoredTest, result: LoopResult, key: str) -> ResultTable:
     times = open_loop_times(test, result)
-    found = [_OpenCell(cell, rate, times[cell]) for cell, rate in offered_rates(test, result).items()]
+    results = [_OpenCell(cell, rate, times[cell]) for cell, rate in offered_rates(test, result).items()]
     columns: Declared[_OpenCell] = (
-        (of.BLOCK_KIB, lambda one: kib_value(one.cell.transfer_bytes)),
-        (of.READ_PCT, lambda one: one.cell.read_pct),
-        (Column("offered_per_s", "Offered", "I/O/s"), lambda one: one.rate.offered_per_s),
-        (Column("achieved_per_s", "Achieved", "I/O/s"), lambda one: one.rate.achieved_per_s),
-        (Column("achieved_share", "Achieved share"), lambda one: one.rate.share),
-        (Column("verdict", "Verdict"), lambda one: None if one.rate.level == "unknown" else one.rate.level),
-        *_latencies("service", lambda one: one.times.service),
-        *_latencies("intended", lambda one: one.times.intended),
+        (of.BLOCK_KIB, lambda open_cell: kib_value(open_cell.cell.transfer_bytes)),
+        (of.READ_PCT, lambda open_cell: open_cell.cell.read_pct),
+        (Column("offered_per_s", "Offered", "I/O/s"), lambda open_cell: open_cell.rate.offered_per_s),
+        (Column("achieved_per_s", "Achieved", "I/O/s"), lambda open_cell: open_cell.rate.achieved_per_s),
+        (Column("achieved_share", "Achieved share"), lambda open_cell: open_cell.rate.share),
+        (
+            Column("verdict", "Verdict"),
+            lambda open_cell: None if open_cell.rate.level == "unknown" else open_cell.rate.level,
+        ),
+        *_latencies("service", lambda open_cell: open_cell.times.service),
+        *_latencies("intended", lambda open_cell: open_cell.times.intended),
     )
     pivots = tuple(Pivot(_DOWN, _ACROSS, value) for value in ("achieved_share", "intended_ms_mean", "intended_ms_max"))
-    found.sort(key=lambda one: (one.cell.transfer_bytes, one.cell.read_pct))
-    return table_of(key, "Offered rates", columns, found, pivots=pivots, section="results")
+    results.sort(key=lambda one: (one.cell.transfer_bytes, one.cell.read_pct))
+    return table_of(key, "Offered rates", columns, results, pivots=pivots, section="results")
 
 
 def _latencies(

@@ -27,7 +27,7 @@ def saturation_distribution(test: StoredTest, result: SaturationResult, prefix: 
     # Histograms of a part cannot be told from those of the whole.
     times = times if len(times) == len(samples) else []
     settings = test.settings_as(SaturationSettings)
-    void = {place for place, sample in enumerate(samples) if is_void(sample, settings)}
+    void = {index for index, sample in enumerate(samples) if is_void(sample, settings)}
     parts = tuple(
         part((key, places[0] + 1, places[-1] + 1), label, [samples[i] for i in kept], [times[i] for i in kept if times])
         for key, label, places in phases(result, settings)

@@ -34,9 +34,9 @@ def iops_figure(
     if not result.iops:
         return None
     curve = _line("IOPS, one sample each", _places(result, x_title), result.iops, 0, y_scale)
-    found = {"Peak": result.peak, "Peak drop": result.peak_drop, "Level reached": result.steady}
+    results = {"Peak": result.peak, "Peak drop": result.peak_drop, "Level reached": result.steady}
     marks = [
-        _mark(label, mark, x_title) for label, mark in found.items() if mark and (mark.iops or y_scale == "linear")
+        _mark(label, mark, x_title) for label, mark in results.items() if mark and (mark.iops or y_scale == "linear")
     ]
     return Figure(
         name=name,

@@ -34,7 +34,7 @@ def saturation_insights(test: StoredTest, result: SaturationResult) -> Iterator[
         return
     about = pattern_subject(settings.pattern)
     if result.window and missed_steady_state(test):
-        yield from not_steady(((about, one) for one in result.window.verdicts.values()), len(result.iops))
+        yield from not_steady(((about, verdict) for verdict in result.window.verdicts.values()), len(result.iops))
     yield from falls(about, result)
     samples = complete_samples(test.steps("sample"))
     times = all_step_times(test.stage("sample"))[: len(samples)]
@@ -68,7 +68,7 @@ def last_fill_change(result: SaturationResult) -> float | None:
     Worked: 5,000 IOPS a fill before the end and 4,000 in the last sample -> -0.2.
     """
     end = result.fills[-1] if result.fills else 0
-    before = [place for place, fills in enumerate(result.fills) if fills <= end - 1]
+    before = [index for index, fills in enumerate(result.fills) if fills <= end - 1]
     if not before or before[-1] + 1 == len(result.fills):
         return None
     place = before[-1]

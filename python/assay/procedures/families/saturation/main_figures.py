@@ -22,13 +22,13 @@ _PHASES = {"first": "first sample", "window": "settled", "last": "last sample"}
 
 
 def saturation_main_figures(
-    settings: SaturationSettings, result: SaturationResult, found: Distribution, prefix: str
+    settings: SaturationSettings, result: SaturationResult, distribution: Distribution, prefix: str
 ) -> Iterator[MainFigure]:
     """The curve over drive fills first."""
     note = f"{settings.label}, {depth_label(settings.demand)}"
     if curve := iops_figure(f"{prefix}-main-curve", result, FILLS, "linear", settings):
         yield MainFigure(kind="saturation", title="Writes from fresh", note=note, figure=_by_fills(curve, result))
-    tails = [(_PHASES[str(one.key[0])], one.times) for one in _drawn(found)]
+    tails = [(_PHASES[str(one.key[0])], one.times) for one in _drawn(distribution)]
     yield from main_tail(f"{prefix}-main-tail", tails, note, "Response times, fresh and after")
     if times := response_figure(f"{prefix}-main-times", result, FILLS):
         title = "Response times over data written"
@@ -39,8 +39,8 @@ def _by_fills(figure: Figure, result: SaturationResult) -> Figure:
     return replace(figure, x_title=_AXIS, x_scale="log" if result.fills[-1] > MANY_FILLS else "linear")
 
 
-def _drawn(found: Distribution) -> list[Part]:
+def _drawn(distribution: Distribution) -> list[Part]:
     """The first sample, and the window or else the last sample."""
-    phases = {str(one.key[0]): one for one in found.parts}
+    phases = {str(part.key[0]): part for part in distribution.parts}
     last = phases.get("window") or phases.get("last")
     return [one for one in (phases.get("first"), last) if one]

@@ -247,11 +247,11 @@ class _Curve:
     def _peak_place(self) -> int | None:
         return max(range(len(self.iops)), key=self.iops.__getitem__, default=None)
 
-    def _around(self, place: int) -> tuple[float, ...]:
-        return self.iops[max(place - _MEDIAN_REACH, 0) : place + _MEDIAN_REACH + 1]
+    def _around(self, index: int) -> tuple[float, ...]:
+        return self.iops[max(index - _MEDIAN_REACH, 0) : index + _MEDIAN_REACH + 1]
 
 
 def _sample_percentiles(test: StoredTest, count: int) -> dict[float, tuple[float | None, ...]]:
     times = all_step_times(test.stage("sample"))[:count]
-    found = [percentiles(step) for step in times]
-    return {share: tuple(one[share] for one in found) for share in NINES} if found else {}
+    result = [percentiles(step) for step in times]
+    return {share: tuple(one[share] for one in result) for share in NINES} if result else {}

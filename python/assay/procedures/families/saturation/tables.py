@@ -25,11 +25,11 @@ class _Marked(NamedTuple):
 
 
 def _of_mark(fill: Callable[[Mark], Raw]) -> Callable[[_Marked], Raw]:
-    return lambda one: None if one.mark is None else fill(one.mark)
+    return lambda marked: None if marked.mark is None else fill(marked.mark)
 
 
 _MARKS: Declared[_Marked] = (
-    (Column("mark", "Mark", role="key", only="tables"), lambda one: one.name),
+    (Column("mark", "Mark", role="key", only="tables"), lambda marked: marked.name),
     (Column("sample", "Sample"), _of_mark(lambda mark: mark.sample)),
     (Column("minute", "Time", "min"), _of_mark(lambda mark: mark.minutes)),
     (of.WRITTEN, _of_mark(lambda mark: mark.written_gb)),
@@ -73,8 +73,8 @@ def marks_table(result: SaturationResult, key: str = "marks") -> ResultTable:
 
 def mark_results(result: SaturationResult) -> dict[str, dict[str, Raw] | None]:
     """The same in ``results.json``, None for a mark that there is not."""
-    found = zip(_marked(result), records(marks_table(result)), strict=True)
-    return {one.key: row if one.mark else None for one, row in found}
+    results = zip(_marked(result), records(marks_table(result)), strict=True)
+    return {one.key: row if one.mark else None for one, row in results}
 
 
 def _marked(result: SaturationResult) -> tuple[_Marked, ...]:

@@ -110,8 +110,8 @@ def _silent_samples(settings: SaturationSettings, done: Sequence[StepRecord]) ->
     whole = len(recent) == settings.samples_per_verdict and len(complete_samples(recent)) == len(recent)
     if settings.stop not in BY_VERDICT or not whole or any(is_void(sample, settings) for sample in recent):
         return None
-    found = [silent_cell([Tracked(settings.label, sample)]) for sample in recent]
-    return found[-1] if all(found) else None
+    samples = [silent_cell([Tracked(settings.label, sample)]) for sample in recent]
+    return samples[-1] if all(samples) else None
 
 
 def _next_count(settings: SaturationSettings, done: Sequence[StepRecord]) -> int:

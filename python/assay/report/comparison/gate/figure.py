@@ -23,11 +23,11 @@ _READING = (
 )
 
 
-def gate_figures(found: GateResult) -> Iterator[Figure]:
+def gate_figures(gate_result: GateResult) -> Iterator[Figure]:
     """All gated numbers in their order; none where nothing is gated."""
-    several = len(found.subjects) > 1
-    for begin in range(0, len(found.gated), ROWS_MAX):
-        part = found.gated[begin : begin + ROWS_MAX]
+    several = len(gate_result.subjects) > 1
+    for begin in range(0, len(gate_result.gated), ROWS_MAX):
+        part = gate_result.gated[begin : begin + ROWS_MAX]
         yield Figure(
             name=f"gate-changes-{begin + 1}",
             kind="changes",
@@ -42,16 +42,16 @@ def gate_figures(found: GateResult) -> Iterator[Figure]:
 
 def _points(part: Sequence[Gated]) -> list[tuple[float, float]]:
     """The changes, up the rows from the last one."""
-    return [(-one.worse, float(len(part) - place)) for place, one in enumerate(part) if one.worse is not None]
+    return [(-one.worse, float(len(part) - index)) for index, one in enumerate(part) if one.worse is not None]
 
 
-def _change(one: Gated, *, several: bool) -> Change:
-    letter = f"{one.side.subject.letter}: " if several else ""
+def _change(gated: Gated, *, several: bool) -> Change:
+    letter = f"{gated.side.subject.letter}: " if several else ""
     return Change(
-        label=f"{letter}{gated_label(one)}",
-        by=None if one.worse is None else -one.worse,
-        reach=one.reach,
-        limit=one.limit,
-        level=VERDICT_LEVELS[one.verdict],
-        words=_WORDS[one.verdict],
+        label=f"{letter}{gated_label(gated)}",
+        by=None if gated.worse is None else -gated.worse,
+        reach=gated.reach,
+        limit=gated.limit,
+        level=VERDICT_LEVELS[gated.verdict],
+        words=_WORDS[gated.verdict],
     )

@@ -22,88 +22,88 @@ _ESCAPED = {"%": "%25", "\r": "%0D", "\n": "%0A"}
 _ESCAPED_TITLE = {**_ESCAPED, ":": "%3A", ",": "%2C"}
 
 
-def junit_xml(found: GateResult, *, undecided_fails: bool) -> bytes:
+def junit_xml(gate_result: GateResult, *, undecided_fails: bool) -> bytes:
     """The gate as a suite of JUnit: a case per number; undecided ones fail or are skipped, as the exit code does.
 
     Drives and firmware are properties. No date, and no time taken, so that the same runs give the same bytes.
     """
-    failing = found.count("fail") + (found.count("undecided") if undecided_fails else 0)
-    skipped = 0 if undecided_fails else found.count("undecided")
-    counts = {"tests": str(len(found.gated)), "failures": str(failing), "errors": "0", "time": _NO_TIME}
+    failing = gate_result.count("fail") + (gate_result.count("undecided") if undecided_fails else 0)
+    skipped = 0 if undecided_fails else gate_result.count("undecided")
+    counts = {"tests": str(len(gate_result.gated)), "failures": str(failing), "errors": "0", "time": _NO_TIME}
     # The schema of xUnit has skipped ones in a suite and not in all suites.
     root = ET.Element("testsuites", {"name": _SUITE, **counts})
     suite = ET.SubElement(root, "testsuite", {"name": _SUITE, **counts, "skipped": str(skipped)})
     properties = ET.SubElement(suite, "properties")
-    for name, value in _properties(found):
+    for name, value in _properties(gate_result):
         ET.SubElement(properties, "property", {"name": name, "value": paragraph(value)})
-    for one in found.gated:
+    for one in gate_result.gated:
         _case(suite, one, undecided_fails=undecided_fails)
-    ET.SubElement(suite, "system-out").text = "\n".join(explained(found))
+    ET.SubElement(suite, "system-out").text = "\n".join(explained(gate_result))
     ET.indent(root)
     text = ET.tostring(root, encoding="unicode")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'.encode()
 
 
-def _properties(found: GateResult) -> Iterator[tuple[str, str]]:
+def _properties(gate_result: GateResult) -> Iterator[tuple[str, str]]:
     """What the numbers are of. Worked: ``("drive.B", "B MLC-A 256 GB")``, ``("firmware.B", "1.02")``."""
-    yield "verdict", found.verdict
-    yield "baseline", found.baseline.letter
-    for one in (found.baseline, *found.subjects):
-        yield f"drive.{one.letter}", one.title
-        yield f"firmware.{one.letter}", one.firmware
+    yield "verdict", gate_result.verdict
+    yield "baseline", gate_result.baseline.letter
+    for subject in (gate_result.baseline, *gate_result.subjects):
+        yield f"drive.{subject.letter}", subject.title
+        yield f"firmware.{subject.letter}", subject.firmware
 
 
-def _case(suite: ET.Element, one: Gated, *, undecided_fails: bool) -> None:
-    subject = one.side.subject
+def _case(suite: ET.Element, gated: Gated, *, undecided_fails: bool) -> None:
+    subject = gated.side.subject
     attributes = {
-        "classname": paragraph(f"{subject.title}.{one.name.shown}"),
-        "name": paragraph(gated_label(one)),
+        "classname": paragraph(f"{subject.title}.{gated.name.shown}"),
+        "name": paragraph(gated_label(gated)),
         "time": _NO_TIME,
     }
     case = ET.SubElement(suite, "testcase", attributes)
-    text = f"baseline {_value(one, one.baseline)}, now {_value(one, one.side)}; from {one.basis}"
-    if one.verdict == "fail" or (one.verdict == "undecided" and undecided_fails):
-        ET.SubElement(case, "failure", {"type": one.verdict, "message": one.reason}).text = text
-    elif one.verdict == "undecided":
-        ET.SubElement(case, "skipped", {"message": one.reason})
+    text = f"baseline {_value(gated, gated.baseline)}, now {_value(gated, gated.side)}; from {gated.basis}"
+    if gated.verdict == "fail" or (gated.verdict == "undecided" and undecided_fails):
+        ET.SubElement(case, "failure", {"type": gated.verdict, "message": gated.reason}).text = text
+    elif gated.verdict == "undecided":
+        ET.SubElement(case, "skipped", {"message": gated.reason})
 
 
-def annotation_lines(found: GateResult, *, undecided_fails: bool) -> Iterator[str]:
+def annotation_lines(gate_result: GateResult, *, undecided_fails: bool) -> Iterator[str]:
     """A line per number that fails or cannot be decided, and one for the whole. Worked: ``::error title=...::...``.
 
     What makes the exit code 8 is an error, so that a build that fails shows one.
     """
     levels = {"pass": "notice", "fail": "error", "undecided": "error" if undecided_fails else "warning"}
-    for one in found.gated:
+    for one in gate_result.gated:
         if one.verdict != "pass":
             title = _escaped(f"assay: {gated_label(one)} of {one.side.subject.title}", _ESCAPED_TITLE)
             values = f"baseline {_value(one, one.baseline)}, now {_value(one, one.side)}, limit {share(one.limit)}"
             yield f"::{levels[one.verdict]} title={title}::{_escaped(f'{one.reason}; {values}', _ESCAPED)}"
-    yield f"::{levels[found.verdict]} title=assay::{_escaped(' '.join(explained(found)[:1]), _ESCAPED)}"
+    yield f"::{levels[gate_result.verdict]} title=assay::{_escaped(' '.join(explained(gate_result)[:1]), _ESCAPED)}"
 
 
-def _value(one: Gated, side: Side) -> str:
-    shown = NOT_AVAILABLE if side.value is None else number_text(side.value, one.name.unit)
-    return f"{shown} {one.name.unit}"
+def _value(gated: Gated, side: Side) -> str:
+    shown = NOT_AVAILABLE if side.value is None else number_text(side.value, gated.name.unit)
+    return f"{shown} {gated.name.unit}"
 
 
 def _escaped(text: str, table: dict[str, str]) -> str:
     return "".join(table.get(letter, letter) for letter in paragraph(text))
 
 
-def summary_md(found: GateResult) -> str:
+def summary_md(gate_result: GateResult) -> str:
     """The gate as Markdown for a pull request: the verdict, what did not pass with its reason, and how many did.
 
     Worked: nothing but what passed -> a heading and a sentence.
     """
-    drives = ", ".join(f"{one.title} (firmware {one.firmware})" for one in found.subjects)
-    baseline = f"{found.baseline.title} (firmware {found.baseline.firmware})"
+    drives = ", ".join(f"{subject.title} (firmware {subject.firmware})" for subject in gate_result.subjects)
+    baseline = f"{gate_result.baseline.title} (firmware {gate_result.baseline.firmware})"
     lines = [
-        f"## Gate: {VERDICT_WORDS[found.verdict]}",
+        f"## Gate: {VERDICT_WORDS[gate_result.verdict]}",
         "",
-        _cell(f"{drives} against {baseline}. {explained(found)[0]}"),
+        _cell(f"{drives} against {baseline}. {explained(gate_result)[0]}"),
     ]
-    shown = [one for one in found.gated if one.verdict != "pass"]
+    shown = [one for one in gate_result.gated if one.verdict != "pass"]
     if shown:
         lines += [
             "",
@@ -114,8 +114,8 @@ def summary_md(found: GateResult) -> str:
     return "\n".join((*lines, ""))
 
 
-def _row(one: Gated) -> tuple[str, ...]:
-    return (VERDICT_WORDS[one.verdict], one.side.subject.letter, gated_label(one), *gated_cells(one))
+def _row(gated: Gated) -> tuple[str, ...]:
+    return (VERDICT_WORDS[gated.verdict], gated.side.subject.letter, gated_label(gated), *gated_cells(gated))
 
 
 def _cell(text: str) -> str:

@@ -41,8 +41,8 @@ def terminal_lines(run: RunSummary, ends: Sequence[str] = ()) -> list[Line]:
     """
     tests = [*_tests(run)]
     head = [Line(text=_cut(paragraph(one))) for one in _head(run)]
-    tiles = [Line(text=one) for one in _tiles(run)]
-    last = [*_held(run), *(Line(text=one) for one in ends)]
+    tiles = [Line(text=tile) for tile in _tiles(run)]
+    last = [*_held(run), *(Line(text=end) for end in ends)]
     left = LINES_MAX - sum(map(len, (head, tests, tiles, last)))
     said = [Line(text=_cut(paragraph(_finding(*one)))) for one in run.said[: max(left - 1, 1)]]
     return _apart([head, tests, tiles, said, [*_caveats(run, min(left - len(said), _CAVEATS_MAX + 1))], last])
@@ -89,23 +89,23 @@ def _tests(run: RunSummary) -> Iterator[Line]:
         yield Line(text=f"+{more} tests: --full")
 
 
-def _verdict(one: TestSummary) -> str:
-    return paragraph("; ".join(map(text, (stated(one.verdict), *beside(one.verdict)))))
+def _verdict(test_summary: TestSummary) -> str:
+    return paragraph("; ".join(map(text, (stated(test_summary.verdict), *beside(test_summary.verdict)))))
 
 
-def _depths(one: TestSummary) -> str:
-    least, most = one.outstanding[0], one.outstanding[-1]
+def _depths(test_summary: TestSummary) -> str:
+    least, most = test_summary.outstanding[0], test_summary.outstanding[-1]
     return f"{least:,}" if least == most else f"{least:,}-{most:,}"
 
 
 def _tiles(run: RunSummary) -> list[str]:
     """Two tiles a line where they fit, those of the first slots; of a slot that several tests have, the first."""
-    found: dict[str, tuple[str, str]] = {}
-    for one in run.tests:
-        for tile in one.tiles:
-            if (shown := _shown(one, tile)) and tile.slot not in found:
-                found[tile.slot] = (_cut(text(tile.title), _TITLE_COLUMNS), shown)
-    ordered = [found[slot] for slot in SLOTS if slot in found][:_TILES_MAX]
+    tiles: dict[str, tuple[str, str]] = {}
+    for test in run.tests:
+        for tile in test.tiles:
+            if (shown := _shown(test, tile)) and tile.slot not in tiles:
+                tiles[tile.slot] = (_cut(text(tile.title), _TITLE_COLUMNS), shown)
+    ordered = [tiles[slot] for slot in SLOTS if slot in tiles][:_TILES_MAX]
     pairs = [ordered[place : place + 2] for place in range(0, len(ordered), 2)]
     lines = [*_aligned([tuple(part for tile in pair for part in tile) for pair in pairs])]
     return lines if all(len(line) <= COLUMNS_MAX for line in lines) else [*_aligned(ordered)]
@@ -121,25 +121,25 @@ def _shown(test: TestSummary, tile: Tile) -> str:
     return f"{_number(first)}{_range(first)}"
 
 
-def _range(one: Measure) -> str:
+def _range(measure: Measure) -> str:
     """Least and greatest round in the digits of the number; none of times, whose unit follows their size."""
-    if not one.rounds or one.stat != "mean" or one.unit == "ms":
+    if not measure.rounds or measure.stat != "mean" or measure.unit == "ms":
         return ""
-    least, most = (si(float(value)) for value in (min(one.rounds), max(one.rounds)))
+    least, most = (si(float(value)) for value in (min(measure.rounds), max(measure.rounds)))
     return f" ({least}-{most})" if least != most else ""
 
 
-def _number(one: Measure | None) -> str:
+def _number(measure: Measure | None) -> str:
     """A number with its unit; n/a where there is none."""
-    found = quantity(one.value, one.unit) if one else None
-    return text(found) if found else NOT_AVAILABLE
+    result = quantity(measure.value, measure.unit) if measure else None
+    return text(result) if result else NOT_AVAILABLE
 
 
 def _caveats(run: RunSummary, most: int) -> Iterator[Line]:
     """Caveats in so many lines, the last of which says how many more there are."""
     fits = run.caveats if len(run.caveats) <= most else run.caveats[: max(most - 1, 0)]
-    for one in fits:
-        yield Line(text=_cut(paragraph(text(one.said))), level=one.level)
+    for fit in fits:
+        yield Line(text=_cut(paragraph(text(fit.said))), level=fit.level)
     if more := len(run.caveats) - len(fits):
         yield Line(text=f"+{count_label(more, 'caveat')}: --full")
 
@@ -156,7 +156,7 @@ def _aligned(rows: Sequence[tuple[str, ...]], wide: int | None = None) -> Iterat
     columns = list(zip_longest(*rows, fillvalue=""))
     widths = [max(map(len, column)) for column in columns]
     if wide is not None:
-        others = sum(width + 2 for place, width in enumerate(widths) if place != wide)
+        others = sum(width + 2 for index, width in enumerate(widths) if index != wide)
         widths[wide] = min(widths[wide], COLUMNS_MAX - others)
     for row in rows:
         yield "  ".join(_cut(cell, width).ljust(width) for cell, width in zip(row, widths, strict=False)).rstrip()
@@ -168,4 +168,4 @@ def _cut(line: str, width: int = COLUMNS_MAX) -> str:
 
 def joined(lines: Iterable[Line]) -> str:
     """The lines as plain text."""
-    return "\n".join(one.text for one in lines)
+    return "\n".join(line.text for line in lines)

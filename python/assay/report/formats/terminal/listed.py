@@ -60,9 +60,9 @@ def run_numbers(run: StoredRun) -> RunNumbers:
 def _run_numbers(run: StoredRun) -> RunNumbers:
     reports = reports_of_tests(run)
     return RunNumbers(
-        verdicts=tuple(one.verdict.state for one in reports),
-        headlines=tuple(tuple(quoted(run, one.headlines())) for one in reports),
-        measures=tuple(one.measures for one in reports),
+        verdicts=tuple(report.verdict.state for report in reports),
+        headlines=tuple(tuple(quoted(run, report.headlines())) for report in reports),
+        measures=tuple(report.measures for report in reports),
     )
 
 
@@ -78,7 +78,7 @@ def listed_run(
     """
     codes, numbers = stored_exit_codes(run), numbers or run_numbers(run)
     of_tests = zip(run.tests, numbers.verdicts, numbers.headlines, strict=True)
-    tests = tuple(_test(*one) for one in of_tests)
+    tests = tuple(_test(*of_test) for of_test in of_tests)
     drive, platform = _drive(run, folder), run.platform
     return ListedRun(
         run=folder,
@@ -108,7 +108,7 @@ def listed_run(
         exit_code=next(iter(codes), EXIT_OK),
         exit_codes=codes,
         tests=tests,
-        withheld=tuple(Withheld(test=one.test, reason=one.withheld) for one in tests if one.withheld),
+        withheld=tuple(Withheld(test=test.test, reason=test.withheld) for test in tests if test.withheld),
         fault=None,
         numbers_fault=numbers.fault,
         missing=False,

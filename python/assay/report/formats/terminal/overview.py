@@ -137,8 +137,8 @@ def run_overview(
 
     held : how the limits of its plan came out.
     """
-    summaries = [one.summary for one in tests]
-    codes, ends = exit_codes(summaries, held), [one.test.ended_wall_ns for one in tests]
+    summaries = [test.summary for test in tests]
+    codes, ends = exit_codes(summaries, held), [test.test.ended_wall_ns for test in tests]
     last_ns = ends[-1]
     return Overview(
         run=unicode_name(folder),
@@ -159,7 +159,7 @@ def run_overview(
         driven_s=driven_s(run),
         complete=run.journal is not None and run.journal.complete,
         journal_hash=run.journal.hash if run.journal else "",
-        tests=tuple(_test(run, one) for one in tests),
+        tests=tuple(_test(run, test) for test in tests),
         headlines=tuple(map(_table, headline_tables(run, tests))),
         in_short=tuple(line for _, line in run_sentences(run, tests)),
         breaks=tuple(break_texts(run)),
@@ -205,29 +205,29 @@ def _test(run: StoredRun, test_report: TestReport) -> ShownTest:
 
 def _demand(test: StoredTest) -> str:
     """What was asked of threads and queue depth while it measured. Worked: two threads of 16 -> ``"2/16"``."""
-    asked = {spec.demand for one in test.sequences if one.role == "measure" for spec in one.asked}
-    found = {f"{one.thread_count}/{one.queue_depth}" for one in asked or {test.settings.demand}}
-    return found.pop() if len(found) == 1 else "varied"
+    asked = {spec.demand for sequence in test.sequences if sequence.role == "measure" for spec in sequence.asked}
+    result = {f"{one.thread_count}/{one.queue_depth}" for one in asked or {test.settings.demand}}
+    return result.pop() if len(result) == 1 else "varied"
 
 
 def quoted(run: StoredRun, headlines: Sequence[Headline]) -> Iterator[Quoted]:
     """The numbers that people quote, unrounded, with what their data sheet claims."""
-    for one in headlines:
-        values = one.values if one.value is not None else ()
+    for headline in headlines:
+        values = headline.values if headline.value is not None else ()
         yield Quoted(
-            item=one.item,
-            unit=one.unit,
-            value=one.value,
+            item=headline.item,
+            unit=headline.unit,
+            value=headline.value,
             least=min(values, default=None),
             greatest=max(values, default=None),
-            basis=paragraph(one.basis),
-            claim=claimed(run, one),
+            basis=paragraph(headline.basis),
+            claim=claimed(run, headline),
         )
 
 
 def _table(table: Table) -> ShownTable:
     rows = tuple(
-        tuple(f"{text}*" if (line, place) in table.marked else text for place, text in enumerate(row))
+        tuple(f"{text}*" if (line, index) in table.marked else text for index, text in enumerate(row))
         for line, row in enumerate(table.rows)
     )
     return ShownTable(caption=table.caption, spanner=table.spanner, columns=table.columns, rows=rows, notes=table.notes)

@@ -51,8 +51,8 @@ def workbook(book: Book) -> bytes:
     _write_results(made.add_worksheet(RESULTS), book, formats)
     if book.facts:
         _write_table(made.add_worksheet(FACTS), book.facts, book, formats)
-    tables = [in_tables(one) for block in book.blocks for one in block.tables]
-    for name, table in zip(sheet_names([one.key for one in tables]), tables, strict=True):
+    tables = [in_tables(table) for block in book.blocks for table in block.tables]
+    for name, table in zip(sheet_names([table.key for table in tables]), tables, strict=True):
         _write_table(made.add_worksheet(name), table, book, formats)
     add_charts(made, [(block.title, table) for block in book.blocks for table in block.tables], formats.key)
     made.close()
@@ -66,15 +66,15 @@ def sheet_names(names: Sequence[str]) -> list[str]:
     Worked: ``["a" * 32, "b"]`` -> ``["a" * 29 + "~1", "b"]``.
     """
     taken = {*(name.lower() for name in (RESULTS, FACTS, CHARTS, POINTS)), *_RESERVED}
-    found = []
-    for place, name in enumerate(names, 1):
+    result = []
+    for index, name in enumerate(names, 1):
         if len(name) > _SHEET_NAME_MAX or name.lower() in taken:
-            end = f"~{place}"
-            found.append(name[: _SHEET_NAME_MAX - len(end)] + end)
+            end = f"~{index}"
+            result.append(name[: _SHEET_NAME_MAX - len(end)] + end)
         else:
-            found.append(name)
-        taken.add(found[-1].lower())
-    return found
+            result.append(name)
+        taken.add(result[-1].lower())
+    return result
 
 
 def _write_results(sheet: Any, book: Book, formats: Formats) -> None:
@@ -91,7 +91,7 @@ def _write_results(sheet: Any, book: Book, formats: Formats) -> None:
 
 def _write_table(sheet: Any, table: ResultTable, book: Book, formats: Formats) -> None:
     """A table as its CSV file has it, with a filter; the columns at its begin that tell rows apart stay in view."""
-    keys = next((place for place, one in enumerate(table.columns) if one.role != "key"), 0)
+    keys = next((index for index, column in enumerate(table.columns) if column.role != "key"), 0)
     sheet.freeze_panes(1, keys)
     for place, column in enumerate(table.columns):
         sheet.set_column(place, place, width_of(column, place, table.rows))

@@ -105,12 +105,12 @@ def _plain(text: str) -> str:
     return text.replace("&", "&&")[:120]
 
 
-def width_of(column: Column, place: int, rows: Sequence[tuple[Raw, ...]]) -> int:
+def width_of(column: Column, index: int, rows: Sequence[tuple[Raw, ...]]) -> int:
     """How wide a column is, with the arrow of its filter."""
-    widest = max((len(_shown(row[place])) for row in rows[:_WIDTH_ROWS]), default=0)
+    widest = max((len(_shown(row[index])) for row in rows[:_WIDTH_ROWS]), default=0)
     return min(max(len(column.key) + 3, widest + 1, _WIDTH_MIN), _WIDTH_MAX)
 
 
 def _shown(value: Raw) -> str:
-    found = cell_value(value)
-    return found if isinstance(found, str) else "" if found is None else f"{found:,.{_DIGITS - 1}f}"
+    result = cell_value(value)
+    return result if isinstance(result, str) else "" if result is None else f"{result:,.{_DIGITS - 1}f}"

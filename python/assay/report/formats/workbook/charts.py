@@ -40,7 +40,7 @@ def add_charts(book: xlsxwriter.Workbook, tables: Sequence[tuple[str, ResultTabl
 
     tables : each with the title of its test. head : the format of column heads.
     """
-    charts = [one for title, table in tables for lines in table.lines for one in _charts(title, table, lines)]
+    charts = [chart for title, table in tables for lines in table.lines for chart in _charts(title, table, lines)]
     if not charts:
         return
     shown, points = book.add_worksheet(CHARTS), book.add_worksheet(POINTS)
@@ -48,9 +48,9 @@ def add_charts(book: xlsxwriter.Workbook, tables: Sequence[tuple[str, ResultTabl
     column = 0
     for number, one in enumerate(charts):
         chart = _empty_chart(book, one)
-        for place, series in enumerate(one.series):
+        for index, series in enumerate(one.series):
             _write_points(points, column, one, series, head)
-            chart.add_series(_series(column, place, series))
+            chart.add_series(_series(column, index, series))
             column += 2
         shown.insert_chart(number * _ROWS_PER_CHART, 0, chart, {"x_scale": 1, "y_scale": 1})
 
@@ -70,16 +70,16 @@ def _charts(title: str, table: ResultTable, lines: Lines) -> Iterator[_Chart]:
 def _lines(table: ResultTable, rows: Sequence[tuple[Raw, ...]], lines: Lines) -> list[_Series]:
     x, y = table.place(lines.x), table.place(lines.y)
     by = [table.place(key) for key in lines.by]
-    found: dict[tuple[Raw, ...], list[tuple[float, float]]] = {}
+    result: dict[tuple[Raw, ...], list[tuple[float, float]]] = {}
     for row in rows:
         across, up = row[x], row[y]
         if isinstance(across, int | float) and isinstance(up, int | float) and (not lines.log or min(across, up) > 0):
-            found.setdefault(tuple(row[place] for place in by), []).append((across, up))
+            result.setdefault(tuple(row[place] for place in by), []).append((across, up))
     names = (
-        ", ".join(_named(table.columns[place], key) for place, key in zip(by, keys, strict=True)) for keys in found
+        ", ".join(_named(table.columns[place], key) for place, key in zip(by, keys, strict=True)) for keys in result
     )
     return [
-        _Series(name or table.columns[y].heading, points) for name, points in zip(names, found.values(), strict=True)
+        _Series(name or table.columns[y].heading, points) for name, points in zip(names, result.values(), strict=True)
     ]
 
 
@@ -110,15 +110,15 @@ def _axis(title: str, *, log: bool) -> dict[str, Any]:
     return {**shown, "log_base": 10} if log else shown
 
 
-def _write_points(sheet: Any, column: int, one: _Chart, series: _Series, head: Any) -> None:
-    sheet.write_string(0, column, one.x.heading, head)
+def _write_points(sheet: Any, column: int, chart: _Chart, series: _Series, head: Any) -> None:
+    sheet.write_string(0, column, chart.x.heading, head)
     sheet.write_string(0, column + 1, series.name, head)
     sheet.write_column(1, column, [x for x, _ in series.points])
     sheet.write_column(1, column + 1, [y for _, y in series.points])
 
 
-def _series(column: int, place: int, series: _Series) -> dict[str, Any]:
-    last, drawn = len(series.points), {"color": colour(place)}
+def _series(column: int, index: int, series: _Series) -> dict[str, Any]:
+    last, drawn = len(series.points), {"color": colour(index)}
     marked = {"type": "circle", "size": 5, "fill": drawn} if last <= _MARKED_MAX else {"type": "none"}
     return {
         "name": [POINTS, 0, column + 1],

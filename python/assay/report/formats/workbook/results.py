@@ -46,11 +46,11 @@ def write_block(sheet: Any, row: int, block: Block, formats: Formats) -> int:
 
 def _write_views(sheet: Any, row: int, table: ResultTable, formats: Formats) -> int:
     """A table by its pivots; whole where it has none, or one has two rows in a cell."""
-    views = [pivoted(table, one) for one in table.pivots]
-    found = [one for one in views if one]
-    if not found or len(found) < len(views):
+    views = [pivoted(table, pivot) for pivot in table.pivots]
+    result = [view for view in views if view]
+    if not result or len(result) < len(views):
         return _write_whole(sheet, row, table, formats)
-    for view in (one for one in found if any(value is not None for _, values in one.rows for value in values)):
+    for view in (one for one in result if any(value is not None for _, values in one.rows for value in values)):
         row = _write_pivot(sheet, row, table.title, view, formats) + 1
     return row - 1
 
@@ -61,18 +61,18 @@ def _write_whole(sheet: Any, row: int, table: ResultTable, formats: Formats) -> 
         return _write_across(sheet, row + 1, table, formats)
     _write_heads(sheet, row + 1, table.columns, formats)
     for line, values in enumerate(table.rows, row + 2):
-        for place, value in enumerate(values):
-            plain = table.columns[place].role == "key"
-            write_value(sheet, (line, place), value, formats, missing=_MISSING, plain=plain)
+        for index, value in enumerate(values):
+            plain = table.columns[index].role == "key"
+            write_value(sheet, (line, index), value, formats, missing=_MISSING, plain=plain)
     return row + 2 + len(table.rows)
 
 
 def _write_across(sheet: Any, row: int, table: ResultTable, formats: Formats) -> int:
     """A table of many columns and few rows, each row as a column under what tells it apart."""
-    keys = [place for place, one in enumerate(table.columns) if one.role == "key"]
-    sheet.write_string(row, 0, ", ".join(table.columns[place].heading for place in keys), formats.key)
+    keys = [index for index, column in enumerate(table.columns) if column.role == "key"]
+    sheet.write_string(row, 0, ", ".join(table.columns[key].heading for key in keys), formats.key)
     for across, values in enumerate(table.rows, 1):
-        heading = ", ".join(str(cell_value(values[place])) for place in keys if values[place] is not None)
+        heading = ", ".join(str(cell_value(values[key])) for key in keys if values[key] is not None)
         sheet.write_string(row, across, heading, formats.head)
     shown = [place for place in range(len(table.columns)) if place not in keys]
     for line, place in enumerate(shown, row + 1):
@@ -89,16 +89,16 @@ def _write_pivot(sheet: Any, row: int, title: str, view: Pivoted, formats: Forma
     sheet.write_string(row, 0, named if title == named else f"{title}: {named}", formats.caption)
     sheet.write_string(row + 1, first, view.across.heading, formats.note)
     _write_heads(sheet, row + 2, view.down, formats)
-    for place, heading in enumerate(view.headings, first):
+    for index, heading in enumerate(view.headings, first):
         if isinstance(heading, str):
-            sheet.write_string(row + 2, place, heading, formats.head)
+            sheet.write_string(row + 2, index, heading, formats.head)
         else:
-            sheet.write(row + 2, place, heading, formats.head)
+            sheet.write(row + 2, index, heading, formats.head)
     for line, (keys, values) in enumerate(view.rows):
-        for place, value in enumerate((*keys, *values)):
-            marked = (line, place - first) in view.marked
-            at = (row + 3 + line, place)
-            write_value(sheet, at, value, formats, missing=_MISSING, marked=marked, plain=place < first)
+        for index, value in enumerate((*keys, *values)):
+            marked = (line, index - first) in view.marked
+            at = (row + 3 + line, index)
+            write_value(sheet, at, value, formats, missing=_MISSING, marked=marked, plain=index < first)
     end = row + 3 + len(view.rows)
     if view.mark and view.marked:
         sheet.write_string(end, 0, f"Shaded: {view.mark.heading[:1].lower()}{view.mark.heading[1:]}.", formats.note)
@@ -107,5 +107,5 @@ def _write_pivot(sheet: Any, row: int, title: str, view: Pivoted, formats: Forma
 
 
 def _write_heads(sheet: Any, row: int, columns: Sequence[Column], formats: Formats) -> None:
-    for place, column in enumerate(columns):
-        sheet.write_string(row, place, column.heading, formats.key if column.role == "key" else formats.head)
+    for index, column in enumerate(columns):
+        sheet.write_string(row, index, column.heading, formats.key if column.role == "key" else formats.head)

@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from assay.summary.table import Declared, Raw, ResultTable
 
 _QUOTED: Declared[Measure] = (
-    (Column("number", "Key result", role="key"), lambda one: one.printed),
-    (Column("value", "Value"), lambda one: None if one.value is None else float(one.value)),
-    (UNIT, lambda one: one.unit),
-    (Column("least", "Least round"), lambda one: float(min(one.rounds)) if one.rounds else None),
-    (Column("greatest", "Greatest round"), lambda one: float(max(one.rounds)) if one.rounds else None),
-    (Column("basis", "From"), lambda one: one.basis),
+    (Column("number", "Key result", role="key"), lambda measure: measure.printed),
+    (Column("value", "Value"), lambda measure: None if measure.value is None else float(measure.value)),
+    (UNIT, lambda measure: measure.unit),
+    (Column("least", "Least round"), lambda measure: float(min(measure.rounds)) if measure.rounds else None),
+    (Column("greatest", "Greatest round"), lambda measure: float(max(measure.rounds)) if measure.rounds else None),
+    (Column("basis", "From"), lambda measure: measure.basis),
 )
 
 
@@ -43,9 +43,9 @@ class _Fact(NamedTuple):
 
 
 _FACTS: Declared[_Fact] = (
-    (Column("part", "Part", role="key"), lambda one: one.part),
-    (Column("fact", "Fact", role="key"), lambda one: one.name),
-    (Column("value", "Value"), lambda one: one.value),
+    (Column("part", "Part", role="key"), lambda fact: fact.part),
+    (Column("fact", "Fact", role="key"), lambda fact: fact.name),
+    (Column("value", "Value"), lambda fact: fact.value),
 )
 
 
@@ -68,20 +68,20 @@ def run_book(
     )
 
 
-def _block(one: TestReport, tables: Sequence[ResultTable]) -> Block:
-    quoted = (measure for measure in one.measures if measure.quoted)
+def _block(test_report: TestReport, tables: Sequence[ResultTable]) -> Block:
+    quoted = (measure for measure in test_report.measures if measure.quoted)
     key_results = table_of("key_results", "Key results", _QUOTED, quoted, section="results")
-    return Block(one.name.upper(), tuple(_lines(one)), tuple(tables), key_results)
+    return Block(test_report.name.upper(), tuple(_lines(test_report)), tuple(tables), key_results)
 
 
-def _lines(one: TestReport) -> Iterator[tuple[str, str]]:
+def _lines(test_report: TestReport) -> Iterator[tuple[str, str]]:
     """What was asked of the drive, how the test came out, and what a reader must know of it."""
-    yield "Verdict", "; ".join(map(text, (stated(one.verdict), *beside(one.verdict))))
-    yield "Demand", demand_label(one.test.settings.demand)
-    yield "Test", paragraph(one.outline)
-    if one.banner:
-        yield "Warning", one.banner
-    yield from (("Remark", text(line)) for line in one.remarks())
+    yield "Verdict", "; ".join(map(text, (stated(test_report.verdict), *beside(test_report.verdict))))
+    yield "Demand", demand_label(test_report.test.settings.demand)
+    yield "Test", paragraph(test_report.outline)
+    if test_report.banner:
+        yield "Warning", test_report.banner
+    yield from (("Remark", text(line)) for line in test_report.remarks())
 
 
 def _facts(run: StoredRun, tests: Iterable[TestReport]) -> Iterator[_Fact]:
@@ -90,12 +90,14 @@ def _facts(run: StoredRun, tests: Iterable[TestReport]) -> Iterator[_Fact]:
     yield _Fact("Run", "level", level_label(run))
     yield _Fact("Run", "started", utc(run.started_wall_ns))
     yield from (_Fact("Run", words(name), paragraph(said)) for name, said in run.description.items())
-    yield from (_Fact("Deviation", str(number), paragraph(one)) for number, one in enumerate(deviations(run), 1))
+    yield from (
+        _Fact("Deviation", str(number), paragraph(deviation)) for number, deviation in enumerate(deviations(run), 1)
+    )
     yield from _values("Drive", asdict(run.identity))
     yield from _values("Test system", asdict(run.platform))
     yield from _values("I/O", run.engine)
-    for one in tests:
-        yield from _values(one.name.upper(), asdict(one.test.settings))
+    for test in tests:
+        yield from _values(test.name.upper(), asdict(test.test.settings))
 
 
 def _values(part: str, facts: Mapping[str, Any]) -> Iterator[_Fact]:
