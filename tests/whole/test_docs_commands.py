@@ -1,25 +1,22 @@
-"""The commands of README and documentation: each is one that the tool takes; those of blocks marked ``sh`` are run."""
+"""The commands of README and documentation: each is one that the tool takes."""
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
-import subprocess
-import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import pytest
 from assay.cli import assay
+from docs_blocks import PAGES, page_name
 
-ROOT = Path(__file__).parents[2]
-ASSAY = [sys.executable, "-c", "from assay.cli import main; main()"]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+if TYPE_CHECKING:
+    from pathlib import Path
+
 COMMAND = re.compile(
     r"^(?:\$ |    )?(?:\.venv/bin/)?(assay [^`\n]*)$|`(?:\.venv/bin/)?(assay [a-z][^`\n]*)`", re.MULTILINE
 )
-RUN = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 def commands(page: Path) -> list[str]:
@@ -38,7 +35,7 @@ def parses(line: str) -> None:
     command.make_context(name, rest, parent=context, resilient_parsing=not rest)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
 def test_each_command_of_a_page_has_options_that_exist(page: Path) -> None:
     for line in commands(page):
         try:
@@ -49,24 +46,3 @@ def test_each_command_of_a_page_has_options_that_exist(page: Path) -> None:
             pytest.fail(f"{page.name}: {line}: {error.format_message()}")
         except (click.UsageError, click.exceptions.Exit):
             pass  # an option without its value, a usage line, or a request for help
-
-
-@pytest.mark.parametrize(
-    "page",
-    [page for page in PAGES if RUN.search(page.read_text("utf-8"))],
-    ids=lambda page: str(page.relative_to(ROOT)),
-)
-def test_the_commands_of_a_page_run_in_their_order(page: Path, tmp_path: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "HOME": str(tmp_path)}
-    for line in "".join(RUN.findall(page.read_text("utf-8"))).splitlines():
-        name, *arguments = shlex.split(line)
-        assert name == "assay"
-        done = subprocess.run(
-            [*ASSAY, *arguments],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
