@@ -21,7 +21,7 @@ COMMAND = re.compile(
 
 def commands(page: Path) -> list[str]:
     """What is typed on a page, without the usage lines of the reference."""
-    found = [line or inline for line, inline in COMMAND.findall(page.read_text("utf-8"))]
+    found = [line or inline for line, inline in COMMAND.findall(page.read_text("utf-8").replace("\\\n", ""))]
     return [command for command in found if "[OPTIONS]" not in command]
 
 
