@@ -1,7 +1,7 @@
 """``assay`` for scripts that call it often: each call is a fork of one process that has imported everything.
 
-``python command_server.py SOCKET`` serves; ``python command_server.py SOCKET ARGUMENT ...`` is one call. A call has its
-own process, folder, environment and streams; only the imports are shared, which take longer than most commands.
+``python command_server.py SOCKET`` serves; ``python command_server.py SOCKET ARGUMENT ...`` is one call. A call has a
+process, folder, environment, streams and signals; only the imports are shared, which take longer than most commands.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from importlib import import_module
 from pathlib import Path
 
 _REQUEST_BYTES_MAX = 1_000_000
+_PID_BYTES = 8
 _IMPORTED = ("assay.run.run", "assay.report", "assay.verify", "assay.compare.comparison", "assay.limits.judge")
 
 
@@ -40,7 +41,7 @@ def serve(path: str) -> None:
 
 
 def _child(connection: socket.socket) -> None:
-    """Run the command in a child of its own, and send its exit code."""
+    """Run the command in a process, and send its number and later its exit code."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     request, descriptors, _, _ = socket.recv_fds(connection, _REQUEST_BYTES_MAX, 3)
     called = json.loads(request)
@@ -57,6 +58,7 @@ def _child(connection: socket.socket) -> None:
         from assay.cli import main  # noqa: PLC0415
 
         main()
+    connection.sendall(child.to_bytes(_PID_BYTES))
     _, status = os.waitpid(child, 0)
     connection.sendall(str(os.waitstatus_to_exitcode(status)).encode())
     os._exit(0)
@@ -68,6 +70,9 @@ def call(path: str, arguments: list[str]) -> int:
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(path)
         socket.send_fds(connection, [json.dumps(request).encode()], [0, 1, 2])
+        child = int.from_bytes(connection.recv(_PID_BYTES, socket.MSG_WAITALL))
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, lambda number, _: os.kill(child, number))
         return int(connection.recv(16) or b"70")
 
 
