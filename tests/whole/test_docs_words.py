@@ -20,7 +20,8 @@ WRITTEN = [
 SENTENCE_WORDS_MAX = 25
 NOT_PROSE = re.compile(r"^```.*?^```$|<!--.*?-->|`[^`]*`|\]\([^)]*\)", re.MULTILINE | re.DOTALL)
 AVOIDED = re.compile(
-    r"(?<!-)\b(?:told|tells?|said|asked|found|behind|beside|places?|of its own|at the most|whoever)\b",
+    r"(?<!-)\b(?:told|tells?|said|asked|found|behind|beside|places?|own|(?:each|that|another|older) one"
+    r"|at the most|whoever)\b",
     re.IGNORECASE,
 )
 
