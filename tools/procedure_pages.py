@@ -76,7 +76,7 @@ def index() -> str:
     """The list of all tests and studies."""
     lines = ["# Tests and studies", "", "| name | | what it asks |", "|---|---|---|"]
     lines += [f"| [`{one.name}`]({one.label}.md) | {one.title} | {one.question} |" for one in SHIPPED]
-    lines += ["", "Made by `tools/procedure-pages`. A test of your own: [own-tests.md](../guide/own-tests.md).", ""]
+    lines += ["", "Made by `tools/procedure-pages`. Custom tests: [own-tests.md](../guide/own-tests.md).", ""]
     return "\n".join(lines)
 
 

@@ -33,10 +33,10 @@ def head() -> Iterator[str]:
     yield from ("# Rules of a run folder", "")
     yield from (
         "Made from `python/assay/archive/verify/rules.py` by `tools/rules-page`.",
-        "`assay verify RUN` checks every one and",
-        "names the ID of each that is broken; [guide/verify.md](guide/verify.md) says how to read its answer. An ID",
-        "keeps its meaning: a rule that goes leaves its number unused. A test breaks each rule in a good run and sees",
-        "it found.",
+        "`assay verify RUN` checks each rule and",
+        "names the ID of each broken rule; [guide/verify.md](guide/verify.md) says how to read its answer. An ID",
+        "keeps its meaning: a rule that goes leaves its number unused. A test breaks each rule in a good run and",
+        "sees the report of it.",
         "",
         "Rules of steps, verdicts and report rest on those of folder and tables, and are checked where these hold.",
     )

@@ -47,7 +47,7 @@ pub struct FlashModel {
     /// Logical block, 512 or 4096.
     #[serde(rename = "logical_block_bytes")]
     pub logical_block: Bytes,
-    /// Bytes that are mapped as one, 4 KiB to 64 KiB, a power of two; smaller writes read and rewrite all of it.
+    /// Bytes of a map entry, 4 KiB to 64 KiB, a power of two; smaller writes read and rewrite all of it.
     #[serde(rename = "map_unit_bytes", default = "map_unit")]
     pub map_unit: Bytes,
     /// Flash beyond the user capacity as a share of it, 0.02 to 4; open and reserve units come on top.
@@ -62,16 +62,16 @@ pub struct FlashModel {
     /// Bytes that a die programs at once (NAND page x planes), a multiple of the map unit, at most 64 MiB.
     #[serde(rename = "program_unit_bytes")]
     pub program_unit: Bytes,
-    /// Bytes of one die that are erased together (block x planes), a multiple of the program unit, at most 4 GiB.
+    /// Bytes of a die that are erased together (block x planes), a multiple of the program unit, at most 4 GiB.
     #[serde(rename = "erase_unit_bytes")]
     pub erase_unit: Bytes,
     /// Time to read a page from the array (tR), 1 ns to 1 s.
     #[serde(rename = "read_ns")]
     pub read: Nanos,
-    /// Time to program one program unit (tPROG), 1 ns to 1 s.
+    /// Time to program a program unit (tPROG), 1 ns to 1 s.
     #[serde(rename = "program_ns")]
     pub program: Nanos,
-    /// Time to erase one erase unit (tBERS), 1 ns to 10 s.
+    /// Time to erase an erase unit (tBERS), 1 ns to 10 s.
     #[serde(rename = "erase_ns")]
     pub erase: Nanos,
     /// Channel rate, 1 MB/s to 1 TB/s.
@@ -104,10 +104,10 @@ pub struct FlashModel {
     /// Commands that the drive takes at once; others wait at the host. 1 to 65,536.
     #[serde(default = "queue_limit")]
     pub queue_limit: u32,
-    /// Commands are begun in order: one that waits for the write buffer holds up those behind it.
+    /// Commands begin in order: a command that waits for the write buffer blocks all later commands.
     #[serde(default)]
     pub in_order: bool,
-    /// Reads are handed to their dies in order: one whose die programs or erases holds up the commands behind it until then.
+    /// Reads reach their dies in order: a read of a die that programs or erases blocks all later commands until then.
     #[serde(default)]
     pub reads_in_order: bool,
     /// While a host read is in the drive no program or erase is begun on any die.
@@ -132,7 +132,7 @@ pub struct FlashModel {
     /// Units that `victim = "choices"` draws at random, at least 2.
     #[serde(default = "two")]
     pub victim_choices: u32,
-    /// One that is drawn at random and full of valid pages is left alone, since it would free nothing.
+    /// A victim drawn at random that is full of valid pages is skipped: it would free nothing.
     #[serde(default)]
     pub spares_full_units: bool,
     /// Relocated data goes to the units that host data goes to.
@@ -166,10 +166,10 @@ pub struct FlashModel {
     /// Flash written at `slc_program` before the rest is written at `program`; refilled when idle. 0 means none.
     #[serde(rename = "slc_cache_bytes", default)]
     pub slc_cache: Bytes,
-    /// Time to program one program unit of the single-level cache, 1 ns to 1 s where there is one.
+    /// Time to program a program unit of the single-level cache, 1 ns to 1 s where the drive has a cache.
     #[serde(rename = "slc_program_ns", default)]
     pub slc_program: Nanos,
-    /// Rate at which idle time frees the single-level cache, above 0 where there is one.
+    /// Rate at which idle time frees the single-level cache, above 0 where the drive has a cache.
     #[serde(rename = "slc_fold_bytes_per_s", default)]
     pub slc_fold_rate: u64,
     /// Map entries held in memory, in bytes at 4 per entry, at most the capacity; others are read from flash. 0 means all.
@@ -193,7 +193,7 @@ pub struct FlashModel {
     /// Rate of a drive that is too hot, until it is down to 80 % of the limit; 1 byte/s to the cooling rate.
     #[serde(rename = "throttled_bytes_per_s", default)]
     pub throttled_rate: u64,
-    /// Host bytes after which the controller stops for `stall` to keep house; 0 means never.
+    /// Host bytes after which the controller stops for `stall` to do maintenance; 0 means never.
     #[serde(rename = "stall_every_bytes", default)]
     pub stall_every: Bytes,
     /// Length of that stop, at most 10 s.

@@ -30,7 +30,7 @@ pub struct DiskModel {
     /// Bytes of a track in the first (outer) zone, 64 KiB to 16 MiB, rounded down to whole blocks.
     #[serde(rename = "outer_track_bytes")]
     pub outer_track: Bytes,
-    /// The same in the last (inner) zone, at most that of the outer one.
+    /// The same in the last (inner) zone, at most that of the outer zone.
     #[serde(rename = "inner_track_bytes")]
     pub inner_track: Bytes,
     /// Seek to the next cylinder before a read, settling included, 1 ns to 50 ms.
@@ -42,7 +42,7 @@ pub struct DiskModel {
     /// Seek over all cylinders before a read, at most 100 ms.
     #[serde(rename = "full_seek_ns")]
     pub full_seek: Nanos,
-    /// From one head to another of the same cylinder before a read, 0 to 50 ms.
+    /// To switch heads within a cylinder before a read, 0 to 50 ms.
     #[serde(rename = "head_switch_ns")]
     pub head_switch: Nanos,
     /// Further settling before a write on a track that is not yet being written, 0 to 50 ms.
