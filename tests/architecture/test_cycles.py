@@ -60,6 +60,23 @@ def test_packages_import_each_other_in_no_circle() -> None:
     assert told == [], "\n".join(told)
 
 
+def layers() -> list[list[str]]:
+    """The packages in the picture of ARCHITECTURE.md, from the top line to the last."""
+    text = (PACKAGE.parents[1] / "ARCHITECTURE.md").read_text("utf-8")
+    picture = text.partition("## Packages, from the top")[2].split("```")[1]
+    return [line.split() for line in picture.strip().splitlines()]
+
+
+def test_the_picture_shows_what_imports_what() -> None:
+    level = {name: number for number, line in enumerate(layers()) for name in line}
+    graph = edges()
+    assert set(level) == {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    wrong = [
+        (name, other) for name, found in graph.items() for other in found if level.get(other, 99) <= level.get(name, -1)
+    ]
+    assert wrong == []
+
+
 def test_there_are_few_packages_and_no_loose_modules() -> None:
     assert {path.stem for path in PACKAGE.glob("*.py")} - {"__init__"} == LOOSE
     packages = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}

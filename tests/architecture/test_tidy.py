@@ -6,12 +6,16 @@ import statistics
 from pathlib import Path
 
 import pytest
+import words_count
 
 ROOT = Path(__file__).parents[2]
 PYTHON = sorted(path for folder in ("python", "tools", "benches") for path in (ROOT / folder).rglob("*.py"))
 RUST = sorted((ROOT / "crates").rglob("*.rs"))
 FILE_LINES_MAX = 500
 FUNCTION_LINES_MAX = 60
+WORDS_IN_TEXTS_MAX, LONG_SENTENCES_MAX, WORDS_IN_NAMES_MAX = 82, 30, 1_410
+"""Everyday words that stand for terms, and sentences of more than 25 words: they only become fewer."""
+ARCHITECTURE_LINES_MAX = 200
 FORBIDDEN = {"utils", "helpers", "common", "misc", "manager"}
 
 
@@ -48,3 +52,20 @@ def test_files_are_small_and_named_for_what_they_hold() -> None:
 def test_functions_are_short(functions: list[tuple[str, int]]) -> None:
     assert statistics.median(lines for _, lines in functions) <= 10
     assert [(name, lines) for name, lines in functions if lines > FUNCTION_LINES_MAX] == []
+
+
+def test_everyday_words_become_fewer() -> None:
+    read = list(words_count.texts())
+    assert len(words_count.everyday(read)) <= WORDS_IN_TEXTS_MAX
+    assert len(words_count.long_sentences(read)) <= LONG_SENTENCES_MAX
+    assert words_count.names().total() <= WORDS_IN_NAMES_MAX
+
+
+def test_an_everyday_word_and_a_long_sentence_are_found() -> None:
+    long = words_count.Text("a:1", f"It is {'very ' * 24}long. It is not.")
+    assert words_count.everyday([words_count.Text("a:1", "Told of one Of two.")]) == [("a:1", "told"), ("a:1", "one")]
+    assert [where for where, _ in words_count.long_sentences([long])] == ["a:1"]
+
+
+def test_the_architecture_is_short() -> None:
+    assert len((ROOT / "ARCHITECTURE.md").read_text("utf-8").splitlines()) <= ARCHITECTURE_LINES_MAX
