@@ -24,7 +24,6 @@ _PEOPLE = ("operator", "sponsor", "auditor", "lab", "platform_serial")
 _PATH_KEYS = {"path", "data_file", "drive"}
 _LOOP = "loop:"
 _DATA_ORIGIN = "data origin"
-_DIGITS = 16
 
 
 def learn_identities(document: dict[str, Any], labels: Labels) -> None:
