@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from assay.summary.pages.test_report import TestReport
     from assay.summary.record import Held, TestSummary
 
-_ASPECTS = {"": 1.6, "-tall": 1.25}
+_ASPECTS = {"": 1.6, "-high": 1.4, "-tall": 1.25}
 """Width over height of a figure on paper, by what its name ends with: the sheet takes the one that fits."""
 
 
