@@ -136,7 +136,7 @@ def gate_options(command: Command) -> Command:
             "drive_writes_max",
             type=click.FloatRange(0, min_open=True),
             metavar="N",
-            help="Most drive writes of the run, in capacities of the drive. Default: 30, for stated amounts alone.",
+            help="Refuse a run that could write more than N capacities. Default: 30, of known writes only.",
         ),
         click.option(
             "--all-namespaces",
@@ -152,7 +152,7 @@ def gate_options(command: Command) -> Command:
 
 def signature_option(command: Command) -> Command:
     """Add the acknowledgements of what is on a drive, and of what the gate cannot tell of its users."""
-    help_text = "Acknowledge what is on it. Default: nothing is acknowledged."
+    help_text = "Allow to destroy this file system, table or RAID member, such as ext4. Default: refuse."
     signature = click.option("--destroy-signature", "signatures", multiple=True, metavar="TYPE", help=help_text)
     return signature(
         click.option(

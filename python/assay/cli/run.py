@@ -69,7 +69,8 @@ def run(
 ) -> int:
     """Run a suite on DRIVE, or PLAN.toml, write the run folder and its report, and show the results.
 
-    A real drive loses ALL DATA; it must be confirmed with its identity. Exit codes: 0 ok; 2 usage; 3 refused;
+    A run that writes destroys ALL DATA on a real drive and asks for its identity; --read-only keeps the data.
+    Exit codes: 0 ok; 2 usage; 3 refused;
     4 the drive failed or changed during the test; 5 results withheld, or a folder was tampered with; 6 a folder
     cannot be read or written; 7 steady state not reached; 8 limits of the plan not met; 130 interrupted.
     """

@@ -52,7 +52,9 @@ def _filter(option: str, name: str, *, text: str, **more: Any) -> Callable[[Comm
     text="Only where a test came out so; measured: not-settled, not-judged or no-rule; withheld: also cut-short; "
     "unreadable: a folder that cannot be read.",
 )
-@_filter("--label", "labels", type=click.Choice(_LABELS), text="Only of this label.")
+@_filter(
+    "--label", "labels", type=click.Choice(_LABELS), text="Only with this label; simulated drives have only simulated."
+)
 @click.option(
     "--since",
     metavar="TIME",

@@ -51,7 +51,7 @@ def rank(insight: Insight) -> float:
 
 
 def level(insight: Insight) -> Level:
-    """What its colour follows."""
+    """The severity that sets its colour."""
     return _LEVELS[harm(insight)]
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from assay.summary.insight import Insight
 
 EQUAL_SHARE = 0.01
-"""Bursts so near to the highest are the same."""
+"""A burst within this share of the burst after the longest idle time counts as equal to it."""
 _SECOND_MS = 1000
 
 
@@ -38,7 +38,7 @@ def idle_insights(test: StoredTest, result: IdleRecoveryResult) -> Iterator[Insi
 
 
 def idle_gain(states: Sequence[WaitState]) -> Iterator[Insight]:
-    """What the least idle time brings over none from which on longer ones bring no more than 1 %.
+    """The gain of the shortest idle time that is within 1 % of the gain of the longest.
 
     Worked: bursts that gain 6.2 % after 5 s of idle time and after 50 s -> 6.2 % of 5 s, the same up to 50 s;
     none gains 1 % -> that idle time gains nothing.
@@ -50,8 +50,8 @@ def idle_gain(states: Sequence[WaitState]) -> Iterator[Insight]:
     if max(map(abs, gains)) <= EQUAL_SHARE:
         yield insight("idle-no-gain", longest_ms=result[-1][0] * _SECOND_MS, least=min(gains), most=max(gains))
     else:
-        longest, most = result[-1]
-        enough, gain = next(one for one in result if abs(one[1] - most) <= EQUAL_SHARE * most)
+        longest, at_longest = result[-1]
+        enough, gain = next((idle, over) for idle, over in result if abs(over - at_longest) <= EQUAL_SHARE * at_longest)
         same = longest * _SECOND_MS if enough < longest else None
         yield insight("idle-gain", idle_ms=enough * _SECOND_MS, gain=gain - 1, same_ms=same)
 

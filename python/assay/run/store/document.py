@@ -41,7 +41,14 @@ def read_head(folder: Path) -> bytes:
     try:
         return read_inside(folder, RUN_DOCUMENT, bytes_max=_BYTES_MAX)
     except OSError as error:
-        raise StoreError(str(folder), f"is no run folder ({error.strerror})", "name a folder with run.json") from None
+        raise no_run_folder(folder, error) from None
+
+
+def no_run_folder(folder: Path, error: OSError) -> StoreError:
+    """That a folder holds no run, with the cause where the folder itself is not the reason."""
+    if folder.is_dir() and isinstance(error, FileNotFoundError):
+        return StoreError(str(folder), "is no run folder: it holds no run.json", f"list runs with: assay runs {folder}")
+    return StoreError(str(folder), f"is no run folder ({error.strerror})", "list runs with: assay runs")
 
 
 def _schema_fault(schema: object) -> str | None:

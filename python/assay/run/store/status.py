@@ -13,7 +13,7 @@ from pydantic import Field
 from assay.engine.codec import decode, parse
 from assay.errors import InterruptedRunError, StoreError
 from assay.results import stated_limit_count
-from assay.run.store.document import read_document
+from assay.run.store.document import no_run_folder, read_document
 from assay.run.store.journal import read_journal
 from assay.run.store.read import list_runs
 from assay.run.store.write import PROGRESS
@@ -132,7 +132,7 @@ def _is_held(folder: Path) -> bool:
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
-        raise StoreError(str(folder), f"is no run folder ({error.strerror})", "name a folder with run.json") from None
+        raise no_run_folder(folder, error) from None
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
