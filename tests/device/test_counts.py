@@ -13,7 +13,7 @@ from assay.dut.real.queue import merging_off, split_factor, stat_path
 from assay.engine.pattern import cell_pattern, leading_range, random_pattern
 from assay.engine.records import AccessPattern, DataPattern, Demand, StepRecord, StepSpec, StopRule
 from assay.engine.stimulus import Capture, Stimulus
-from assay.results import completed_count, issued_bytes
+from assay.results import completed_count, issued_bytes, rate_count
 from assay.results.step import issued_count
 from conftest import LoopDrive, stimulus_on
 from loop_device import loop_device
@@ -191,4 +191,4 @@ def check_served(stimulus: Stimulus, pattern: AccessPattern, split: int) -> None
     least, most = record.thread_io_count_min, record.thread_io_count_max
     assert least
     assert most
-    assert least * THREADS.thread_count <= completed_count(record) <= most * THREADS.thread_count
+    assert least * THREADS.thread_count <= rate_count(record) <= most * THREADS.thread_count

@@ -16,7 +16,13 @@ from pathlib import Path
 
 _REQUEST_BYTES_MAX = 1_000_000
 _PID_BYTES = 8
-_IMPORTED = ("assay.run.run", "assay.report", "assay.verify", "assay.compare.comparison", "assay.limits.judge")
+_IMPORTED = (
+    "assay.run.run",
+    "assay.report",
+    "assay.archive.verify",
+    "assay.compare.comparison",
+    "assay.compare.limits.judge",
+)
 
 
 def serve(path: str) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from assay.report.listed import ListedRun, ListedTest
-from assay.report.overview import Overview, Quoted, ShownDrive, ShownTable, ShownTest
+from assay.report.formats.terminal.overview import Overview, Quoted, ShownDrive, ShownTable, ShownTest
+from assay.summary.forms import ListedRun, ListedTest
 
 
 def test_the_table_of_a_run_in_the_guide_of_formats_has_every_key() -> None:
