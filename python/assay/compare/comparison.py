@@ -164,17 +164,17 @@ def compared(name: NumberName, subjects: Sequence[Subject], unlike_by: Mapping[s
     return Compared(name=name, entries=tuple(placed))
 
 
-def uncertainty(side: Side, two: Side, name: NumberName) -> Uncertainty:
+def uncertainty(first: Side, second: Side, name: NumberName) -> Uncertainty:
     """What is known of how far the ratio of two sides may be off.
 
     Repeated runs say it instead of rounds. A reference drive of the host widens it where the drives are real; that of
     a simulated one is known from repeats with other seeds alone. A maximum has none.
     """
-    if name.stat == "maximum" or not (side.counts and two.counts):
+    if name.stat == "maximum" or not (first.counts and second.counts):
         return Uncertainty(reason=NO_INTERVAL)
-    repeats = repeats_spread(side.values, two.values)
-    rounds = None if repeats else rounds_spread(side.numbers[0].rounds, two.numbers[0].rounds)
-    reference = None if name.stat == "percentile" else _reference(side, two, name)
+    repeats = repeats_spread(first.values, second.values)
+    rounds = None if repeats else rounds_spread(first.numbers[0].rounds, second.numbers[0].rounds)
+    reference = None if name.stat == "percentile" else _reference(first, second, name)
     spreads = tuple(result for result in (repeats, rounds, reference) if result)
     repeatable = repeats is not None or (reference is not None and rounds is not None)
     if not (repeats or rounds):
@@ -196,11 +196,11 @@ def _reference(one: Side, two: Side, name: NumberName) -> Spread | None:
     return max(result, key=lambda each: each.reach(), default=None)
 
 
-def ratio_of(side: Side, two: Side) -> float | None:
+def ratio_of(first: Side, second: Side) -> float | None:
     """The second over the first; None where either does not count or the first is nothing."""
-    if not (side.counts and two.counts) or not side.value or two.value is None:
+    if not (first.counts and second.counts) or not first.value or second.value is None:
         return None
-    return two.value / side.value
+    return second.value / first.value
 
 
 def _entry(first: Side, side: Side, name: NumberName, *, apart: bool) -> Entry:
@@ -255,10 +255,10 @@ def _ranks(name: NumberName, best: Sequence[Side]) -> Iterator[tuple[str, int]]:
             yield one.subject.letter, index
 
 
-def told_apart(name: NumberName, side: Side, two: Side) -> bool:
+def told_apart(name: NumberName, first: Side, second: Side) -> bool:
     """Whether the interval of the ratio of two sides leaves out equality."""
-    ratio, reach = ratio_of(side, two), uncertainty(side, two, name).reach()
-    if side is two or not ratio or reach is None or _equal(ratio, 1.0):
+    ratio, reach = ratio_of(first, second), uncertainty(first, second, name).reach()
+    if first is second or not ratio or reach is None or _equal(ratio, 1.0):
         return False
     return abs(math.log(ratio)) > reach
 

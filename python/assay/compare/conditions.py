@@ -91,9 +91,9 @@ def _of_tests(first: LoadedRun, other: LoadedRun) -> Iterator[Unlikeness]:
             yield from _of_test(one, others[one.prefix])
 
 
-def _of_test(test_report: TestReport, two: TestReport) -> Iterator[Unlikeness]:
-    sizes = test_report.run.identity.capacity_bytes, two.run.identity.capacity_bytes
-    ours, theirs = (dict(_flat(asdict(each.test.settings), "")) for each in (test_report, two))
+def _of_test(first: TestReport, second: TestReport) -> Iterator[Unlikeness]:
+    sizes = first.run.identity.capacity_bytes, second.run.identity.capacity_bytes
+    ours, theirs = (dict(_flat(asdict(each.test.settings), "")) for each in (first, second))
     segment_bytes = _common_segment(ours, theirs)
     no_condition = _NO_CONDITION | ({_SEGMENTS} if segment_bytes else set())
     for key in dict.fromkeys((*ours, *theirs)):
@@ -101,7 +101,7 @@ def _of_test(test_report: TestReport, two: TestReport) -> Iterator[Unlikeness]:
         slack_bytes = segment_bytes if key == _AMOUNT else 0
         if key.rpartition(".")[2] not in no_condition and not _alike(key, values, sizes, slack_bytes):
             shown = [_shown(key, value) for value in values]
-            yield Unlikeness(test=test_report.label, what=_name(key), first=shown[0], other=shown[1])
+            yield Unlikeness(test=first.label, what=_name(key), first=shown[0], other=shown[1])
 
 
 def _name(key: str) -> str:

@@ -99,12 +99,12 @@ def loads_of_run(test: StoredTest, drive: DriveIdentity) -> Iterator[StageLoad]:
             yield result
 
 
-def differences_of(load: Load, two: Load) -> tuple[str, ...]:
+def differences_of(first: Load, second: Load) -> tuple[str, ...]:
     """How the load of a file and that of a stage differ; none where they are the same.
 
     Worked: 16 outstanding in the file and 32 in the run -> ``16 outstanding I/Os in the file, 32 in the run``.
     """
-    return tuple(_differences(load, two))
+    return tuple(_differences(first, second))
 
 
 def _differences(one: Load, two: Load) -> Iterator[str]:

@@ -64,18 +64,19 @@ class Side:
         return self.iops * self.mean_ns / SECOND_NS
 
 
-def _point(transfer_kib: int, read_pct: int, queue_depth: int, *, random: bool = True) -> CheckPoint:
+def check_point(transfer_kib: int, read_pct: int, queue_depth: int, *, random: bool = True) -> CheckPoint:
+    """A point of one thread. Worked: ``check_point(4, 100, 32)`` -> random 4 KiB reads at QD 32."""
     demand = Demand(thread_count=1, queue_depth=queue_depth)
     return CheckPoint(transfer_bytes=transfer_kib * KIB, read_pct=read_pct, random=random, demand=demand)
 
 
 POINTS: Sequence[CheckPoint] = (
-    _point(4, 100, 1),
-    _point(4, 100, 32),
-    _point(4, 0, 1),
-    _point(4, 0, 32),
-    _point(4, 65, 16),
-    _point(128, 100, 8, random=False),
-    _point(128, 0, 8, random=False),
+    check_point(4, 100, 1),
+    check_point(4, 100, 32),
+    check_point(4, 0, 1),
+    check_point(4, 0, 32),
+    check_point(4, 65, 16),
+    check_point(128, 100, 8, random=False),
+    check_point(128, 0, 8, random=False),
 )
 """What is compared unless other points are named."""

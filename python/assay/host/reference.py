@@ -11,9 +11,9 @@ from assay.dut.ended import check_sequence
 from assay.dut.real.gate import examined
 from assay.dut.real.identity import identify
 from assay.dut.simulated.model import is_simulated
-from assay.engine.records import Demand, ReferenceDrive, ReferencePoint
+from assay.engine.records import ReferenceDrive, ReferencePoint
 from assay.errors import DeviceFailureError, UsageError
-from assay.host.points import CheckPoint
+from assay.host.points import CheckPoint, check_point
 from assay.results import iops, mean_latency_ns, repeated
 from assay.spec.units import GIB, KIB
 
@@ -30,16 +30,11 @@ _GRID_BYTES = 128 * KIB
 _Figures = tuple[float, float]
 
 
-def _point(transfer_kib: int, read_pct: int, queue_depth: int, *, random: bool = True) -> CheckPoint:
-    demand = Demand(thread_count=1, queue_depth=queue_depth)
-    return CheckPoint(transfer_bytes=transfer_kib * KIB, read_pct=read_pct, random=random, demand=demand)
-
-
 POINTS: Sequence[CheckPoint] = (
-    _point(4, 100, 1),
-    _point(4, 100, 32),
-    _point(4, 0, 32),
-    _point(128, 100, 8, random=False),
+    check_point(4, 100, 1),
+    check_point(4, 100, 32),
+    check_point(4, 0, 32),
+    check_point(128, 100, 8, random=False),
 )
 """What is measured: random reads at queue depths 1 and 32, random writes, sequential reads."""
 

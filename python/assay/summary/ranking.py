@@ -7,7 +7,7 @@ from itertools import groupby
 from math import log10
 from typing import TYPE_CHECKING, Any
 
-from assay.summary.insight import Insight
+from assay.summary.insight import Insight, KindName
 from assay.summary.insights import COSTS, DOUBT, FACT, FAILS, INVALID, KINDS, WILL_NOT_STAY
 from assay.words.coded import Coded, coded
 from assay.words.subject import subject_text
@@ -57,7 +57,7 @@ def level(insight: Insight) -> Level:
 
 def level_of_said(statement: Coded) -> Level:
     """The same of a statement; good of one that is no insight. Worked: ``stalls`` -> ``bad``, ``good-for`` -> good."""
-    kind = next((name for name in KINDS if name == statement.code), None)
+    kind = _kind_of(statement)
     return level(Insight(kind=kind, values=statement.values)) if kind else "good"
 
 
@@ -97,14 +97,19 @@ def said(insight: Insight) -> Coded:
 
 def in_words(statement: Coded) -> str:
     """A statement as a sentence: an insight's words and what else it is about, or the words of another code."""
-    known: dict[str, str] = {name: kind.words for name, kind in KINDS.items()}
-    if statement.code not in known:
+    kind = _kind_of(statement)
+    if kind is None:
         return sentence(text(statement))
-    brief = {"also": next(kind.also for name, kind in KINDS.items() if name == statement.code)}
-    others = [text(one, brief) for one in statement.values.get("also") or ()]
+    words: dict[str, str] = {kind: KINDS[kind].words, "also": KINDS[kind].also}
+    others = [text(one, words) for one in statement.values.get("also") or ()]
     rest = [f"{len(others) - _ALSO_MAX} more"] if others[_ALSO_MAX:] else []
     also = f"; also {joined([*others[:_ALSO_MAX], *rest])}" if others else ""
-    return sentence(f"{text(statement, known)}{also}")
+    return sentence(f"{text(statement, words)}{also}")
+
+
+def _kind_of(statement: Coded) -> KindName | None:
+    """The kind of insight that a statement is; None of another."""
+    return next((name for name in KINDS if name == statement.code), None)
 
 
 def _bounded(floors: Mapping[str, float], values: Mapping[str, Any]) -> Iterator[tuple[float, Any]]:

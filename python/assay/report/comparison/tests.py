@@ -30,6 +30,8 @@ _ROWS_ABOVE, _ROWS_MAX = 12, 16
 """Rows of a table above two figures, and of one on a page of its own."""
 _PARTS_MAX = 2
 """Parts of each test whose response times are drawn."""
+_LEVELS = {SETTLED: "settled", LAST: "last sample"}
+"""What the first sample stands against, the first of them that counts."""
 _END_COLOURS = (5, 8)
 """Of the first sample and of the last, which are those of no drive where few are compared."""
 _QUOTED = ({"block_kib": 4, "read_pct": 100}, {"block_kib": 4, "read_pct": 0})
@@ -127,15 +129,15 @@ def _fresh(comparison: Comparison, test: str) -> Iterator[Figure]:
     samples = {one.name.cell: one for one in comparison.quoted if one.name.test == test and one.name.unit == "IOPS"}
     if FIRST not in samples:
         return
-    last = [
-        next((entry for entry in ends if entry and entry.side.counts), None)
-        for ends in zip(*(_entries(comparison, samples.get(cell)) for cell in (SETTLED, LAST)), strict=True)
+    ends = zip(*(_entries(comparison, samples.get(cell)) for cell in _LEVELS), strict=True)
+    kept = [
+        next(((name, end) for name, end in zip(_LEVELS.values(), pair, strict=True) if end and end.side.counts), None)
+        for pair in ends
     ]
-    levels = {sample.name.cell for sample in samples.values() if any(each in last for each in sample.entries)}
-    label = {frozenset({SETTLED}): "Settled", frozenset({LAST}): "Last sample"}.get(
-        frozenset(levels), "Settled or last sample"
-    )
-    if any(last):
+    used = {each[0] for each in kept if each}
+    if used:
+        label = " or ".join(name for name in _LEVELS.values() if name in used).capitalize()
+        last = [each and each[1] for each in kept]
         yield _bars(comparison, f"compare-{test}-fresh", label, (_entries(comparison, samples[FIRST]), last))
 
 
