@@ -46,7 +46,7 @@ def read_head(folder: Path) -> bytes:
 
 def no_run_folder(folder: Path, error: OSError) -> StoreError:
     """That a folder holds no run, with the cause where the folder itself is not the reason."""
-    if folder.is_dir() and isinstance(error, FileNotFoundError):
+    if isinstance(error, FileNotFoundError) and folder.is_dir():
         return StoreError(str(folder), "is no run folder: it holds no run.json", f"list runs with: assay runs {folder}")
     return StoreError(str(folder), f"is no run folder ({error.strerror})", "list runs with: assay runs")
 
