@@ -11,9 +11,10 @@ __all__ = ["NativeStallGauge", "NativeStalls", "NativeStimulus", "check_faults",
 @final
 class NativeStallGauge:
     """
-    A thread that is woken once per millisecond and sees how late it was; it runs from its making to `finish`.
+    Threads that are woken once per millisecond and see how late they were, from their making to `finish`: one on each of
+    `cpus`, or one that is left free where the list is empty.
     """
-    def __new__(cls, /) -> NativeStallGauge: ...
+    def __new__(cls, /, cpus: SupportsGetItem[int, SupportsIndex]) -> NativeStallGauge: ...
     def finish(self, /) -> NativeStalls | None:
         """
         End it and tell what it saw; None where that was done before.
@@ -25,7 +26,11 @@ class NativeStalls:
     What a gauge saw; the fields are those of `assay.engine.records.HostRecord` that it knows.
     """
     @property
+    def began_ns(self, /) -> int: ...
+    @property
     def gauge_cpu_ns(self, /) -> int: ...
+    @property
+    def late_ns_by_second(self, /) -> list[tuple[int, int]]: ...
     @property
     def late_ns_max(self, /) -> int: ...
     @property
@@ -36,6 +41,8 @@ class NativeStalls:
     def stalled_ns(self, /) -> int: ...
     @property
     def stalls(self, /) -> list[tuple[int, int]]: ...
+    @property
+    def wakes(self, /) -> list[tuple[int, int]]: ...
 
 @final
 class NativeStimulus:
@@ -73,9 +80,11 @@ class NativeStimulus:
         Keep the state of simulated flash in a file.
         """
     @staticmethod
-    def null(seed: SupportsIndex, answer_ns: SupportsIndex | None) -> NativeStimulus:
+    def null(seed: SupportsIndex, answer_ns: SupportsIndex | None, thread_count: SupportsIndex, cpus: SupportsGetItem[int, SupportsIndex]) -> NativeStimulus:
         """
         Drive nothing: I/Os go to the kernel and come back at once, or after a constant time in ns.
+
+        The threads are spread over `cpus` as those of `real` are.
         """
     def present_bytes(self, /) -> int | None:
         """

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 from assay.dut.real.host_watch import HostWatch
-from assay.results import host_findings
 from conftest import LoopDrive, run_in, set_throttle
+from quiet_host import was_disturbed
 
 pytestmark = pytest.mark.long
 
@@ -151,7 +151,7 @@ def measured(throttle: Path, path: str) -> dict[str, float]:
 
 def disturbed(watch: HostWatch) -> bool:
     """Whether the host kept the tools from running."""
-    return host_findings(watch.record, 1)[0].level != "pass"
+    return was_disturbed(watch.record)
 
 
 def near(figures: dict[str, float], cap: int) -> bool:

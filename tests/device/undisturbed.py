@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 import pytest
 from assay.dut.real.host_watch import HostWatch
 from assay.errors import EXIT_NOT_STEADY, EXIT_OK, EXIT_WITHHELD, TimekeepingError
-from assay.results import host_findings, withholding
+from assay.results import withholding
 from assay.run.store.read import read_run
 from assay.words.endings import NO_COMPLETIONS
 from conftest import HANG_S
-from quiet_host import QUIET_ASSAY
+from quiet_host import QUIET_ASSAY, was_disturbed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -58,7 +58,7 @@ def undisturbed(
         reason = lacks(out) if lacks else None
         if reason is None:
             return done, out
-        assert host_findings(watch.record, 1)[0].level != "pass", f"the host kept still, and yet: {reason}"
+        assert was_disturbed(watch.record), f"the host kept still, and yet: {reason}"
         lost.append(reason)
     pytest.skip(f"SKIPPED: the host disturbed all {ATTEMPTS_MAX} attempts: {'; '.join(lost)}")
 

@@ -191,6 +191,8 @@ pub struct Probe {
     pub counters: Option<Counters>,
     /// CPU time used so far by the thread that drives this device.
     pub cpu: Option<Nanos>,
+    /// Time so far in which that thread was ready to run and waited for a processor.
+    pub waited: Option<Nanos>,
 }
 
 /// A drive as the stimulus sees it: one submission queue with its clock.
@@ -244,7 +246,7 @@ pub trait Device {
     /// The queue itself failed; no I/O can be trusted to complete any more.
     fn reap(&mut self, completions: &mut Vec<Completion>, deadline: Nanos) -> Result<(), Errno>;
 
-    /// Counters and CPU time; `with_counters` is false where only the CPU time is wanted.
+    /// Counters and times of the thread; `with_counters` is false where only the times are wanted.
     fn probe(&mut self, with_counters: bool) -> Probe;
 
     /// Longest time without any completion while I/Os were outstanding, since this was last asked; one that still lasts

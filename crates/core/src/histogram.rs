@@ -44,6 +44,13 @@ impl Histogram {
         self.counts[Self::bucket(latency_ns)] += 1;
     }
 
+    /// Add the counts of another.
+    pub fn merge(&mut self, other: &Self) {
+        for (count, more) in self.counts.iter_mut().zip(&other.counts) {
+            *count += more;
+        }
+    }
+
     /// The bucket of a latency in nanoseconds.
     #[inline]
     #[must_use]

@@ -174,6 +174,9 @@ pub struct StepRecord {
     /// CPU time of the stimulus threads, lead-in included.
     #[serde(rename = "cpu_ns")]
     pub cpu: Option<Nanos>,
+    /// Time that the stimulus threads were ready to run and waited for a processor, lead-in included.
+    #[serde(rename = "wait_ns")]
+    pub waited: Option<Nanos>,
     /// The drive's counters at the start of the lead-in.
     pub counters_before: Option<Counters>,
     /// The drive's counters at the end.
@@ -257,6 +260,7 @@ impl StepRecord {
         self.counters_before = self.counters_before.or(other.counters_before);
         self.counters_after = self.counters_after.or(other.counters_after);
         self.cpu = self.cpu.zip(other.cpu).map(|(left, right)| left + right);
+        self.waited = self.waited.zip(other.waited).map(|(left, right)| left + right);
         self.ended = self.ended.max(other.ended);
     }
 }
@@ -317,10 +321,17 @@ fn latency_columns<S: Serializer>(
     columns.end()
 }
 
+/// The first of the seconds with the largest latency; `None` where nothing completed.
+fn slowest_second(series: &[SeriesPoint]) -> Option<usize> {
+    let largest = series.iter().map(|point| point.latency_max_ns).max().filter(|largest| *largest > 0)?;
+    series.iter().position(|point| point.latency_max_ns == largest)
+}
+
 /// One list per value instead of one table per second.
 fn series_columns<S: Serializer>(series: &[SeriesPoint], serializer: S) -> Result<S::Ok, S::Error> {
     let column = |value: fn(&SeriesPoint) -> u64| series.iter().map(value).collect::<Vec<u64>>();
-    let mut columns = serializer.serialize_map(Some(4))?;
+    let mut columns = serializer.serialize_map(Some(5))?;
+    columns.serialize_entry("slowest_second", &slowest_second(series))?;
     columns.serialize_entry("series_io_count", &column(|point| point.io_count))?;
     columns.serialize_entry("series_bytes", &column(|point| point.bytes))?;
     columns.serialize_entry("series_latency_ns_sum", &column(|point| point.latency_sum_ns))?;

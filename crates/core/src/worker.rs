@@ -414,6 +414,7 @@ impl<'a, D: Device> WorkerRun<'a, D> {
         // Of the thread and the drive, which serve all that run side by side.
         let record = &mut self.steps[index].record;
         record.cpu = probe.cpu.zip(self.boundary.cpu).map(|(after, before)| after - before);
+        record.waited = probe.waited.zip(self.boundary.waited).map(|(after, before)| after - before);
         record.counters_after = probe.counters;
         self.boundary = probe;
         self.opened = Nanos::NEVER;

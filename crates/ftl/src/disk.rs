@@ -259,7 +259,7 @@ impl Device for SimulatedDisk {
     }
 
     fn probe(&mut self, with_counters: bool) -> Probe {
-        Probe { counters: with_counters.then_some(self.front.counters), cpu: None }
+        Probe { counters: with_counters.then_some(self.front.counters), ..Probe::default() }
     }
 }
 

@@ -452,7 +452,7 @@ impl Device for SimulatedDrive {
     }
 
     fn probe(&mut self, with_counters: bool) -> Probe {
-        Probe { counters: with_counters.then_some(self.front.counters), cpu: None }
+        Probe { counters: with_counters.then_some(self.front.counters), ..Probe::default() }
     }
 }
 

@@ -14,7 +14,10 @@ pub(crate) fn clock_reads(py: Python<'_>, count: u32) -> (f64, u64) {
 /// What a gauge saw; the fields are those of `assay.engine.records.HostRecord` that it knows.
 #[pyclass(frozen, get_all)]
 pub(crate) struct NativeStalls {
+    began_ns: u64,
     span_ns: u64,
+    wakes: Vec<(u64, u64)>,
+    late_ns_by_second: Vec<(u64, u64)>,
     late_ns_p999: u64,
     late_ns_max: u64,
     stalled_ns: u64,
@@ -25,7 +28,10 @@ pub(crate) struct NativeStalls {
 impl From<Readings> for NativeStalls {
     fn from(readings: Readings) -> Self {
         Self {
+            began_ns: readings.began.0,
             span_ns: readings.span.0,
+            wakes: readings.wakes,
+            late_ns_by_second: readings.seconds,
             late_ns_p999: readings.late_p999.0,
             late_ns_max: readings.late_max.0,
             stalled_ns: readings.stalled.0,
@@ -35,7 +41,8 @@ impl From<Readings> for NativeStalls {
     }
 }
 
-/// A thread that is woken once per millisecond and sees how late it was; it runs from its making to `finish`.
+/// Threads that are woken once per millisecond and see how late they were, from their making to `finish`: one on each of
+/// `cpus`, or one that is left free where the list is empty.
 #[pyclass]
 pub(crate) struct NativeStallGauge {
     gauge: Option<Gauge>,
@@ -44,8 +51,9 @@ pub(crate) struct NativeStallGauge {
 #[pymethods]
 impl NativeStallGauge {
     #[new]
-    fn new() -> PyResult<Self> {
-        Ok(Self { gauge: Some(Gauge::start().map_err(|error| io_error(&error))?) })
+    #[allow(clippy::needless_pass_by_value, reason = "arguments from Python arrive owned")]
+    fn new(cpus: Vec<u32>) -> PyResult<Self> {
+        Ok(Self { gauge: Some(Gauge::start(&cpus).map_err(|error| io_error(&error))?) })
     }
 
     /// End it and tell what it saw; None where that was done before.

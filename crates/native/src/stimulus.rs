@@ -102,10 +102,14 @@ impl NativeStimulus {
     }
 
     /// Drive nothing: I/Os go to the kernel and come back at once, or after a constant time in ns.
+    ///
+    /// The threads are spread over `cpus` as those of `real` are.
     #[staticmethod]
-    fn null(seed: u64, answer_ns: Option<u64>) -> PyResult<Self> {
-        let open_null = move || Ok(NullDevice::new(answer_ns.map(Nanos)));
-        let opened = Stimulus::open(seed, vec![open_null]);
+    #[allow(clippy::needless_pass_by_value, reason = "arguments from Python arrive owned")]
+    fn null(seed: u64, answer_ns: Option<u64>, thread_count: u32, cpus: Vec<u32>) -> PyResult<Self> {
+        let placed = worker_cpus(&cpus).take(thread_count.max(1) as usize);
+        let openers = placed.map(|cpu| move || NullDevice::placed(answer_ns.map(Nanos), cpu)).collect();
+        let opened = Stimulus::open(seed, openers);
         let stimulus = opened.map_err(|error| not_opened(error, |error| io_error(&error)))?;
         Ok(Self::of(Engine::Null(stimulus)))
     }

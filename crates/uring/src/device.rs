@@ -15,6 +15,7 @@ use crate::passthrough::PassthroughQueue;
 use crate::path::Path;
 use crate::queue::RingQueue;
 use crate::synchronous::SynchronousQueue;
+use crate::waited::WaitMeter;
 
 /// A drive that answers no read for so long is lost.
 const PROBE_LIMIT: Nanos = Nanos(30 * Nanos::SECOND.0);
@@ -76,6 +77,7 @@ pub struct UringDevice {
     queue: Option<Queue>,
     target: Target,
     counters: Option<CounterFile>,
+    waits: WaitMeter,
     /// Writes over the queues before this one.
     write_count: u64,
 }
@@ -103,7 +105,7 @@ impl UringDevice {
             probe_polling(&target)?;
         }
         let counters = target.counters.as_deref().map(CounterFile::open).transpose()?;
-        Ok(Self { queue: None, target, counters, write_count: 0 })
+        Ok(Self { queue: None, target, counters, waits: WaitMeter::of_this_thread(), write_count: 0 })
     }
 
     /// How the I/Os of the last sequence were carried out; `None` before the first.
@@ -179,7 +181,7 @@ impl Device for UringDevice {
 
     fn probe(&mut self, with_counters: bool) -> Probe {
         let counters = self.counters.as_ref().filter(|_| with_counters).and_then(CounterFile::read);
-        Probe { counters, cpu: Some(clock::thread_cpu()) }
+        Probe { counters, cpu: Some(clock::thread_cpu()), waited: self.waits.read() }
     }
 }
 

@@ -25,6 +25,7 @@ mod payload;
 mod queue;
 mod ring;
 mod synchronous;
+mod waited;
 
 #[cfg(test)]
 mod path_tests;

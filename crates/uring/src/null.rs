@@ -6,15 +6,19 @@ use assay_core::contract::{Bytes, Completion, DataPattern, Device, DeviceInfo, E
 use io_uring::types::Timespec;
 use io_uring::{cqueue, opcode};
 
+use crate::affinity::pin_this_thread;
 use crate::clock;
 use crate::path::Path;
 use crate::ring::Ring;
+use crate::waited::WaitMeter;
 
 /// Its I/Os go to the kernel and come back, at once or after a constant time, without any data.
 pub struct NullDevice {
     /// Boxed, since the kernel reads it at its place.
     answer: Option<Box<Timespec>>,
     ring: Option<Ring>,
+    /// Of the thread that prepared it.
+    waits: Option<WaitMeter>,
     lengths: Vec<Bytes>,
     in_flight: u32,
 }
@@ -28,7 +32,16 @@ impl NullDevice {
     pub fn new(answer: Option<Nanos>) -> Self {
         let span =
             |nanos: Nanos| Timespec::new().sec(nanos.0 / Nanos::SECOND.0).nsec((nanos.0 % Nanos::SECOND.0) as u32);
-        Self { answer: answer.map(|nanos| Box::new(span(nanos))), ring: None, lengths: Vec::new(), in_flight: 0 }
+        Self { answer: answer.map(|nanos| Box::new(span(nanos))), ring: None, waits: None, lengths: Vec::new(), in_flight: 0 }
+    }
+
+    /// The same, with the calling thread kept on a CPU where one is named.
+    ///
+    /// # Errors
+    /// When the CPU cannot be used.
+    pub fn placed(answer: Option<Nanos>, cpu: Option<u32>) -> io::Result<Self> {
+        cpu.map_or(Ok(()), pin_this_thread)?;
+        Ok(Self::new(answer))
     }
 
     fn completion(&self, entry: &cqueue::Entry) -> Completion {
@@ -57,6 +70,7 @@ impl Device for NullDevice {
 
     fn prepare(&mut self, _: &[DataPattern], slot_count: u32, _: Bytes) -> Result<(), Errno> {
         self.ring = Some(Ring::new(slot_count, Path::Interrupt).map_err(|error| errno(&error))?);
+        self.waits.get_or_insert_with(WaitMeter::of_this_thread);
         self.lengths = vec![Bytes(0); slot_count as usize];
         Ok(())
     }
@@ -90,7 +104,7 @@ impl Device for NullDevice {
     }
 
     fn probe(&mut self, _: bool) -> Probe {
-        Probe { counters: None, cpu: Some(clock::thread_cpu()) }
+        Probe { counters: None, cpu: Some(clock::thread_cpu()), waited: self.waits.as_ref().and_then(WaitMeter::read) }
     }
 }
 

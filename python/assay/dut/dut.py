@@ -22,6 +22,7 @@ from assay.dut.real.identity import identify
 from assay.dut.real.placement import place_threads
 from assay.dut.real.purge import choose_purge, purge_drive
 from assay.dut.real.queue import merging_off, stat_path
+from assay.dut.real.servers import serving_threads
 from assay.dut.real.transport import HeldDrive, command_set
 from assay.dut.real.trim import trim_range
 from assay.dut.real.unchanged import check_present
@@ -291,10 +292,15 @@ def _real(
                 condition=lambda: read_condition(drive),
                 trim=lambda first, end: trim_range(held, first, end),
                 set_write_cache=cache.switch,
-                watch_host=HostWatch,
+                watch_host=_host_watch(drive, stimulus),
                 watched=watched,
                 queue=queue | cache.facts,
             )
+
+
+def _host_watch(drive: DriveIdentity, stimulus: Stimulus) -> Callable[[], HostWatch]:
+    servers = serving_threads(drive)
+    return lambda: HostWatch(cpus=stimulus.cpus, servers=servers)
 
 
 @contextmanager
@@ -327,7 +333,7 @@ def _read_only(drive: DriveIdentity, stimulus: Stimulus, queue: dict[str, str], 
             condition=lambda: read_condition(drive),
             trim=refused,
             set_write_cache=refused,
-            watch_host=HostWatch,
+            watch_host=_host_watch(drive, stimulus),
             watched=watched,
             queue=queue | {"access": "opened for reading only"},
         )

@@ -66,6 +66,7 @@ class Stimulus:
     def __init__(self, native: NativeStimulus, io_time_limit_ns: int = IO_TIME_LIMIT_NS) -> None:
         self._native, self._io_time_limit_ns = native, io_time_limit_ns
         self._threads = ""
+        self.cpus: tuple[int, ...] = ()
         self._depth_max: int | None = None
 
     def served(self, demand: Demand) -> Demand:
@@ -125,12 +126,17 @@ class Stimulus:
         return cls(NativeStimulus.from_state(drive_model.text, seed, epoch_wall_ns, path), io_time_limit_ns)
 
     @classmethod
-    def null(cls, *, seed: int, answer_ns: int | None = None) -> Self:
+    def null(
+        cls, *, seed: int, answer_ns: int | None = None, thread_count: int = 1, cpus: tuple[int, ...] = ()
+    ) -> Self:
         """Drive nothing: I/Os go to the kernel and come back without data; what is measured is this host's own part.
 
         answer_ns : constant time that each takes, as the kernel's timers keep it; None means at once.
+        thread_count : the largest TC of the run, at least 1. cpus : of the threads in turn; none leaves them free.
         """
-        return cls(NativeStimulus.null(seed, answer_ns))
+        stimulus = cls(NativeStimulus.null(seed, answer_ns, thread_count, list(cpus)))
+        stimulus.cpus = cpus
+        return stimulus
 
     @classmethod
     def real(  # one keyword per fact of the drive
@@ -180,6 +186,7 @@ class Stimulus:
             io_time_limit_ns,
         )
         stimulus._threads = placement.text
+        stimulus.cpus = placement.cpus
         stimulus._depth_max = None if ring_beyond or path != "synchronous" else 1
         return stimulus
 

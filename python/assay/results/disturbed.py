@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.results.finding import Finding, at_most, outside_results
+from assay.results.host_part import PART_PASS, sequence_part
 from assay.results.measured import counted_sequences
 from assay.results.sequence_names import sequence_place
 from assay.spec.units import MILLISECOND_NS
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from assay.engine.records import HostRecord, StoredSequence, StoredTest
     from assay.words.coded import Coded
 
-LATE_NS_P999_PASS = 1 * MILLISECOND_NS
 LATE_NS_MAX_PASS = 10 * MILLISECOND_NS
 # Of a minute, the specification's round, one hundredth: no single stall may take more, however long the sequence is.
 LATE_NS_MAX_INVALID = 600 * MILLISECOND_NS
@@ -29,13 +29,11 @@ STALLED_SHARE_INVALID = 0.01
 # Sequences of under ten seconds are scaled ones, which conform to nothing: a stall or two of a busy host is told there.
 STALLED_NS_MIN_INVALID = 100 * MILLISECOND_NS
 STEAL_SHARE_PASS, STEAL_SHARE_INVALID = 0.005, 0.05
-WAIT_SHARE_PASS = 0.05
 
 
-def host_findings(host: HostRecord | None, thread_count: int) -> tuple[Finding, ...]:
+def host_findings(host: HostRecord | None) -> tuple[Finding, ...]:
     """Judge how far the host kept a sequence from running; the gravest finding first.
 
-    thread_count : threads of the stimulus, at least 1.
     ``warn``: the host is visible in the numbers; ``invalid``: they are the host's, not the drive's; ``unknown``: nobody
     watched; a host that kept still has one finding, ``pass``, without a reason.
     Worked: a single stall of 1,502 ms -> ``invalid``, reason ``"the host stalled for 1,502 ms"``; one of 12 ms in a
@@ -43,13 +41,13 @@ def host_findings(host: HostRecord | None, thread_count: int) -> tuple[Finding, 
     """
     if host is None:
         return (Finding(level="unknown", reason=coded("not-watched")),)
-    findings = [*_stalls(host), *_shares(host, thread_count)]
+    findings = [*_stalls(host), *_stolen(host)]
     return tuple(sorted(findings, key=lambda one: -one.severity[0])) or (Finding(level="pass"),)
 
 
 def sequence_host(sequence: StoredSequence) -> tuple[Finding, ...]:
     """Judge what the host did during a stored sequence, the gravest finding first."""
-    return host_findings(sequence.host, max(1, *(spec.demand.thread_count for spec in sequence.asked)))
+    return host_findings(sequence.host)
 
 
 def disturbances(test: StoredTest) -> Iterator[Finding]:
@@ -74,10 +72,10 @@ def disturbed_count(test: StoredTest) -> tuple[int, int] | None:
 
     Worked: a stall in two of 27 rounds -> (2, 27).
     """
-    worst = [sequence_host(sequence)[0] for sequence in counted_sequences(test)]
-    if all(one.level == "unknown" for one in worst):
+    counted = counted_sequences(test)
+    if not any(sequence.host for sequence in counted):
         return None
-    return sum(one.marked for one in worst), len(worst)
+    return sum(_is_disturbed(sequence, test) for sequence in counted), len(counted)
 
 
 def host_late_ns_max(test: StoredTest) -> int:
@@ -95,10 +93,15 @@ def window_disturbed(test: StoredTest) -> Coded | None:
     """
     counted = counted_sequences(test)
     window = [one for one in counted if test.window_indexes and one.stage == test.window_stage]
-    worst = [sequence_host(sequence)[0] for sequence in window or counted]
-    if not worst or not all(one.marked for one in worst):
+    held = window or counted
+    if not held or not all(_is_disturbed(sequence, test) for sequence in held):
         return None
-    return coded("all-rounds" if window and test.window_stage == "round" else "all-parts", count=len(worst))
+    return coded("all-rounds" if window and test.window_stage == "round" else "all-parts", count=len(held))
+
+
+def _is_disturbed(sequence: StoredSequence, test: StoredTest) -> bool:
+    """Whether the host stalled or was stolen, or is more than its share of the sequence's numbers."""
+    return sequence_host(sequence)[0].marked or (sequence_part(sequence, test.calibration) or 0.0) > PART_PASS
 
 
 def round_hosts(test: StoredTest) -> dict[int, tuple[str | None, Coded | None]]:
@@ -126,20 +129,12 @@ def _stalls(host: HostRecord) -> Iterator[Finding]:
             measured=host.late_ns_max,
             limit=LATE_NS_MAX_PASS,
         )
-    elif host.late_ns_p999 > LATE_NS_P999_PASS:
-        shown = coded("host-late", late_ns=host.late_ns_p999)
-        yield Finding(level="warn", reason=shown, measured=host.late_ns_p999, limit=LATE_NS_P999_PASS)
 
 
-def _shares(host: HostRecord, thread_count: int) -> Iterator[Finding]:
-    """Stolen: of all processors' time. Waited: of the stimulus threads' time, by any of the tester's threads."""
-    span_ns = max(host.span_ns, 1)
-    stolen = 0.0 if host.steal_ns is None else host.steal_ns / (span_ns * host.cpu_count)
-    waited = 0.0 if host.wait_ns is None else host.wait_ns / (span_ns * thread_count)
+def _stolen(host: HostRecord) -> Iterator[Finding]:
+    """Of all processors' time."""
+    stolen = 0.0 if host.steal_ns is None else host.steal_ns / (max(host.span_ns, 1) * host.cpu_count)
     if stolen > STEAL_SHARE_PASS:
         level = at_most(stolen, STEAL_SHARE_PASS, STEAL_SHARE_INVALID)
         shown = coded("host-stolen", share=stolen)
         yield Finding(level=level, reason=shown, measured=stolen, limit=STEAL_SHARE_PASS)
-    if waited > WAIT_SHARE_PASS:
-        shown = coded("host-waited", share=waited)
-        yield Finding(level="warn", reason=shown, measured=waited, limit=WAIT_SHARE_PASS)

@@ -17,6 +17,7 @@ from assay.results.ended import ending, failed_ios, silence
 from assay.results.events import disturbing, told
 from assay.results.finding import Check, Finding, Level, ask_all, at_most, outside_results
 from assay.results.gaps import sequence_gap
+from assay.results.host_part import host_part_findings
 from assay.results.measured import counted_sequences
 from assay.results.sequence_names import sequence_place
 from assay.results.stimulus_time import balance
@@ -253,6 +254,9 @@ RUN_CHECKS: tuple[Check[StoredTest], ...] = (
     Check(name="host", number="C5", title="Stalls and stolen time of the host", answer=disturbances, titled=False,
           passes="wakes within 10 ms, 0.5 % stolen; invalid from 600 ms, 1 % of the time, beyond 5 % stolen",
           absent="no-sequence"),
+    Check(name="host-part", title="Host's part in rates and means", answer=host_part_findings, unit="share",
+          titled=False, passes="at most 1 % of the time, invalid above 5 %", absent="time-virtual",
+          remedy="end other programs, pin the threads with --pin, or calibrate the quiet host: assay calibrate"),
     Check(name="completions", title="Completions of tracked variables", passes="one in each step", answer=silence,
           titled=False),
     Check(name="unwritten", title="Reads of blocks never written", passes="at most 1 % of a range that is read",

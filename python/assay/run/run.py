@@ -19,9 +19,11 @@ from assay.errors import (
     AssayError,
     InterruptedRunError,
 )
+from assay.host.calibration import calibrate_host
 from assay.host.certificate import certificate_now
 from assay.procedures.editions import load_edition
 from assay.results import withheld_reason
+from assay.results.calm import is_calm
 from assay.run.forecast import disk_bytes, forecast
 from assay.run.keep_progress import keeping
 from assay.run.planning import plan_suite
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.dut.dut import Answers, Dut
-    from assay.engine.records import DriveIdentity, SkippedTest
+    from assay.engine.records import DriveIdentity, HostCertificate, SkippedTest
     from assay.run.forecast import Forecast
     from assay.run.plan_file import Plan
     from assay.run.planning import PlannedRun
@@ -228,12 +230,20 @@ def _document(plan: Plan, edition: Edition, dut: Dut, planned: PlannedRun, seed:
         description=plan.report.stored,
         identity=dut.identity,
         platform=platform,
-        certificate=certificate_now(platform, started_wall_ns) if dut.host_time else None,
+        certificate=_certificate(certificate_now(platform, started_wall_ns), dut, planned) if dut.host_time else None,
         deviations=planned.deviations,
         skipped=planned.skipped,
         started_wall_ns=started_wall_ns,
         seed=seed,
     )
+
+
+def _certificate(known: HostCertificate, dut: Dut, planned: PlannedRun) -> HostCertificate:
+    """What is known of the host; one that was not calibrated while it was quiet is calibrated now."""
+    if is_calm(known.calibration):
+        return known
+    demands = [demand for test in planned.tests for demand in test.settings.demands]
+    return replace(known, calibration=calibrate_host(demands, cpus=dut.stimulus.cpus))
 
 
 def drive_slug(path: str) -> str:

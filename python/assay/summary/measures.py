@@ -28,6 +28,14 @@ def percentile_key(share: float) -> str:
     return f"latency_ms_{nth(share)}"
 
 
+_QUANTILES = {nth(share): share for share in {*SHARES, *POINT_SHARES}}
+
+
+def quantile_of(key: str) -> float | None:
+    """Which percentile a key is of, in (0, 1); None of any other. Worked: ``due_ms_p99.9`` -> 0.999."""
+    return _QUANTILES.get(key.rpartition("_")[2])
+
+
 _PERCENTILES = tuple(percentile_key(share) for share in sorted({*SHARES, *POINT_SHARES}))
 _STATS: dict[str, Stat] = {
     "iops": "mean",

@@ -22,6 +22,11 @@ none."""
 Stat = Literal["mean", "percentile", "minimum", "maximum", "ratio", "amount", "count"]
 """What a number is of many."""
 
+Mark = Literal["warn", "invalid", "uncalibrated", "unknown"]
+"""What the host's part makes of a number. ``uncalibrated`` : small, but the host was never seen quiet.
+``unknown`` : the kernel does not count it, or the run is older."""
+
+Sources = tuple[tuple[int, int], ...]
 Better = Literal["higher", "lower", "neither"]
 Key = tuple[tuple[str, "str | int | float"], ...]
 """Columns and values that tell a cell apart, such as ``(("block_kib", 4), ("read_pct", 100))``."""
@@ -55,6 +60,9 @@ class Measure:
     where it was measured once. basis : what it comes from.
     tracked : the verdict of steady state is about this very number. quoted : one of the few that people quote.
     claim, baseline : its key among the claims of a data sheet, and in the baseline of a plan.
+    sources : the steps that it comes from, as (sequence in the test, step in the sequence); empty: any that measured.
+    bound : the host's part in it: of rates and means a share, of percentiles from 99.9 % on the share of wake-ups that
+    were late beyond a quiet host's, of maxima the lateness in ms. mark : what that makes of it; None: nothing.
     """
 
     cell: Key
@@ -70,6 +78,9 @@ class Measure:
     basis: Coded | None = None
     claim: str | None = None
     baseline: str | None = None
+    sources: Sources = ()
+    bound: float | None = None
+    mark: Mark | None = None
 
     @property
     def printed(self) -> str:

@@ -252,7 +252,7 @@ def test_stalls_are_a_share_of_the_time_in_which_the_host_ran() -> None:
     for stalled_ns in (580, 590, 591, 595):
         span_ns = 59 * SECOND_NS + stalled_ns * MILLISECOND_NS
         host = replace(QUIET, span_ns=span_ns, late_ns_max=40 * 10**6, stalled_ns=stalled_ns * MILLISECOND_NS)
-        levels.append(host_findings(host, 1)[0].level)
+        levels.append(host_findings(host)[0].level)
     assert levels == ["warn", "warn", "invalid", "invalid"]
 
 

@@ -107,6 +107,14 @@ def read_text(path: Path) -> str | None:
     return printable(raw) or None
 
 
+def read_lines(path: Path) -> list[str]:
+    """The lines of a table of the kernel; none where it cannot be read."""
+    try:
+        return path.read_text("ascii", "replace").splitlines()
+    except OSError:
+        return []
+
+
 def numa_node(folder: Path) -> int | None:
     """The node of the nearest device at or above a disk that has one; -1 is the kernel's word for none."""
     texts = (read_text(parent / "numa_node") for parent in (folder / "device", *folder.parents))

@@ -21,7 +21,13 @@ if TYPE_CHECKING:
         PurgeMethod,
         PurgeRecord,
     )
-    from assay.engine.records.host import FillPoint, HostCertificate, HostPoint
+    from assay.engine.records.host import (
+        CalibrationPoint,
+        FillPoint,
+        HostCalibration,
+        HostCertificate,
+        HostPoint,
+    )
     from assay.engine.records.reference import ReferenceChange, ReferenceDrive, ReferencePoint, Repeated
     from assay.engine.records.run import (
         JournalEnd,
@@ -77,6 +83,7 @@ __all__ = [
     "ActiveRange",
     "Arrival",
     "CacheState",
+    "CalibrationPoint",
     "Cell",
     "Control",
     "DataPattern",
@@ -91,6 +98,7 @@ __all__ = [
     "Ending",
     "FillPoint",
     "HistogramTable",
+    "HostCalibration",
     "HostCertificate",
     "HostPoint",
     "HostRecord",

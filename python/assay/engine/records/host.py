@@ -33,6 +33,33 @@ class FillPoint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrationPoint:
+    """How long the stimulus threads waited for a processor at one demand on a device of a constant answer time.
+
+    wait_share : of the threads' time, in [0, 1]; None where the kernel does not count it. wakes : as in ``HostRecord``.
+    """
+
+    thread_count: int
+    queue_depth: int
+    answer_ns: int
+    wait_share: float | None
+    wakes: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostCalibration:
+    """What this host costs a measurement while nothing else runs.
+
+    points : by demand and answer time. other_busy_share, steal_share : of all processors' time in it, the largest of
+    its points; None where the kernel does not count them.
+    """
+
+    points: tuple[CalibrationPoint, ...]
+    other_busy_share: float | None
+    steal_share: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HostCertificate:
     """What was known of the host when a run began.
 
@@ -43,6 +70,7 @@ class HostCertificate:
     method : how it was made, in words. points : by demand; empty unless it is valid.
     fills : by transfer size, ascending; empty unless it is valid and was measured.
     reference : the newest repeatability of a reference drive that speaks for this host; None where there is none.
+    calibration : of the certificate where it is valid, else made when the run began; None in older runs.
     """
 
     status: Literal["valid", "expired", "drifted", "none"]
@@ -53,3 +81,4 @@ class HostCertificate:
     points: tuple[HostPoint, ...] = ()
     fills: tuple[FillPoint, ...] = ()
     reference: ReferenceDrive | None = None
+    calibration: HostCalibration | None = None

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from assay.engine.records.drive import DriveCondition, DriveIdentity, Platform, PurgeRecord
-from assay.engine.records.host import HostCertificate
+from assay.engine.records.host import HostCalibration, HostCertificate
 from assay.engine.records.sequence import OnVoid, Role, Stage
 from assay.engine.records.settings import TestSettings
 from assay.engine.records.stimulus import HistogramTable, SeriesTable, StepRecord, StepSpec, TraceSummary
@@ -102,6 +102,7 @@ class StoredTest:
         ``no-completions`` (no I/O of a tracking cell completed within its step), ``interrupted`` or ``device-failure``.
     ended_detail : more of the reason, in words.
     looks : for other users of a real drive, None where nobody looked.
+    calibration : of the host, None in older runs and where time is virtual.
     """
 
     settings: TestSettings
@@ -116,6 +117,7 @@ class StoredTest:
     window_indexes: tuple[int, ...] = ()
     conditions: tuple[DriveCondition, ...] = ()
     looks: LooksRecord | None = None
+    calibration: HostCalibration | None = None
 
     def settings_as(self, kind: type[Kind]) -> Kind:
         """The settings as those of a kind of test. Raises TypeError for any other test."""

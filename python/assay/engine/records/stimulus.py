@@ -151,7 +151,8 @@ class DirectionRecord:
     errors : failed or short I/Os by errno; they enter nothing else. failed_ns : the time that those of them took that
     were issued within [0, T).
     histogram : (bucket, count) pairs in ascending order; 512 buckets per octave, exact below 1,024 ns.
-    series_* : one value per second of the window, for own completions and those carried in.
+    series_* : one value per second of the window, for own completions and those carried in. slowest_second : the first
+    of those with the largest latency; None where nothing completed, and in older runs.
     intended_* : with a stated arrival rate, the same I/Os from when they were due, their wait to be issued included.
     late_* : of the same I/Os, how much later they were issued than they were due.
     """
@@ -188,6 +189,7 @@ class DirectionRecord:
     lead_in_latency_ns_min: int | None = None
     lead_in_latency_ns_max: int | None = None
     lead_in_histogram: tuple[tuple[int, int], ...] = ()
+    slowest_second: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,7 +231,8 @@ class StepRecord:
     stall_ns_max : longest time without any completion while I/Os were outstanding, to about 0.1 s, lead-in included;
         times in which the host did not run are left out. Exact on a simulated drive with faults, None on one without.
     first_submission_ns, last_submission_ns : on the device's clock; None where nothing was submitted.
-    cpu_ns : host CPU time of the stimulus threads, lead-in included; None where it cannot be told.
+    cpu_ns : host CPU time of the stimulus threads, lead-in included; None where it cannot be told. wait_ns : the time
+        that they were ready and waited for a processor; None where the kernel does not count it, and in older runs.
     counters_before, counters_after : before the lead-in and at T, None where the drive has none.
     thread_io_count_min, thread_io_count_max : completions within (0, T] of the thread with the fewest and of that with
         the most; None where the threads cannot be told apart, as on a simulated drive with more than one.
@@ -265,6 +268,7 @@ class StepRecord:
     stall_ns_max: int | None = None
     other: DirectionRecord | None = None
     drive_events: tuple[DriveEvent, ...] = ()
+    wait_ns: int | None = None
 
     @property
     def sides(self) -> tuple[DirectionRecord, ...]:

@@ -18,6 +18,14 @@ class HostRecord:
     cpu_count : processors of the host. steal_ns : time that its hypervisor took from all of them.
     run_ns, wait_ns : CPU time of the tester's threads, and the time that they were ready and had to wait for it.
     switches_involuntary : times that a thread of the tester was taken off its processor.
+    began_ns : on the device's clock. wakes : of the threads that ask to run every millisecond, on the processors of the
+    stimulus, as (lower border of the lateness in ns, count), a border being an eighth of an octave from the next.
+    late_ns_by_second : (second from ``began_ns`` on, largest lateness in it), where it was 0.25 ms or more.
+    stimulus_cpu_count : processors that the stimulus is kept on, or all. stimulus_steal_ns : taken from those.
+    other_busy_ns : CPU time of all that is neither this process nor serves the target, interrupts left out.
+    server_run_ns, server_wait_ns : of the threads that serve the target; None where it has none.
+    throttled_ns : that a control group above this process held it back. pressure_ns : in which some task waited for a
+    processor.
     """
 
     span_ns: int
@@ -31,6 +39,16 @@ class HostRecord:
     run_ns: int | None = None
     wait_ns: int | None = None
     switches_involuntary: int | None = None
+    began_ns: int | None = None
+    wakes: tuple[tuple[int, int], ...] = ()
+    late_ns_by_second: tuple[tuple[int, int], ...] = ()
+    stimulus_cpu_count: int | None = None
+    stimulus_steal_ns: int | None = None
+    other_busy_ns: int | None = None
+    server_run_ns: int | None = None
+    server_wait_ns: int | None = None
+    throttled_ns: int | None = None
+    pressure_ns: int | None = None
 
 
 BY_GATE = "gate"

@@ -18,6 +18,7 @@ from assay.engine.records import (
     StopRule,
 )
 from assay.engine.stimulus import Stimulus, fill_rate
+from assay.host.calibration import ANSWERS_NS, calibrate_host
 from assay.host.certificate.baseline import against_baseline, simulator_runs
 from assay.host.certificate.record import Certificate, NullPoint, TimerPoint
 from assay.host.certificate.simulator import check_simulator
@@ -67,6 +68,7 @@ def measure_host(
         ceiling=tuple(ceiling),
         timers=tuple(timers),
         fills=tuple(fills),
+        calibration=calibrate_host(ceiling_demands(), seconds=seconds * len(ANSWERS_NS) * 2, show=show),
         simulator=check_simulator(simulator_runs(platform, kept)),
         reference=None if reference is None else against_baseline(reference, platform, kept),
     )
@@ -90,7 +92,7 @@ def _run(answer_ns: int | None, demand: Demand, seconds: float) -> StepRecord:
         active_range=leading_range(_RANGE_BYTES),
         stop=StopRule(time_ns=round(seconds * SECOND_NS)),
     )
-    with Stimulus.null(seed=1, answer_ns=answer_ns) as stimulus:
+    with Stimulus.null(seed=1, answer_ns=answer_ns, thread_count=demand.thread_count) as stimulus:
         return stimulus.run([step])[0]
 
 

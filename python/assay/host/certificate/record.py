@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 # Read by pydantic when the program runs.
-from assay.engine.records import FillPoint, Platform, ReferenceDrive  # noqa: TC001
+from assay.engine.records import FillPoint, HostCalibration, Platform, ReferenceDrive  # noqa: TC001
 from assay.host.certificate.simulator import SimulatorCheck  # noqa: TC001
 
 
@@ -45,7 +45,7 @@ class Certificate:
 
     fills : how fast one thread makes data to write, by transfer size.
     simulator : whether the simulated drive did the very same each time. reference : repeatability of a real drive.
-    None, and empty, in certificates of versions that did not look.
+    calibration : what a quiet host costs. None, and empty, in certificates of versions that did not look.
     """
 
     made_wall_ns: int
@@ -56,3 +56,4 @@ class Certificate:
     fills: tuple[FillPoint, ...] = ()
     simulator: SimulatorCheck | None = None
     reference: ReferenceDrive | None = None
+    calibration: HostCalibration | None = None

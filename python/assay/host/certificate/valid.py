@@ -126,4 +126,5 @@ def _valid(certificate: Certificate, now_ns: int) -> HostCertificate:
             for point in certificate.ceiling
         ),
         fills=certificate.fills,
+        calibration=certificate.calibration,
     )

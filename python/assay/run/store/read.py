@@ -68,6 +68,7 @@ def run_of(
     # What was captured of all of them is numbered in their order, also of those that are in no result.
     joined = [(traces.joined(test), seq) for test, seq in result]
     tests, breaks = [test for test, seq in joined if seq not in left_out], run_breaks(journal.lines)
+    calibration = document.certificate.calibration if document.certificate else None
     purges = [test.purge.deviation for test in tests if test.purge and test.purge.deviation]
     return StoredRun(
         run_id=document.run_id,
@@ -85,7 +86,7 @@ def run_of(
         conditions=tuple(
             decode(DriveCondition, entry.data, name=entry.place) for entry in journal.lines if entry.kind == "condition"
         ),
-        tests=tuple(tests),
+        tests=tuple(replace(test, calibration=calibration) for test in tests),
         journal=JournalEnd(line_count=len(journal.lines), complete=journal.complete, hash=journal.digest),
         breaks=breaks,
     )

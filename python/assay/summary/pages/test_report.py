@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from assay.results import arrival_label, withheld_reason
 from assay.results.queue_depths import asked_depths
+from assay.summary.bounds import bounded
 from assay.summary.measures import distribution_measures
 from assay.summary.pages.header import header
 from assay.summary.pages.headline import quoted_headlines
@@ -150,7 +151,8 @@ class TestReport(ABC):
     @cached_property
     def measures(self) -> tuple[Measure, ...]:
         """Every number once, for comparison, limits and lists: those that people quote first."""
-        return tuple(sorted(unless_withheld(self.withheld, self.numbers()), key=lambda one: not one.quoted))
+        numbers = bounded(self.test, unless_withheld(self.withheld, self.numbers()))
+        return tuple(sorted(numbers, key=lambda one: not one.quoted))
 
     def tiles(self) -> Iterator[Tile]:
         """What a summary shows of it: the first of the numbers that people quote, unless a test says else."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from assay.engine.records import StepRecord, StoredTest
     from assay.procedures.families.loop.values import LoopResult
     from assay.results import ResponseTimes
-    from assay.summary.record import Key
+    from assay.summary.record import Key, Sources
     from assay.words.coded import Coded
 
 _SIDES = {100: "read", 0: "write"}
@@ -82,6 +82,7 @@ class _Cell:
         self._key = cell_key(cell)
         self._label = cell_label(cell, self._settings.access)
         self._is_quoted = cell in _quoted_cells(self._settings)
+        self._sources = _sources(cell, test, result)
 
     def variable(self) -> Measure:
         """The test's own variable, the average of the rounds."""
@@ -146,8 +147,24 @@ class _Cell:
 
     def _one(self, key: str, unit: str, value: float | None, rounds: tuple[float, ...], **more: Any) -> Measure:
         return Measure(
-            cell=self._key, key=key, label=self._label, unit=unit, value=value, stat=stat_of(key), rounds=rounds, **more
+            cell=self._key,
+            key=key,
+            label=self._label,
+            unit=unit,
+            value=value,
+            stat=stat_of(key),
+            rounds=rounds,
+            sources=self._sources,
+            **more,
         )
+
+
+def _sources(cell: Cell, test: StoredTest, result: LoopResult) -> Sources:
+    """The steps of a cell in the rounds that its numbers come from."""
+    used, cells = window_sequences(test, result), test.settings_as(LoopSettings).cells
+    if cell not in cells:
+        return ()
+    return tuple((index, cells.index(cell)) for index, one in enumerate(test.sequences) if one in used)
 
 
 _PARTS = {"iops": "", "throughput": "", "latency": "average"}

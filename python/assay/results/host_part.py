@@ -1,0 +1,142 @@
+"""The host's part in a rate or a mean: the share of the time in which the stimulus could not go on.
+
+```text
+part = max(waited - waited of the calibration, stalled, held back by a quota) + stolen + waited by servers
+```
+
+Shares of the time of the stimulus threads. A thread that waits submits nothing: a rate is at most this share too low,
+and by Little's law a mean at most part / (1 - part) too high.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.results.calm import calm_point, is_calm
+from assay.results.finding import Finding, at_most
+from assay.results.groups import group_of
+from assay.results.measured import counted_sequences
+from assay.results.sequence_names import sequence_place
+from assay.results.step import mean_latency_ns
+from assay.words.coded import coded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from assay.engine.records import HostCalibration, HostRecord, StoredSequence, StoredTest
+    from assay.words.location import Place
+
+PART_PASS, PART_INVALID = 0.01, 0.05
+"""Shares: up to the first a number is the drive's; above the second it is the host's, and is withheld."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostPart:
+    """The host's part in the numbers of some steps.
+
+    place : of the steps in their sequences, where the rounds of a window are averaged cell by cell; else None.
+    where : the sequence, or that of the largest part. share : in [0, 1]; None where it cannot be told.
+    """
+
+    place: int | None
+    where: Place
+    share: float | None
+
+
+def host_parts(test: StoredTest) -> tuple[HostPart, ...]:
+    """The host's part in what results come from; none where time is virtual.
+
+    Of the rounds of a window, one for each cell: the average of its rounds by their length. Of every other sequence,
+    the average of its steps.
+    """
+    counted = [sequence for sequence in counted_sequences(test) if sequence.host and sequence.steps]
+    window = [one for one in counted if test.window_indexes and one.stage == test.window_stage]
+    calibration = test.calibration
+    cells = [_of_cell(window, place, calibration) for place in range(_place_count(window))]
+    others = (one for one in counted if one not in window)
+    return (*cells, *(_of_sequence(sequence, calibration) for sequence in others))
+
+
+def host_part_findings(test: StoredTest) -> Iterator[Finding]:
+    """Whether a rate or a mean is the drive's, for every part.
+
+    Worked: a thread that waited for 1.2 s of 60 s -> 0.02, ``warn``; 6 s -> 0.1, ``invalid``; on a host that was not
+    calibrated while it was quiet, 0.1 s -> ``unknown``.
+    """
+    for part in host_parts(test):
+        if part.share is None:
+            yield Finding(level="unknown", reason=coded("host-part-unknown"), where=part.where)
+            continue
+        level = at_most(part.share, PART_PASS, PART_INVALID)
+        calm = is_calm(test.calibration)
+        reason = coded("host-part", share=part.share, where=part.where, calibrated=None if calm else coded("not-calm"))
+        level = "unknown" if level == "pass" and not calm else level
+        yield Finding(level=level, reason=reason, measured=part.share, limit=PART_PASS, where=part.where)
+
+
+def step_part(sequence: StoredSequence, index: int, calibration: HostCalibration | None) -> float | None:
+    """The host's part in one step, or in all that run beside it; None where it cannot be told.
+
+    Worked: of 60 s one thread waited for 0.9 s, of which a calibration says 0.3 s -> 0.01.
+    """
+    group = group_of(sequence.asked, index)
+    first, host = sequence.steps[group.start], sequence.host
+    length_ns = first.lead_in_ns + first.span_ns
+    if host is None or host.began_ns is None or first.wait_ns is None or not length_ns:
+        return None
+    threads = sum(sequence.asked[one].demand.thread_count for one in group)
+    demand, mean_ns = sequence.asked[index].demand, mean_latency_ns(sequence.steps[index]) or 1.0
+    calm = calm_point(calibration, demand, mean_ns)
+    waited = first.wait_ns / (threads * length_ns) - (calm.wait_share or 0.0 if calm else 0.0)
+    begin_ns = first.start_ns - first.lead_in_ns
+    stalled = _stalled_ns(host, begin_ns, begin_ns + length_ns) / length_ns
+    served = (host.server_wait_ns or 0) / (host.span_ns * threads)
+    return min(max(waited, stalled, _held_back(host), 0.0) + _stolen(host) + served, 1.0)
+
+
+def average_part(steps: Iterable[tuple[StoredSequence, int]], calibration: HostCalibration | None) -> float | None:
+    """The host's part in a number that comes from several steps, by their length; None where one cannot be told.
+
+    Worked: 0.01 of one minute and 0.03 of another -> 0.02.
+    """
+    return _average((step_part(one, place, calibration), one.steps[place].span_ns) for one, place in steps)
+
+
+def sequence_part(sequence: StoredSequence, calibration: HostCalibration | None) -> float | None:
+    """The host's part in all steps of a sequence, by their length; None where one cannot be told."""
+    return average_part([(sequence, place) for place in range(len(sequence.steps))], calibration)
+
+
+def _stalled_ns(host: HostRecord, begin_ns: int, end_ns: int) -> int:
+    return sum(max(min(start + span, end_ns) - max(start, begin_ns), 0) for start, span in host.stalls)
+
+
+def _held_back(host: HostRecord) -> float:
+    return min((host.throttled_ns or 0) / host.span_ns, 1.0)
+
+
+def _stolen(host: HostRecord) -> float:
+    return (host.stimulus_steal_ns or 0) / (host.span_ns * (host.stimulus_cpu_count or host.cpu_count))
+
+
+def _place_count(window: Sequence[StoredSequence]) -> int:
+    return min((len(sequence.steps) for sequence in window), default=0)
+
+
+def _of_cell(window: Sequence[StoredSequence], place: int, calibration: HostCalibration | None) -> HostPart:
+    parts = [(step_part(one, place, calibration), one.steps[place].span_ns, sequence_place(one)) for one in window]
+    worst = max(parts, key=lambda part: part[0] or 0.0)
+    return HostPart(place=place, where=worst[2], share=_average((share, span) for share, span, _ in parts))
+
+
+def _of_sequence(sequence: StoredSequence, calibration: HostCalibration | None) -> HostPart:
+    return HostPart(place=None, where=sequence_place(sequence), share=sequence_part(sequence, calibration))
+
+
+def _average(parts: Iterable[tuple[float | None, int]]) -> float | None:
+    """By their length; steps that never began do not count. None where one cannot be told."""
+    begun = [(share, span) for share, span in parts if span]
+    if not begun or any(share is None for share, _ in begun):
+        return None
+    return sum((share or 0.0) * span for share, span in begun) / sum(span for _, span in begun)

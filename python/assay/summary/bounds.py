@@ -1,0 +1,124 @@
+"""How far each number of a test is the host's: its bound and its mark, from what was recorded beside its steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from assay.results import counted_sequences
+from assay.results.calm import is_calm
+from assay.results.finding import at_most
+from assay.results.host_part import PART_INVALID, PART_PASS, average_part, step_part
+from assay.results.host_tail import calm_wakes, late_excess, late_ns_near_maximum
+from assay.results.step import mean_latency_ns
+from assay.spec.units import MILLISECOND_NS
+from assay.summary.measures import quantile_of
+from assay.words.coded import coded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from assay.engine.records import StoredSequence, StoredTest
+    from assay.summary.record import Mark, Measure, Sources
+
+TAIL_FROM = 0.999
+"""From this quantile on, single late wake-ups can make a percentile."""
+LATE_OF_MAXIMUM = 0.5
+"""A maximum is marked where the host was late by this share of it."""
+
+
+def bounded(test: StoredTest, measures: Iterable[Measure]) -> Iterator[Measure]:
+    """The numbers of a test with bound and mark; unchanged where time is virtual.
+
+    A number without a value, an amount and a count have neither. One that is invalid by itself loses its value.
+    Worked: waits of 2 % of the time in the steps of a cell -> its IOPS with bound 0.02 and mark ``warn``.
+    """
+    if not any(sequence.host for sequence in test.sequences):
+        yield from measures
+        return
+    host = _Host(test)
+    for measure in measures:
+        bound, mark = host.of(measure) if measure.value is not None else (None, None)
+        marked = replace(measure, bound=bound, mark=mark)
+        yield _without_value(marked) if mark == "invalid" else marked
+
+
+def _without_value(measure: Measure) -> Measure:
+    reason = coded("host-part-number", share=measure.bound)
+    return replace(measure, value=None, rounds=(), tracked=False, basis=coded("withheld", reason=reason))
+
+
+@dataclass
+class _Host:
+    test: StoredTest
+
+    def of(self, measure: Measure) -> tuple[float | None, Mark | None]:
+        """Bound and mark of one number."""
+        if measure.stat in {"amount", "count"}:
+            return None, None
+        part = self._part(measure.sources)
+        if measure.stat == "maximum":
+            return self._maximum(measure)
+        if measure.stat == "ratio":
+            # Both numbers that it is of may be off.
+            part = None if part is None else 2 * part
+        if (quantile_of(measure.key) or 0) >= TAIL_FROM:
+            return self._tail(measure, part)
+        return part, self._mark(part)
+
+    def _mark(self, part: float | None) -> Mark | None:
+        if part is None:
+            return "unknown"
+        level = at_most(part, PART_PASS, PART_INVALID)
+        if level == "pass":
+            return None if is_calm(self.test.calibration) else "uncalibrated"
+        return "invalid" if level == "invalid" else "warn"
+
+    def _part(self, sources: Sources) -> float | None:
+        """Of the steps that a number comes from, by their length; else the largest of any step that measured."""
+        if sources:
+            steps = [(self.test.sequences[sequence], step) for sequence, step in sources]
+            return average_part(steps, self.test.calibration)
+        return self._worst
+
+    @cached_property
+    def _worst(self) -> float | None:
+        parts = [step_part(sequence, step, self.test.calibration) for sequence, step in self._counted]
+        known = [part for part in parts if part is not None]
+        return max(known) if known and len(known) == len(parts) else None
+
+    @cached_property
+    def _counted(self) -> Sequence[tuple[StoredSequence, int]]:
+        return [
+            (sequence, step)
+            for sequence in counted_sequences(self.test)
+            for step, record in enumerate(sequence.steps)
+            if record.span_ns
+        ]
+
+    def _steps(self, sources: Sources) -> Sequence[tuple[StoredSequence, int]]:
+        return [(self.test.sequences[sequence], step) for sequence, step in sources] or self._counted
+
+    def _tail(self, measure: Measure, part: float | None) -> tuple[float | None, Mark | None]:
+        """The worst of its sequences; a host that shows in the rate shows in the tail."""
+        excesses = [self._excess(measure, sequence, step) for sequence, step in self._steps(measure.sources)]
+        if not excesses or None in excesses or part is None:
+            return None, "unknown"
+        share, sure = max(one for one in excesses if one is not None)
+        late = sure > 1 - (quantile_of(measure.key) or 0)
+        mark = self._mark(part)
+        return max(share, 0.0), "warn" if late or mark == "invalid" else mark
+
+    def _excess(self, measure: Measure, sequence: StoredSequence, step: int) -> tuple[float, float] | None:
+        value_ns = float(measure.value or 0) * MILLISECOND_NS
+        mean_ns = mean_latency_ns(sequence.steps[step]) or 1.0
+        calm = calm_wakes(self.test.calibration, sequence.asked[step], mean_ns)
+        return late_excess(sequence.host.wakes, calm, value_ns) if sequence.host else None
+
+    def _maximum(self, measure: Measure) -> tuple[float | None, Mark | None]:
+        late = [late_ns_near_maximum(sequence, sequence.steps[step]) for sequence, step in self._steps(measure.sources)]
+        if not late or None in late:
+            return None, "unknown"
+        bound = max(one for one in late if one is not None) / MILLISECOND_NS
+        return bound, "warn" if bound >= LATE_OF_MAXIMUM * float(measure.value or 0) else None
