@@ -32,7 +32,13 @@ impl NullDevice {
     pub fn new(answer: Option<Nanos>) -> Self {
         let span =
             |nanos: Nanos| Timespec::new().sec(nanos.0 / Nanos::SECOND.0).nsec((nanos.0 % Nanos::SECOND.0) as u32);
-        Self { answer: answer.map(|nanos| Box::new(span(nanos))), ring: None, waits: None, lengths: Vec::new(), in_flight: 0 }
+        Self {
+            answer: answer.map(|nanos| Box::new(span(nanos))),
+            ring: None,
+            waits: None,
+            lengths: Vec::new(),
+            in_flight: 0,
+        }
     }
 
     /// The same, with the calling thread kept on a CPU where one is named.

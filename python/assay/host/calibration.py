@@ -58,8 +58,8 @@ def calibrate_host(
 
 def _extremes(demands: Iterable[Demand]) -> list[Demand]:
     """The demands with the fewest and the most I/Os outstanding."""
-    bare = {Demand(thread_count=one.thread_count, queue_depth=one.queue_depth) for one in demands}
-    ranked = sorted(bare, key=lambda one: (one.thread_count * one.queue_depth, one.thread_count))
+    bare = {Demand(thread_count=demand.thread_count, queue_depth=demand.queue_depth) for demand in demands}
+    ranked = sorted(bare, key=lambda demand: (demand.thread_count * demand.queue_depth, demand.thread_count))
     return list(dict.fromkeys([ranked[0], ranked[-1]]))
 
 
@@ -93,6 +93,6 @@ def _point(demand: Demand, answer_ns: int, record: StepRecord, host: HostRecord)
 
 def _share(hosts: Sequence[HostRecord], times_ns: Sequence[int | None]) -> float | None:
     """Of the time of all processors over all points; None where one is not counted."""
-    if any(one is None for one in times_ns):
+    if None in times_ns:
         return None
-    return sum(one or 0 for one in times_ns) / sum(host.span_ns * host.cpu_count for host in hosts)
+    return sum(time_ns or 0 for time_ns in times_ns) / sum(host.span_ns * host.cpu_count for host in hosts)

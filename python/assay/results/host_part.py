@@ -35,11 +35,11 @@ PART_PASS, PART_INVALID = 0.01, 0.05
 class HostPart:
     """The host's part in the numbers of some steps.
 
-    place : of the steps in their sequences, where the rounds of a window are averaged cell by cell; else None.
+    index : of the steps in their sequences, where the rounds of a window are averaged cell by cell; else None.
     where : the sequence, or that of the largest part. share : in [0, 1]; None where it cannot be told.
     """
 
-    place: int | None
+    index: int | None
     where: Place
     share: float | None
 
@@ -51,10 +51,10 @@ def host_parts(test: StoredTest) -> tuple[HostPart, ...]:
     the average of its steps.
     """
     counted = [sequence for sequence in counted_sequences(test) if sequence.host and sequence.steps]
-    window = [one for one in counted if test.window_indexes and one.stage == test.window_stage]
+    window = [sequence for sequence in counted if test.window_indexes and sequence.stage == test.window_stage]
     calibration = test.calibration
-    cells = [_of_cell(window, place, calibration) for place in range(_place_count(window))]
-    others = (one for one in counted if one not in window)
+    cells = [_of_cell(window, index, calibration) for index in range(_step_count(window))]
+    others = (sequence for sequence in counted if sequence not in window)
     return (*cells, *(_of_sequence(sequence, calibration) for sequence in others))
 
 
@@ -85,7 +85,7 @@ def step_part(sequence: StoredSequence, index: int, calibration: HostCalibration
     length_ns = first.lead_in_ns + first.span_ns
     if host is None or host.began_ns is None or first.wait_ns is None or not length_ns:
         return None
-    threads = sum(sequence.asked[one].demand.thread_count for one in group)
+    threads = sum(sequence.asked[member].demand.thread_count for member in group)
     demand, mean_ns = sequence.asked[index].demand, mean_latency_ns(sequence.steps[index]) or 1.0
     calm = calm_point(calibration, demand, mean_ns)
     waited = first.wait_ns / (threads * length_ns) - (calm.wait_share or 0.0 if calm else 0.0)
@@ -100,12 +100,14 @@ def average_part(steps: Iterable[tuple[StoredSequence, int]], calibration: HostC
 
     Worked: 0.01 of one minute and 0.03 of another -> 0.02.
     """
-    return _average((step_part(one, place, calibration), one.steps[place].span_ns) for one, place in steps)
+    return _average(
+        (step_part(sequence, index, calibration), sequence.steps[index].span_ns) for sequence, index in steps
+    )
 
 
 def sequence_part(sequence: StoredSequence, calibration: HostCalibration | None) -> float | None:
     """The host's part in all steps of a sequence, by their length; None where one cannot be told."""
-    return average_part([(sequence, place) for place in range(len(sequence.steps))], calibration)
+    return average_part([(sequence, index) for index in range(len(sequence.steps))], calibration)
 
 
 def _stalled_ns(host: HostRecord, begin_ns: int, end_ns: int) -> int:
@@ -120,18 +122,21 @@ def _stolen(host: HostRecord) -> float:
     return (host.stimulus_steal_ns or 0) / (host.span_ns * (host.stimulus_cpu_count or host.cpu_count))
 
 
-def _place_count(window: Sequence[StoredSequence]) -> int:
+def _step_count(window: Sequence[StoredSequence]) -> int:
     return min((len(sequence.steps) for sequence in window), default=0)
 
 
-def _of_cell(window: Sequence[StoredSequence], place: int, calibration: HostCalibration | None) -> HostPart:
-    parts = [(step_part(one, place, calibration), one.steps[place].span_ns, sequence_place(one)) for one in window]
+def _of_cell(window: Sequence[StoredSequence], index: int, calibration: HostCalibration | None) -> HostPart:
+    parts = [
+        (step_part(sequence, index, calibration), sequence.steps[index].span_ns, sequence_place(sequence))
+        for sequence in window
+    ]
     worst = max(parts, key=lambda part: part[0] or 0.0)
-    return HostPart(place=place, where=worst[2], share=_average((share, span) for share, span, _ in parts))
+    return HostPart(index=index, where=worst[2], share=_average((share, span) for share, span, _ in parts))
 
 
 def _of_sequence(sequence: StoredSequence, calibration: HostCalibration | None) -> HostPart:
-    return HostPart(place=None, where=sequence_place(sequence), share=sequence_part(sequence, calibration))
+    return HostPart(index=None, where=sequence_place(sequence), share=sequence_part(sequence, calibration))
 
 
 def _average(parts: Iterable[tuple[float | None, int]]) -> float | None:

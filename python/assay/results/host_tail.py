@@ -9,7 +9,7 @@ from assay.results.calm import calm_point
 from assay.spec.units import MILLISECOND_NS, SECOND_NS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from assay.engine.records import HostCalibration, HostRecord, StepRecord, StepSpec, StoredSequence
 
@@ -29,7 +29,7 @@ def late_excess(wakes: Wakes, calm: Wakes, value_ns: float) -> tuple[float, floa
     The second is three standard deviations of both counts below the first. None without wake-ups.
     Worked: of 60,000 wake-ups 600 are later than 0.1 ms, of as many on the quiet host none -> 0.01 and 0.0088.
     """
-    (late, count), (calm_late, calm_count) = (_late(one, LATE_SHARE * value_ns) for one in (wakes, calm))
+    (late, count), (calm_late, calm_count) = (_late(counts, LATE_SHARE * value_ns) for counts in (wakes, calm))
     if not count:
         return None
     share, calm_share = late / count, calm_late / calm_count if calm_count else 0.0
@@ -65,11 +65,6 @@ def _seconds(host: HostRecord, step: StepRecord) -> tuple[int, int]:
         begin_ns += slowest * SECOND_NS
         end_ns = min(end_ns, begin_ns + SECOND_NS)
     return begin_ns // SECOND_NS, end_ns // SECOND_NS
-
-
-def all_wakes(hosts: Sequence[HostRecord]) -> list[tuple[int, int]]:
-    """The wake-ups of several sequences."""
-    return [wake for host in hosts for wake in host.wakes]
 
 
 def _late(wakes: Wakes, border_ns: float) -> tuple[int, int]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StoredSequence, StoredTest
     from assay.summary.record import Mark, Measure, Sources
+    from assay.words.coded import Coded
 
 TAIL_FROM = 0.999
 """From this quantile on, single late wake-ups can make a percentile."""
@@ -41,7 +42,27 @@ def bounded(test: StoredTest, measures: Iterable[Measure]) -> Iterator[Measure]:
     for measure in measures:
         bound, mark = host.of(measure) if measure.value is not None else (None, None)
         marked = replace(measure, bound=bound, mark=mark)
-        yield _without_value(marked) if mark == "invalid" else marked
+        yield _without_value(marked) if mark == "invalid" else _noted(marked)
+
+
+def host_note(measure: Measure) -> Coded | None:
+    """What the host did to a number, where its mark says that it did; None where it has none, or it is not known.
+
+    Worked: IOPS with bound 0.02 and mark ``warn`` -> ``"the host's part is up to 2.0 %"``.
+    """
+    if measure.mark == "uncalibrated":
+        return coded("not-calm")
+    if measure.mark != "warn":
+        return None
+    if measure.stat == "maximum":
+        return coded("host-beside", late_ms=measure.bound)
+    tail = (quantile_of(measure.key) or 0) >= TAIL_FROM
+    return coded("host-wakes" if tail else "host-bound", share=measure.bound)
+
+
+def _noted(measure: Measure) -> Measure:
+    note = host_note(measure)
+    return replace(measure, basis=coded("noted", basis=measure.basis, note=note)) if note else measure
 
 
 def _without_value(measure: Measure) -> Measure:
@@ -105,7 +126,7 @@ class _Host:
         excesses = [self._excess(measure, sequence, step) for sequence, step in self._steps(measure.sources)]
         if not excesses or None in excesses or part is None:
             return None, "unknown"
-        share, sure = max(one for one in excesses if one is not None)
+        share, sure = max(excess for excess in excesses if excess)
         late = sure > 1 - (quantile_of(measure.key) or 0)
         mark = self._mark(part)
         return max(share, 0.0), "warn" if late or mark == "invalid" else mark
@@ -120,5 +141,5 @@ class _Host:
         late = [late_ns_near_maximum(sequence, sequence.steps[step]) for sequence, step in self._steps(measure.sources)]
         if not late or None in late:
             return None, "unknown"
-        bound = max(one for one in late if one is not None) / MILLISECOND_NS
+        bound = max(late_ns or 0 for late_ns in late) / MILLISECOND_NS
         return bound, "warn" if bound >= LATE_OF_MAXIMUM * float(measure.value or 0) else None

@@ -61,6 +61,13 @@ class Quoted(Facts):
     greatest: float | None = Field(description="Likewise.")
     basis: str = Field(description="What it comes from, or why there is none.")
     claim: float | None = Field(description="What the data sheet claims, as the plan states it.")
+    bound: float | None = Field(
+        default=None,
+        description="The host's part: of a rate, a mean or a percentile a share, of a maximum its lateness in ms.",
+    )
+    mark: str | None = Field(
+        default=None, description="warn, invalid, uncalibrated or unknown; null where the host has no part in it."
+    )
 
 
 class ShownDrive(Facts):

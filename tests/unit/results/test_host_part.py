@@ -117,7 +117,7 @@ def test_stalls_quotas_stolen_time_and_waits_of_servers_are_its_part_too(
 
 def test_a_round_of_the_window_counts_by_its_length() -> None:
     test = watched(wait=0.1, rounds=(synthetic_test().rounds[-1].index,))
-    cells = [part for part in host_parts(test) if part.place is not None]
+    cells = [part for part in host_parts(test) if part.index is not None]
     if cells:
         assert all(part.share == pytest.approx(0.02, abs=1e-6) for part in cells)
     pairs = [(sequence, 0) for sequence in test.sequences if sequence.stage == "round"][-5:]

@@ -50,7 +50,7 @@ def test_what_differs_in_more_than_figures_stays_apart_and_no_place_is_lost() ->
         stalled(1, 3),
         stalled(2, 3, 4),
         stalled(3, 1500, level="invalid"),
-        other(Place("round", 4), said(coded("host-late", late_ns=3 * MS))),
+        other(Place("round", 4), said(coded("swapped", count=3))),
         other(Place("8KiB 0/100"), coded("reason", reason="1 to 2 (20 %)"), "moved"),
         other(Place("4KiB 0/100"), coded("reason", reason="1 to 2 (20 %)"), "moved"),
         other(Place("round", 5), coded("gate-says", event="reset, 32 commands"), "void"),

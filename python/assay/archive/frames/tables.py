@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from assay.summary.record import Measure
     from assay.words.coded import Number
 
-_OF_MEASURES = ("label", "name", "unit", "value", "least", "greatest", "rounds", "judged")
+_OF_MEASURES = ("label", "name", "unit", "value", "least", "greatest", "rounds", "judged", "bound", "mark")
 
 
 # Without slots: each table is made once and kept.
@@ -47,13 +47,14 @@ class TestTables:
         """Every number of the test, unrounded, a row each.
 
         Columns of its cells (null where a number is of no such cell), then ``label``, ``name``, ``unit``, ``value``
-        (null where none may be printed), ``least`` and ``greatest`` of the rounds, ``rounds`` and ``judged``.
+        (null where none may be printed), ``least`` and ``greatest`` of the rounds, ``rounds``, ``judged``, and the
+        host's part in it: ``bound`` and ``mark``.
         """
         import pyarrow as pa  # noqa: PLC0415 - slow to import
 
         keys = _cell_columns(self._measures)
         rows = [_measure_row(measure) for measure in self._measures]
-        types = [pa.string()] * 3 + [pa.float64()] * 3 + [pa.list_(pa.float64()), pa.bool_()]
+        types = [pa.string()] * 3 + [pa.float64()] * 3 + [pa.list_(pa.float64()), pa.bool_(), pa.float64(), pa.string()]
         columns = {key: _cell_column([dict(measure.cell).get(key) for measure in self._measures]) for key in keys}
         for index, (name, kind) in enumerate(zip(_OF_MEASURES, types, strict=True)):
             columns[name] = pa.array([row[index] for row in rows], type=kind)
@@ -107,7 +108,8 @@ class RunTables:
 def _measure_row(measure: Measure) -> tuple[Any, ...]:
     rounds = list(map(float, measure.rounds))
     bounds = (min(rounds), max(rounds)) if rounds else (None, None)
-    return (measure.label, measure.key, measure.unit, _number(measure.value), *bounds, rounds, measure.tracked)
+    host = (measure.bound, measure.mark)
+    return (measure.label, measure.key, measure.unit, _number(measure.value), *bounds, rounds, measure.tracked, *host)
 
 
 def _number(value: Number | None) -> float | None:

@@ -34,7 +34,7 @@ def _groups(proc: Path, root: Path) -> Iterator[Path]:
         if not controllers or "cpu" in controllers.split(","):
             for mount in (root, root / "unified") if not controllers else (root / controllers, root / "cpu"):
                 group = mount / path.lstrip("/")
-                yield from (one for one in (group, *group.parents) if one.is_relative_to(mount))
+                yield from (folder for folder in (group, *group.parents) if folder.is_relative_to(mount))
 
 
 def _throttled(path: Path) -> int | None:

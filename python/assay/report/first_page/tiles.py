@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from assay.summary.bounds import host_note
 from assay.summary.measures import MAXIMUM, MEANS, short_name
 from assay.summary.ranking import level_of_said
 from assay.summary.record import OWN_SLOTS, SLOTS
@@ -94,8 +95,8 @@ def _view(test: TestSummary, tile: Tile, said: Sequence[Coded], claims: Mapping[
         unit=unit,
         then=_becomes(first, then) if goes_on else "",
         part=short_name(first.key),
-        lines=tuple(_lines(test, first, None if goes_on else then)),
-        level=_level(test, tile.slot, said),
+        lines=(*_lines(test, first, None if goes_on else then), *_host(first)),
+        level=_level(test, tile.slot, said) or ("warn" if first.mark == "warn" else None),
         claim=_claim(first, claim),
         claim_level=_claim_level(first, claim),
     )
@@ -146,6 +147,12 @@ def _lines(test: TestSummary, first: Measure, then: Measure | None) -> Iterator[
         printed = _PRINTERS.get(first.unit, si)
         least, most = (printed(float(value)) for value in (min(first.rounds), max(first.rounds)))
         yield text(coded("rounds-equal") if least == most else coded("rounds", least=least, most=most))
+
+
+def _host(measure: Measure) -> Iterator[str]:
+    """What the host did to it."""
+    if note := host_note(measure):
+        yield text(note)
 
 
 def _level(test: TestSummary, slot: Slot, said: Iterable[Coded]) -> Level | None:

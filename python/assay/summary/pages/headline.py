@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from assay.summary.record import Measure
 
 _TENFOLD = 10
-_OURS = frozenset({"of", "last", "part", "baseline"})
+_OURS = frozenset({"of", "last", "part", "baseline", "bound", "mark"})
 """Fields that say where a number stands on pages."""
 
 
@@ -31,6 +31,7 @@ class Headline:
     last : that of the last sample, where there is no value because no level was reached.
     part : what of the response times of a demand it is, such as ``99.9 %``, which ends its item; empty for others.
     baseline : its key in the baseline of the plan where that is another than that of the claim.
+    bound, mark : the host's part in it, as in ``Measure``.
     of : the item of another number of the test that it is the average response time of, in whose row a table has it.
     """
 
@@ -44,6 +45,8 @@ class Headline:
     part: str = ""
     of: str = ""
     baseline: str | None = None
+    bound: float | None = None
+    mark: str | None = None
 
     @property
     def text(self) -> str:
@@ -80,6 +83,8 @@ def _headline(measure: Measure, quoted: Sequence[Measure]) -> Headline:
         basis=text(measure.basis) if measure.basis else "",
         claim=measure.claim,
         baseline=measure.baseline,
+        bound=measure.bound,
+        mark=measure.mark,
         part=measure_part(measure.key) if len(times) > 1 and measure in times else "",
         of=rate if measure.key == MEAN else "",
         last=next((float(other.value) for other in quoted if _is_last_of(other, measure) and other.value), None),

@@ -164,7 +164,7 @@ def _sources(cell: Cell, test: StoredTest, result: LoopResult) -> Sources:
     used, cells = window_sequences(test, result), test.settings_as(LoopSettings).cells
     if cell not in cells:
         return ()
-    return tuple((index, cells.index(cell)) for index, one in enumerate(test.sequences) if one in used)
+    return tuple((index, cells.index(cell)) for index, sequence in enumerate(test.sequences) if sequence in used)
 
 
 _PARTS = {"iops": "", "throughput": "", "latency": "average"}

@@ -222,6 +222,8 @@ def quoted(run: StoredRun, headlines: Sequence[Headline]) -> Iterator[Quoted]:
             greatest=max(values, default=None),
             basis=paragraph(headline.basis),
             claim=claimed(run, headline),
+            bound=headline.bound,
+            mark=headline.mark,
         )
 
 

@@ -33,6 +33,8 @@ _QUOTED: Declared[Measure] = (
     (Column("least", "Least round"), lambda measure: float(min(measure.rounds)) if measure.rounds else None),
     (Column("greatest", "Greatest round"), lambda measure: float(max(measure.rounds)) if measure.rounds else None),
     (Column("basis", "From"), lambda measure: measure.basis),
+    (Column("bound", "Host's part"), lambda measure: measure.bound),
+    (Column("mark", "Host"), lambda measure: measure.mark),
 )
 
 
