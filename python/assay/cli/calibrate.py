@@ -15,7 +15,7 @@ from assay.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.engine.records import ReferenceDrive
+    from assay.engine.records import HostCalibration, ReferenceDrive
     from assay.host.certificate import Certificate, SimulatorCheck
 
 EXIT_OUTSIDE = 5
@@ -117,6 +117,9 @@ def _print(certificate: Certificate, path: str, found: list[str]) -> None:
             f"{timer.late_ns_mean / MICROSECOND_NS:,.1f} us in the mean, 99 % within "
             f"{timer.late_ns_p99 / MICROSECOND_NS:,.1f} us, at most {timer.late_ns_max / MICROSECOND_NS:,.1f} us"
         )
+    if certificate.calibration is not None:
+        for line in _quiet_lines(certificate.calibration):
+            click.echo(line)
     for fill in certificate.fills:
         click.echo(
             f"random data for writes of {fill.transfer_bytes // KIB} KiB: {fill.bytes_per_s / MB:,.0f} MB/s per core"
@@ -129,6 +132,20 @@ def _print(certificate: Certificate, path: str, found: list[str]) -> None:
     for reason in found:
         click.echo(f"DRIFTED: {reason}")
     click.echo(f"Certificate: {path}; for {VALID_DAYS.value} days, this host, kernel and build of the tool")
+
+
+def _quiet_lines(calibration: HostCalibration) -> Iterator[str]:
+    from assay.results.calm import is_calm  # noqa: PLC0415
+    from assay.spec.units import MICROSECOND_NS  # noqa: PLC0415
+
+    for point in calibration.points:
+        waited = "unknown" if point.wait_share is None else f"{point.wait_share:.2%}"
+        yield (
+            f"stimulus threads without a processor, TC {point.thread_count} x QD {point.queue_depth}, "
+            f"{point.answer_ns / MICROSECOND_NS:,.0f} us: {waited} of the time"
+        )
+    if not is_calm(calibration):
+        yield "WARN: the host was not quiet; nothing is subtracted from later runs. End other programs, then repeat"
 
 
 def _simulator_line(check: SimulatorCheck) -> str:
