@@ -198,7 +198,7 @@ def test_an_index_of_a_newer_version_is_refused_by_name(place: Place, runs: Path
     with writing(place) as connection:
         connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = '0007'"))  # noqa: S608
     for work in (lambda: runs_in(place, runs, numbers=False), lambda: index_status(place)):
-        with pytest.raises(UnusableIndexError, match=r"newer version of Assay \(schema 7, this version knows 1\)"):
+        with pytest.raises(UnusableIndexError, match=r"newer version of Assay \(schema 7, this version knows 2\)"):
             work()
     assert command("runs", str(runs), "--index", place.url or str(place.path))[0] == 6
 

@@ -221,4 +221,4 @@ _OF_TEST = (
     "test", "procedure", "edition", "verdict", "measured", "ended", "withheld", "started_wall_ns",
     "ended_wall_ns",
 )  # fmt: skip
-_OF_HEADLINE = ("item", "unit", "value", "least", "greatest", "basis", "claim")
+_OF_HEADLINE = ("item", "unit", "value", "least", "greatest", "basis", "claim", "bound", "mark")

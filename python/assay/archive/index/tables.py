@@ -165,6 +165,8 @@ HEADLINES = Table(
     _unless_none("greatest", Double),
     _text("basis"),
     _unless_none("claim", Double),
+    _unless_none("bound", Double),
+    _unless_none("mark", KeptText),
     Index(None, "test_key"),
 )
 
@@ -184,5 +186,7 @@ MEASURES = Table(
     # Numbers, as JSON.
     _text("rounds"),
     _flag("judged"),
+    _unless_none("bound", Double),
+    _unless_none("mark", KeptText),
     Index(None, "test_key"),
 )

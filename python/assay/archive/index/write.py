@@ -90,6 +90,8 @@ def store_measures(connection: Connection, test_key: int, measures: Iterable[Mea
                 "value": None if measure.value is None else float(measure.value),
                 "rounds": json.dumps(list(map(float, measure.rounds))),
                 "judged": measure.tracked,
+                "bound": measure.bound,
+                "mark": measure.mark,
             }
             for index, measure in enumerate(measures)
         ],
