@@ -6,6 +6,7 @@ import math
 import operator
 from dataclasses import dataclass, replace
 from itertools import chain
+from math import log1p
 from typing import TYPE_CHECKING
 
 from assay.compare.conditions import unlike, unlike_error
@@ -180,7 +181,13 @@ def uncertainty(first: Side, second: Side, name: NumberName) -> Uncertainty:
     if not (repeats or rounds):
         # What was measured once has no spread of its own, which a reference drive does not tell either.
         return Uncertainty(spreads=(), reason=NO_INTERVAL)
-    return Uncertainty(spreads=spreads, repeatable=repeatable, reason="" if repeatable else NOT_REPEATED)
+    host = sum(map(_host_reach, (first, second)))
+    return Uncertainty(spreads=spreads, repeatable=repeatable, reason="" if repeatable else NOT_REPEATED, host=host)
+
+
+def _host_reach(side: Side) -> float:
+    """How far the hosts may have moved the numbers of a side, as a logarithm. Worked: a part of 3 % -> 0.0305."""
+    return -log1p(-max((number.host_share for number in side.numbers), default=0.0))
 
 
 def _reference(one: Side, two: Side, name: NumberName) -> Spread | None:

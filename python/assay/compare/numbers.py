@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from assay.results import missed_steady_state
 from assay.spec.units import KIB
+from assay.summary.bounds import moved_share
 from assay.summary.measures import key_of_unit, measure_words
 from assay.words.endings import ending_label, is_cut_short
 from assay.words.subject import Subject
@@ -78,13 +79,17 @@ class NumberName:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Number:
-    """One number of one run. state : whether it counts, with the reason where it does not."""
+    """One number of one run. state : whether it counts, with the reason where it does not.
+
+    host_share : by which share the host may have moved it, where it is marked; else 0.
+    """
 
     name: NumberName
     value: float | None
     rounds: tuple[float, ...]
     state: State
     reason: str = ""
+    host_share: float = 0.0
 
 
 def numbers_of(test_report: TestReport) -> Iterator[Number]:
@@ -94,7 +99,14 @@ def numbers_of(test_report: TestReport) -> Iterator[Number]:
         result, why = (state, reason) if state != "ok" else _value_state(test_report.test, measure)
         value = None if measure.value is None else float(measure.value)
         rounds = tuple(map(float, measure.rounds))
-        yield Number(name=_name(test_report, measure), value=value, rounds=rounds, state=result, reason=why)
+        yield Number(
+            name=_name(test_report, measure),
+            value=value,
+            rounds=rounds,
+            state=result,
+            reason=why,
+            host_share=moved_share(measure),
+        )
 
 
 def _name(test_report: TestReport, measure: Measure) -> NumberName:

@@ -60,6 +60,12 @@ def host_note(measure: Measure) -> Coded | None:
     return coded("host-wakes" if tail else "host-bound", share=measure.bound)
 
 
+def moved_share(measure: Measure) -> float:
+    """By which share the host may have moved a number; 0 where it is not marked, or its bound is no share of it."""
+    is_share = measure.stat != "maximum" and (quantile_of(measure.key) or 0) < TAIL_FROM
+    return measure.bound or 0.0 if measure.mark == "warn" and is_share else 0.0
+
+
 def _noted(measure: Measure) -> Measure:
     note = host_note(measure)
     return replace(measure, basis=coded("noted", basis=measure.basis, note=note)) if note else measure

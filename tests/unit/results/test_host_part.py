@@ -7,6 +7,7 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 import pytest
+from assay.compare.interval import Spread, Uncertainty
 from assay.engine.records import CalibrationPoint, Demand, HostCalibration, HostRecord
 from assay.results.calm import calm_point, is_calm
 from assay.results.finding import ask
@@ -14,7 +15,7 @@ from assay.results.host_part import average_part, host_part_findings, host_parts
 from assay.results.host_tail import late_excess, late_ns_near_maximum
 from assay.results.outcome import withheld_reason
 from assay.results.run_checks import RUN_CHECKS
-from assay.summary.bounds import bounded
+from assay.summary.bounds import bounded, moved_share
 from assay.summary.record import Measure
 from assay.words.text import text_or_none
 from report_run import synthetic_test
@@ -201,3 +202,13 @@ def test_tails_and_maxima_are_marked_by_late_wake_ups() -> None:
 def test_a_simulated_drive_has_neither() -> None:
     measure = number("mean", "iops", 1.0)
     assert list(bounded(synthetic_test(), [measure])) == [measure]
+
+
+def test_a_comparison_is_less_sure_by_the_part_of_its_hosts() -> None:
+    spread = Spread(error=0.01, freedom=4, basis="x")
+    known, alone = Uncertainty(spreads=(spread,), host=0.0305), Uncertainty(spreads=(spread,))
+    assert known.reach() == pytest.approx((alone.reach() or 0) + 0.0305)
+    assert Uncertainty(host=0.0305).reach() is None
+    marked = replace(number("mean", "iops", 1.0), bound=0.03, mark="warn")
+    tail = replace(number("percentile", "latency_ms_p99.9", 1.0), bound=0.03, mark="warn")
+    assert [moved_share(one) for one in (marked, tail, replace(marked, mark=None))] == [0.03, 0.0, 0.0]
