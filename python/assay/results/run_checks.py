@@ -19,6 +19,7 @@ from assay.results.finding import Check, Finding, Level, ask_all, at_most, outsi
 from assay.results.gaps import sequence_gap
 from assay.results.host_part import host_part_findings
 from assay.results.measured import counted_sequences
+from assay.results.neighbours import neighbour_io
 from assay.results.sequence_names import sequence_place
 from assay.results.stimulus_time import balance
 from assay.results.unwritten import unwritten_reads
@@ -279,5 +280,9 @@ RUN_CHECKS: tuple[Check[StoredTest], ...] = (
     Check(name="clocks", number="C25", title="Monotonic and wall clock", answer=_clocks,
           passes="at most 200 ppm apart, invalid beyond 1,000"),
     Check(name="swap", number="C26", title="Swapping", passes="no page swapped in", answer=_swap, unit="count"),
+    Check(name="neighbours", number="C27", title="Other I/O on controller and uplink", unit="share",
+          passes="at most 1 % of the I/O issued, or of the shared link", answer=neighbour_io,
+          remedy="stop what uses these devices, or attach the drive elsewhere",
+          untold="write 1 to queue/iostats of the device named"),
 )  # fmt: skip
 """The checks in the order in which they are asked and printed."""

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from assay import results
-from assay.engine.records import DriveCondition, DriveEvent, DriveRecord, DriveState, StoredSequence, StoredTest
+from assay.engine.records import (
+    DriveCondition,
+    DriveEvent,
+    DriveRecord,
+    DriveState,
+    NeighboursRecord,
+    StoredSequence,
+    StoredTest,
+)
 from assay.procedures.checks import checks_of
 from assay.procedures.families.loop.result import loop_result
 from assay.report import build_report
@@ -46,7 +54,8 @@ def watched(states: Callable[[StoredSequence], tuple[DriveState, DriveState]], *
             steps.append(replace(step, start_wall_ns=step.start_wall_ns + now, **times))
             now = end_ns
         before, after = states(sequence)
-        record = DriveRecord(before=before, after=after, log="read")
+        near = NeighboursRecord(span_ns=SECOND_NS, watched_count=0)
+        record = DriveRecord(before=before, after=after, log="read", neighbours=near)
         sequences.append(replace(sequence, steps=tuple(steps), drive=record))
     return replace(test, sequences=tuple(sequences), **changes)
 
@@ -78,7 +87,7 @@ def test_a_quiet_test_passes_every_check() -> None:
 
 def test_a_test_that_nobody_watched_is_unknown_and_not_a_pass() -> None:
     levels = {one.check.number: one.level for one in run_checks(synthetic_test())}
-    numbers = ("C5", "C10", "C12", "C13", "C15", "C16", "C26")
+    numbers = ("C5", "C10", "C12", "C13", "C15", "C16", "C26", "C27")
     assert {number: levels[number] for number in numbers} == dict.fromkeys(numbers, "unknown")
     assert withheld_reason(synthetic_test()) is None
 
@@ -250,6 +259,6 @@ def test_a_simulated_drive_has_no_such_checks_and_no_condition_to_show() -> None
     report = build_report(synthetic_run())
     tables = [one for one in report.appendix if isinstance(one, Table) and one.caption.startswith("IOPS: ")]
     rows = {row[0]: (row[3], row[8]) for one in tables if one.columns[:2] == ("No.", "Check") for row in one.rows}
-    watched_for = ("C5", "C10", "C12", "C13", "C15", "C16", "C26")
+    watched_for = ("C5", "C10", "C12", "C13", "C15", "C16", "C26", "C27")
     assert {rows[number] for number in watched_for} == {("n/a", "simulated drive")}
     assert not any(isinstance(one, Table) and one.caption.startswith("Condition") for one in report.pages[0].blocks)

@@ -67,11 +67,12 @@ def _pcie_link(folder: Path) -> str | None:
     slot = next((parent for parent in folder.parents if (parent / "current_link_speed").exists()), None)
     if slot is None:
         return None
-    now, most = (_pcie(slot, kind) for kind in ("current", "max"))
+    now, most = (slot_link(slot, kind) for kind in ("current", "max"))
     return now if now is None or now == most or most is None else f"{now} of {most}"
 
 
-def _pcie(slot: Path, kind: str) -> str | None:
+def slot_link(slot: Path, kind: str = "current") -> str | None:
+    """The link of a PCI function; kind : ``current`` or ``max``. Worked: ``8.0 GT/s PCIe``, 4: ``PCIe 8.0 GT/s x4``."""
     speed, width = read_text(slot / f"{kind}_link_speed"), read_text(slot / f"{kind}_link_width")
     return f"PCIe {speed.removesuffix(' PCIe')} x{width}" if speed and width else None
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.dut.real.identity import sysfs_directory
+from assay.dut.real.neighbours import neighbours
 from assay.dut.real.platform import available_memory_bytes
 from assay.dut.real.queue import chosen, queue_settings
 from assay.dut.real.sysfs import SYSFS, Disk, numa_node, read_text, whole_disks
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 _PROC = Path("/proc")
 _SECTOR_BYTES = 512
+_CONTROLLER = {"subsystem", "target", "controller"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +70,7 @@ def read_surroundings(identity: DriveIdentity, *, sysfs: Path = SYSFS, proc: Pat
         memory_available_bytes=available_memory_bytes(proc=proc),
         swap_in_pages=swap_in_pages(proc=proc),
         other_io_bytes=_io_bytes(disk, sysfs),
-        neighbours=_neighbours(disk, sysfs) if disk else (),
+        neighbours=tuple(near.name for near in neighbours(identity, sysfs=sysfs) if near.shared in _CONTROLLER),
         clock_source=read_text(sysfs / "devices/system/clocksource/clocksource0/current_clocksource"),
     )
 
@@ -120,16 +122,3 @@ def _io_bytes(disk: Disk | None, sysfs: Path) -> dict[str, int]:
         if (disk is None or other.name != disk.name) and fields[6:] and all(text.isdecimal() for text in fields[:7]):
             result[other.name] = (int(fields[2]) + int(fields[6])) * _SECTOR_BYTES
     return result
-
-
-def _neighbours(disk: Disk, sysfs: Path) -> tuple[str, ...]:
-    """Disks below the same PCI function; a virtual disk has none."""
-    bus = _function(disk.folder)
-    return tuple(
-        other.name for other in whole_disks(sysfs) if bus and other.name != disk.name and _function(other.folder) == bus
-    )
-
-
-def _function(folder: Path) -> Path | None:
-    pattern = r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]"
-    return next((parent for parent in folder.parents if re.fullmatch(pattern, parent.name)), None)

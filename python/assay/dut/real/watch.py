@@ -1,4 +1,4 @@
-"""Watches a real drive while a sequence runs: what the kernel says of it, and what has changed afterwards."""
+"""Watches a real drive while a sequence runs: what the kernel says of it, what has changed, what its neighbours did."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from assay.dut.real.condition import read_link
 from assay.dut.real.heat import sensor_c
 from assay.dut.real.identity import sysfs_directory
 from assay.dut.real.kernel_log import KMSG, KernelLog, drive_places, log_names
+from assay.dut.real.neighbours import NeighbourWatch
 from assay.dut.real.queue import queue_settings
 from assay.dut.real.surroundings import swap_in_pages
 from assay.dut.real.sysfs import SYSFS, read_text
@@ -40,6 +41,7 @@ class DriveWatch:
     kmsg: Path = KMSG
     record: DriveRecord | None = None
     _log: KernelLog | None = field(default=None, repr=False)
+    _near: NeighbourWatch | None = field(default=None, repr=False)
     _before: DriveState | None = field(default=None, repr=False)
     _step: int = 0
     _lost_told: int = 0
@@ -62,7 +64,9 @@ class DriveWatch:
         """A sequence begins; what was said since the last one ended befell the drive before its first step."""
         self._before = read_state(self.identity, self.asked, sysfs=self.sysfs)
         self._step, self._heard = 0, []
+        self._near = NeighbourWatch(self.identity, self.sysfs)
         self.look(0)
+        self._near.begin()
 
     def look(self, step_index: int) -> None:
         """Take what the log says now; it belongs to the step that runs, or to one that ran since the last look."""
@@ -76,6 +80,8 @@ class DriveWatch:
         """
         assert self._log is not None, "the block has begun"  # noqa: S101 - an invariant of DriveWatch
         assert self._before is not None, "the sequence has begun"  # noqa: S101 - an invariant of DriveWatch
+        assert self._near is not None, "the sequence has begun"  # noqa: S101 - an invariant of DriveWatch
+        near = self._near.finished()
         self.look(max(len(records) - 1, 0))
         well = all(record.ended == "stop-rule" for record in records)
         lost_count, self._lost_told = self._log.lost_count - self._lost_told, self._log.lost_count
@@ -84,6 +90,7 @@ class DriveWatch:
             after=read_state(self.identity, self.asked if well else None, sysfs=self.sysfs),
             log="read" if self._log.readable else "unknown",
             lost_count=lost_count,
+            neighbours=near,
         )
         return [replace(record, drive_events=self._events(index)) for index, record in enumerate(records)]
 

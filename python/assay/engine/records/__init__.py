@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         HostCertificate,
         HostPoint,
     )
+    from assay.engine.records.neighbours import NeighbourRecord, NeighboursRecord, Shared
     from assay.engine.records.reference import ReferenceChange, ReferenceDrive, ReferencePoint, Repeated
     from assay.engine.records.run import (
         JournalEnd,
@@ -107,6 +108,8 @@ __all__ = [
     "KernelCounters",
     "LooksRecord",
     "MeasurementWindow",
+    "NeighbourRecord",
+    "NeighboursRecord",
     "OnVoid",
     "PatternSettings",
     "Placement",
@@ -124,6 +127,7 @@ __all__ = [
     "RunOrigin",
     "SeriesTable",
     "SetCache",
+    "Shared",
     "SkippedTest",
     "Stage",
     "SteadyVerdict",
@@ -139,7 +143,7 @@ __all__ = [
     "Trim",
 ]
 
-_MODULES = ("drive", "watched", "host", "reference", "stimulus", "settings", "sequence", "run")
+_MODULES = ("drive", "neighbours", "watched", "host", "reference", "stimulus", "settings", "sequence", "run")
 
 
 def __getattr__(name: str) -> Any:

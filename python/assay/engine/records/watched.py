@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from assay.engine.records.drive import CacheState
+from assay.engine.records.neighbours import NeighboursRecord
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,12 +99,14 @@ class DriveRecord:
 
     log : whether the kernel's log was read in between, so that the absence of events means something.
     lost_count : log lines that the kernel overwrote before they were read.
+    neighbours : devices that share something with the drive; None where nobody watched them.
     """
 
     before: DriveState
     after: DriveState
     log: Literal["read", "unknown"]
     lost_count: int = 0
+    neighbours: NeighboursRecord | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
