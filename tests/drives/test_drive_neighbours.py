@@ -45,3 +45,7 @@ def test_disks_of_one_host_adapter_share_it_and_a_drive_with_a_slot_of_its_own_s
     assert shared[Path(fixed.path).name] == "controller"
     assert Path(drive("Q-SATA").path).name not in shared
     assert neighbours(alone) == ()
+
+
+def test_the_paths_of_a_namespace_are_no_neighbours_of_it(drive: FindDrive) -> None:
+    assert neighbours(drive("Q-NVME-PATHS")) == ()

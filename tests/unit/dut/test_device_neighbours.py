@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from assay.dut.real.loop import Backing
 from assay.dut.real.neighbours import Neighbour, NeighbourWatch, neighbours, read_counts
+from assay.dut.real.sysfs import whole_disks
 from assay.engine.codec import decode, encode
 from assay.engine.records import DriveIdentity, DriveRecord, DriveState, NeighbourRecord, NeighboursRecord
 from test_device_identity import make_disk
@@ -138,7 +139,7 @@ def test_counts_of_paths_stand_in_where_the_namespace_has_none(tmp_path: Path) -
     for at in (0, 1):
         make_disk(tmp_path, f"nvme0c{at}n1", f"x/nvme{at}", hidden="1", stat="2 0 16 0 1 0 8 0 0 0 0")
     make_disk(tmp_path, "sda", stat="2 0 16 0 1 0 8 0 0 0 0", queue__iostats="0")
-    assert read_counts(tmp_path) == {"nvme0n1": (4, 32 * 512, 2, 16 * 512)}
+    assert read_counts(whole_disks(tmp_path)) == {"nvme0n1": (4, 32 * 512, 2, 16 * 512)}
 
 
 def stat(sysfs: Path, name: str, text: str) -> None:

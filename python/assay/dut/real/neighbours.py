@@ -68,19 +68,17 @@ def neighbours(
     """
     if identity.kind != "block":
         return ()
-    host = _Disks(sysfs, dict(backings()))
+    disks, host = whole_disks(sysfs), _Disks(sysfs, dict(backings()))
     target = sysfs_directory(identity, sysfs=sysfs).resolve()
     own = host.standing(Disk(target.name, target))
-    result = [
-        near
-        for disk in whole_disks(sysfs)
-        if disk.name not in own and (near := _nearest(host, own, disk))
-        # The paths of a namespace are hidden, and an empty slot has no sectors.
-        if disk.number("hidden") != 1 and disk.number("size")
-    ]
-    names = {near.name for near in result}
-    # What lies on a neighbour is counted there.
-    return tuple(near for near in result if not names & {disk.name for disk in host.below(near.name)})
+    near = {disk.name: found for disk in disks if disk.name not in own and (found := _nearest(host, own, disk))}
+    # The paths of a namespace are hidden, an empty slot has no sectors, and what lies on a neighbour is counted there.
+    return tuple(
+        near[disk.name]
+        for disk in disks
+        if disk.name in near and disk.number("hidden") != 1 and disk.number("size")
+        if not near.keys() & {lower.name for lower in host.below(disk)}
+    )
 
 
 @dataclass(frozen=True)
@@ -90,18 +88,16 @@ class _Disks:
     sysfs: Path
     backings: Mapping[str, Backing]
 
-    def below(self, name: str) -> list[Disk]:
+    def below(self, disk: Disk) -> list[Disk]:
         """What a disk lies on directly, as whole disks; a file system on several devices names none."""
-        folder = (self.sysfs / "block" / name).resolve()
-        lower = [disk.whole() for disk in Disk(name, folder).slaves()]
-        backing = self.backings.get(name)
-        disk = disk_of(backing.block or backing.device, self.sysfs) if backing else None
-        return [*lower, disk.whole()] if disk else lower
+        lower, backing = [disk.whole() for disk in disk.slaves()], self.backings.get(disk.name)
+        backed = disk_of(backing.block or backing.device, self.sysfs) if backing else None
+        return [*lower, backed.whole()] if backed else lower
 
     def standing(self, disk: Disk) -> dict[str, Disk]:
         """A disk and everything that it lies on, by name, itself first."""
         result = {disk.name: disk}
-        for lower in self.below(disk.name):
+        for lower in self.below(disk):
             if lower.name not in result:
                 result |= self.standing(lower)
         return result
@@ -117,6 +113,8 @@ def _nearest(host: _Disks, own: Mapping[str, Disk], disk: Disk) -> Neighbour | N
 
 def _ways(disk: Disk) -> list[Path]:
     """Folders of a disk: its own, and of a namespace with several paths those of its controllers."""
+    if not disk.name.startswith("nvme"):
+        return [disk.folder]
     controllers = (path.resolve() for path in disk.folder.parent.glob("nvme*") if (path / "transport").exists())
     return [disk.folder, *sorted(controllers)]
 
@@ -158,15 +156,15 @@ def _link(function: Path) -> str | None:
     return link if link and link_bytes_per_s(link) else None
 
 
-def read_counts(sysfs: Path = SYSFS) -> dict[str, Counts]:
-    """What every whole disk of the host has completed since it appeared, by name; without those that do not count.
+def read_counts(disks: Iterable[Disk]) -> dict[str, Counts]:
+    """What each of some whole disks has completed since it appeared, by name; without those that do not count.
 
     Older kernels count the I/O of an NVMe namespace with several paths at its paths only.
     Source: Linux ``Documentation/block/stat.rst``, ``queue/iostats``.
     """
     result: dict[str, Counts] = {}
     paths: dict[str, list[Counts]] = {}
-    for disk in whole_disks(sysfs):
+    for disk in disks:
         counts = _counts(disk)
         if counts and (path := _PATH.fullmatch(disk.name)):
             paths.setdefault(path[1] + path[2], []).append(counts)
@@ -203,12 +201,13 @@ class NeighbourWatch:
     def begin(self) -> None:
         """A sequence begins."""
         self._near = neighbours(self.identity, sysfs=self.sysfs)
-        self._present = frozenset(disk.name for disk in whole_disks(self.sysfs))
-        self._before, self._began_ns = read_counts(self.sysfs), self.clock()
+        disks = whole_disks(self.sysfs)
+        self._present = frozenset(disk.name for disk in disks)
+        self._before, self._began_ns = read_counts(disks), self.clock()
 
     def finished(self) -> NeighboursRecord:
         """What every neighbour did since the sequence began, also of one that came or went meanwhile."""
-        span_ns, now = max(self.clock() - self._began_ns, 0), read_counts(self.sysfs)
+        span_ns, now = max(self.clock() - self._began_ns, 0), read_counts(whole_disks(self.sysfs))
         near = {known.name: known for known in (*self._near, *neighbours(self.identity, sysfs=self.sysfs))}
         grown = {name: self._grown(name, now) for name in near}
         return NeighboursRecord(
