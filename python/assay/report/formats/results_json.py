@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from assay.summary.pages.test_report import TestReport
 
 RESULTS = "results.json"
-SCHEMA = 2
-"""Version of this form; 2: ``in_short`` holds the key findings."""
+SCHEMA = 3
+"""Version of this form; 2: ``in_short`` holds the key findings; 3: ``checks`` hold I/O of other devices (C27)."""
 
 
 def results_json(
