@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from assay.results.finding import Finding, at_most
@@ -42,8 +43,8 @@ def neighbour_io(test: StoredTest) -> Sequence[Finding]:
 
 def _of_sequence(sequence: StoredSequence, near: NeighboursRecord) -> Iterator[Finding]:
     where = sequence_place(sequence)
-    ordered = sorted(near.moved, key=lambda one: (one.shared, one.by))
-    for _, group in groupby(ordered, key=lambda one: (one.shared, one.by)):
+    by_shared = attrgetter("shared", "by")
+    for _, group in groupby(sorted(near.moved, key=by_shared), key=by_shared):
         yield _judged(sequence, near.span_ns, tuple(group))
     if near.uncounted:
         yield Finding(level="unknown", reason=coded("neighbours-uncounted", names=near.uncounted), where=where)
@@ -53,24 +54,24 @@ def _of_sequence(sequence: StoredSequence, near: NeighboursRecord) -> Iterator[F
 
 
 def _judged(sequence: StoredSequence, span_ns: int, group: Sequence[NeighbourRecord]) -> Finding:
-    busiest = sorted(group, key=lambda one: one.moved_bytes, reverse=True)
-    told = {
-        "rows": tuple(_row(one, span_ns) for one in busiest[:_NAMED_MAX]),
+    busiest = sorted(group, key=attrgetter("moved_bytes"), reverse=True)
+    values = {
+        "rows": tuple(_row(near, span_ns) for near in busiest[:_NAMED_MAX]),
         "more": len(busiest[_NAMED_MAX:]) or None,
         "on": coded(f"on-{group[0].shared}", by=group[0].by),
     }
     where, shares = sequence_place(sequence), _shares(sequence, span_ns, group)
     if not shares:
-        return Finding(level="pass", reason=coded("neighbours-unjudged", **told), where=where)
+        return Finding(level="pass", reason=coded("neighbours-unjudged", **values), where=where)
     share, basis = max(shares, key=lambda pair: pair[0])
-    reason = coded("neighbours-busy", **told, share=share, basis=basis)
+    reason = coded("neighbours-busy", **values, share=share, basis=basis)
     level, limit = at_most(share, NEIGHBOUR_SHARE_PASS), NEIGHBOUR_SHARE_PASS
     return Finding(level=level, reason=reason, measured=share, limit=limit, where=where, weight=busiest[0].moved_bytes)
 
 
 def _shares(sequence: StoredSequence, span_ns: int, group: Sequence[NeighbourRecord]) -> list[tuple[float, Coded]]:
     """Shares that the I/O of a group is of what it is held against, with what that is; empty where nothing is."""
-    first, moved = group[0], sum(one.moved_bytes for one in group)
+    first, moved = group[0], sum(near.moved_bytes for near in group)
     rate = link_bytes_per_s(first.link) if first.link else None
     if rate and span_ns:
         return [(moved / (rate * span_ns / SECOND_NS), coded("link-bytes", link=first.link))]
@@ -78,11 +79,10 @@ def _shares(sequence: StoredSequence, span_ns: int, group: Sequence[NeighbourRec
     shares = [(moved / issued, coded("issued-bytes"))] if issued else []
     count = sum(completed_count(step) for step in sequence.steps)
     if count and first.shared in {"subsystem", "target", "disk"}:
-        shares.append((sum(one.io_count for one in group) / count, coded("issued-ios")))
+        shares.append((sum(near.io_count for near in group) / count, coded("issued-ios")))
     return shares
 
 
-def _row(one: NeighbourRecord, span_ns: int) -> Coded:
-    return coded(
-        "neighbour-io", name=one.name, moved=one.moved_bytes, rate=one.moved_bytes * SECOND_NS / max(span_ns, 1)
-    )
+def _row(near: NeighbourRecord, span_ns: int) -> Coded:
+    rate = near.moved_bytes * SECOND_NS / max(span_ns, 1)
+    return coded("neighbour-io", name=near.name, moved=near.moved_bytes, rate=rate)

@@ -70,8 +70,8 @@ def neighbours(
         return ()
     disks, host = whole_disks(sysfs), _Disks(sysfs, dict(backings()))
     target = sysfs_directory(identity, sysfs=sysfs).resolve()
-    own = host.standing(Disk(target.name, target))
-    near = {disk.name: found for disk in disks if disk.name not in own and (found := _nearest(host, own, disk))}
+    stack = host.standing(Disk(target.name, target))
+    near = {disk.name: closest for disk in disks if disk.name not in stack and (closest := _nearest(host, stack, disk))}
     # The paths of a namespace are hidden, an empty slot has no sectors, and what lies on a neighbour is counted there.
     return tuple(
         near[disk.name]
@@ -103,12 +103,12 @@ class _Disks:
         return result
 
 
-def _nearest(host: _Disks, own: Mapping[str, Disk], disk: Disk) -> Neighbour | None:
-    both = [name for name in host.standing(disk) if name in own]
-    found = [Neighbour(disk.name, "disk", both[0])] if both else []
-    for mine in own.values():
-        found += [near for a in _ways(mine) for b in _ways(disk) if (near := _shared(disk.name, a, b))]
-    return min(found, key=lambda near: _NEAREST.index(near.shared), default=None)
+def _nearest(host: _Disks, stack: Mapping[str, Disk], disk: Disk) -> Neighbour | None:
+    both = [name for name in host.standing(disk) if name in stack]
+    shared = [Neighbour(disk.name, "disk", both[0])] if both else []
+    for mine in stack.values():
+        shared += [near for a in _ways(mine) for b in _ways(disk) if (near := _shared(disk.name, a, b))]
+    return min(shared, key=lambda near: _NEAREST.index(near.shared), default=None)
 
 
 def _ways(disk: Disk) -> list[Path]:
@@ -139,16 +139,16 @@ def _functions(folder: Path) -> list[Path]:
     Behind a bridge inside another (Intel VMD), drives share no link with those of its own ports.
     """
     result: list[Path] = []
-    for place in reversed((folder, *folder.parents)):
-        if _BRIDGE.fullmatch(place.name):
+    for path in reversed((folder, *folder.parents)):
+        if _BRIDGE.fullmatch(path.name):
             result = []
-        elif _FUNCTION.fullmatch(place.name):
-            result.append(place)
+        elif _FUNCTION.fullmatch(path.name):
+            result.append(path)
     return result
 
 
 def _last(folder: Path, pattern: re.Pattern[str]) -> Path | None:
-    return next((place for place in (folder, *folder.parents) if pattern.fullmatch(place.name)), None)
+    return next((path for path in (folder, *folder.parents) if pattern.fullmatch(path.name)), None)
 
 
 def _link(function: Path) -> str | None:
