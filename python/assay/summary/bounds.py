@@ -48,7 +48,7 @@ def bounded(test: StoredTest, measures: Iterable[Measure]) -> Iterator[Measure]:
 def host_note(measure: Measure) -> Coded | None:
     """What the host did to a number, where its mark says that it did; None where it has none, or it is not known.
 
-    Worked: IOPS with bound 0.02 and mark ``warn`` -> ``"the host's part is up to 2.0 %"``.
+    Worked: IOPS with bound 0.02 and mark ``warn`` -> ``"host's part up to 2.0 %"``.
     """
     if measure.mark == "uncalibrated":
         return coded("not-calm")

@@ -21,7 +21,7 @@ REASONS: dict[str, str] = {
     "host-stalled": "the host stalled for {late_ns:ms|,.0f} ms[, {count} times {in_all_ns:ms|,.0f} ms in all]",
     "host-stolen": "the hypervisor took {share:pct|.1f}% of the processors",
     "host-part": "the stimulus lacked a processor {share:pct|.2f} % of the time in {where}[; {calibrated}]",
-    "host-bound": "the host's part is up to {share:pct|.1f} %",
+    "host-bound": "host's part up to {share:pct|.1f} %",
     "host-wakes": "{share:pct|.2f} % more wake-ups than on the quiet host were late",
     "host-beside": "the host was late by {late_ms:ms} in the same second",
     "noted": "[{basis}; ]{note}",
