@@ -171,7 +171,6 @@ def _too_long(folder: Folder) -> None:
 
 def _contradicting(folder: Folder) -> None:
     step(folder, 1, 1)["outstanding_ns"] = 1
-    data(folder, "run_ended")["exit_code"] = 5
 
 
 def _one_io_less(folder: Folder) -> None:
@@ -246,6 +245,16 @@ def _set(kind: str, key: str, value: Any) -> Callable[[Folder], object]:
     return lambda folder: data(folder, kind).update({key: value})
 
 
+def _withheld(work: Callable[[Folder], object]) -> Callable[[Folder], None]:
+    """The same change in a run whose exit code says that its results are withheld, as every reader sees."""
+
+    def changed(folder: Folder) -> None:
+        work(folder)
+        data(folder, "run_ended")["exit_code"] = 5
+
+    return changed
+
+
 BREAKINGS: dict[str, Breaking] = {
     "F-01": Breaking("lat", lambda folder: folder.document.pop("identity")),
     "F-02": Breaking("lat", after=_own_hash),
@@ -263,17 +272,17 @@ BREAKINGS: dict[str, Breaking] = {
     "T-06": Breaking("captured", _lost_trace),
     "W-01": Breaking("lat", lambda folder: step(folder, 1, 1).update(label="RND 4KiB 1/99")),
     "W-02": Breaking("wsat", _shifted),
-    "W-03": Breaking("wsat", _carried),
-    "W-04": Breaking("lat", _contradicting),
-    "W-05": Breaking("lat", _too_deep),
+    "W-03": Breaking("wsat", _withheld(_carried)),
+    "W-04": Breaking("lat", _withheld(_contradicting)),
+    "W-05": Breaking("lat", _withheld(_too_deep)),
     "W-06": Breaking("lat", _late),
-    "W-07": Breaking("lat", lambda folder: step(folder, 1, 1).update(thread_io_count_min=10**9)),
+    "W-07": Breaking("lat", _withheld(lambda folder: step(folder, 1, 1).update(thread_io_count_min=10**9))),
     "W-08": Breaking("open", lambda folder: step(folder, 1, 1).update(offered_io_count=None)),
-    "W-09": Breaking("lat", _too_large),
-    "W-10": Breaking("lat", _counters),
-    "W-11": Breaking("lat", _one_io_less),
-    "W-12": Breaking("lat", _too_long),
-    "W-13": Breaking("lat", _bytes_of_a_second),
+    "W-09": Breaking("lat", _withheld(_too_large)),
+    "W-10": Breaking("lat", _withheld(_counters)),
+    "W-11": Breaking("lat", _withheld(_one_io_less)),
+    "W-12": Breaking("lat", _withheld(_too_long)),
+    "W-13": Breaking("lat", _withheld(_bytes_of_a_second)),
     "W-14": Breaking("captured", _captured_latency),
     "W-15": Breaking("replayed", _one_more),
     "W-16": Breaking("lat", lambda folder: step(folder, 1, 1).update(misaligned_io_count=1)),

@@ -66,7 +66,7 @@ class Check(Generic[Subject]):
     title : as printed. passes : what passes, as printed. answer : what it finds of a subject, one finding or one for
     each place. absent : code of why it does not apply where it finds none. unit : of its figures. remedy : what to do
     where it does not pass, untold : where it cannot be told; ``remedy`` does where that is empty.
-    titled : where its reason stands alone, the title is before it.
+    titled : where its reason stands alone, the title is before it. silent : it is no row where it passes.
     """
 
     name: str
@@ -79,6 +79,7 @@ class Check(Generic[Subject]):
     remedy: str = ""
     untold: str = ""
     titled: bool = True
+    silent: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

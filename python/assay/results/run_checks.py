@@ -20,6 +20,7 @@ from assay.results.gaps import sequence_gap
 from assay.results.host_part import host_part_findings
 from assay.results.measured import counted_sequences
 from assay.results.neighbours import neighbour_io
+from assay.results.record import contradictions
 from assay.results.sequence_names import sequence_place
 from assay.results.stimulus_time import balance
 from assay.results.unwritten import unwritten_reads
@@ -46,12 +47,12 @@ _HOT = ("warning_temperature_minutes", "critical_temperature_minutes")
 
 
 def run_checks(test: StoredTest) -> tuple[Checked, ...]:
-    """Let every check answer of one test, in the order of the table.
+    """Let every check answer of one test, in the order of the table; a silent one is there only where it marks.
 
     Worked: a write cache that is enabled before round 3 and disabled behind it -> C12 ``invalid``,
     ``"enabled, disabled in round 3"``.
     """
-    return ask_all(RUN_CHECKS, test)
+    return tuple(one for one in ask_all(RUN_CHECKS, test) if one.marked or not one.check.silent)
 
 
 def _drive_events(test: StoredTest) -> Finding:
@@ -252,6 +253,8 @@ RUN_CHECKS: tuple[Check[StoredTest], ...] = (
     Check(name=ENDED, title="End of the test", passes="by its own rule", answer=ending, titled=False),
     Check(name="balance", title="Outstanding time less that of the I/Os, ns", passes="0", answer=balance, unit="count",
           titled=False),
+    Check(name="record", title="Contradictions of counts, times and histograms", passes="none", answer=contradictions,
+          titled=False, silent=True),
     Check(name="host", number="C5", title="Stalls and stolen time of the host", answer=disturbances, titled=False,
           passes="wakes within 10 ms, 0.5 % stolen; invalid from 600 ms, 1 % of the time, beyond 5 % stolen",
           absent="no-sequence"),

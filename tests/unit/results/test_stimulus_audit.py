@@ -29,6 +29,7 @@ from assay.procedures.families.saturation.run import pattern_step
 from assay.procedures.families.saturation.settings import SaturationSettings
 from assay.report import build_report, reports_of_tests
 from assay.results import run_checks, stimulus_audit, withheld_reason
+from assay.results.histogram import bucket_of
 from assay.results.stimulus_checks import draw_sigmas
 from assay.results.stimulus_steps import asked_steps
 from assay.results.stimulus_time import larger_lead_ins, short_windows
@@ -94,11 +95,13 @@ def step(number: int, **changes: Any) -> StepRecord:
 
 
 def histograms(counts: tuple[int, int] = (READS, WRITES)) -> HistogramTable:
+    """Of each direction the smallest and the largest response time once, and the mean of all the others."""
+    buckets = [bucket_of(90_000), bucket_of(LATENCY_NS), bucket_of(5 * MILLISECOND_NS)]
     return HistogramTable(
-        step=np.array([0, 0, 1, 1], dtype=np.uint32),
-        direction=np.array([0, 1, 0, 1]),
-        bucket=np.array([9000] * 4, dtype=np.uint64),
-        count=np.array([*counts, READS, WRITES], dtype=np.uint64),
+        step=np.repeat(np.array([0, 1], np.uint32), 6),
+        direction=np.array([0, 0, 0, 1, 1, 1] * 2, np.int8),
+        bucket=np.array(buckets * 4, np.uint32),
+        count=np.array([part for count in (*counts, READS, WRITES) for part in (1, count - 2, 1)], np.uint64),
     )
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from assay.archive.verify.evidence import Evidence
-    from assay.archive.verify.steps import Step
+    from assay.results.record import Step
     from assay.workloads.traces import Batch
 
 _SIDES = {"read": "read", "write": "write", "trim": "other", "flush": "other"}
@@ -24,14 +24,14 @@ _SIDES = {"read": "read", "write": "write", "trim": "other", "flush": "other"}
 def replayed_ios(evidence: Evidence) -> Iterator[Broken]:
     """The I/Os of a replay are on the drive and in order, and as many of each direction as the step issued."""
     capacity = evidence.document.identity.capacity_bytes
-    for all_step in all_steps(evidence):
-        read = all_step.sequence.replayed
-        if read is None or all_step.spec.pattern.operation != "replay":
+    for where, step in all_steps(evidence):
+        read = step.sequence.replayed
+        if read is None or step.spec.pattern.operation != "replay":
             continue
         if fault := replay_fault(read(), capacity):
-            yield Broken(place=all_step.where, found=f"its file {fault}", expected="I/Os on the drive, in order")
+            yield Broken(place=where, found=f"its file {fault}", expected="I/Os on the drive, in order")
         else:
-            yield from _totals(all_step, _amounts(read()))
+            yield from _totals(where, step, _amounts(read()))
 
 
 def _amounts(batches: Iterable[Batch]) -> Counter[tuple[str, str]]:
@@ -46,12 +46,11 @@ def _amounts(batches: Iterable[Batch]) -> Counter[tuple[str, str]]:
     return amounts
 
 
-def _totals(step: Step, due: Counter[tuple[str, str]]) -> Iterator[Broken]:
+def _totals(where: str, step: Step, due: Counter[tuple[str, str]]) -> Iterator[Broken]:
     whole = ran_whole(step.record)
     for name, side in step.record.named_sides:
         for unit, value in (("I/Os", issued_count(side)), ("bytes", issued_bytes(side))):
             asked = due[name, unit]
             if value > asked or (whole and value != asked):
-                yield Broken(
-                    place=f"{step.where}, {name}", found=f"{value:,} {unit}", expected=f"{asked:,} of its file"
-                )
+                expected = f"{asked:,} of its file"
+                yield Broken(place=f"{where}, {name}", found=f"{value:,} {unit}", expected=expected)

@@ -91,7 +91,7 @@ class StoredSequence:
         return tuple((index, *pair) for index, pair in enumerate(ran) if index >= self.ramp_up_steps)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True)
 class StoredTest:
     """One test of a run as the run folder holds it.
 

@@ -300,12 +300,15 @@ class SeriesTable:
     """Completions per second of a sequence's steps, as equally long columns.
 
     step : index in the sequence. io_count : completions in one second of its window, in one direction.
-    second : which second of the window, from 0; None where nobody asks.
+    second : which second of the window, from 0; None where nobody asks. direction : place in ``DIRECTIONS``,
+    byte_count : bytes of the same completions; None where a table was put together without them.
     """
 
     step: NDArray[np.uint64]
     io_count: NDArray[np.uint64]
     second: NDArray[np.uint64] | None = None
+    direction: NDArray[np.int8] | None = None
+    byte_count: NDArray[np.uint64] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.engine.records import DIRECTIONS, SeriesTable
 from assay.errors import StoreError
-from assay.run.store.tables import SERIES_COLUMNS, numbers, read_table
+from assay.run.store.tables import SERIES_COLUMNS, direction_places, numbers, read_table
 from assay.spec.units import SECOND_NS
 
 if TYPE_CHECKING:
@@ -36,8 +36,9 @@ def series_rows(steps: Sequence[StepRecord], content: bytes, *, name: str) -> An
 
 def completions(rows: Any) -> SeriesTable:
     """The completions per second of such a table."""
-    step, count, second = (numbers(rows[name]) for name in ("step", "io_count", "second"))
-    return SeriesTable(step=step, io_count=count, second=second)
+    step, count, second, moved = (numbers(rows[name]) for name in ("step", "io_count", "second", "bytes"))
+    direction = direction_places(rows["direction"]).astype("int8")
+    return SeriesTable(step=step, io_count=count, second=second, direction=direction, byte_count=moved)
 
 
 def with_series(steps: Sequence[StepRecord], rows: Any) -> tuple[StepRecord, ...]:
