@@ -25,7 +25,7 @@ from assay.archive.bundle import (
     with_origin,
 )
 from assay.archive.bundle.keys import PRIVATE_KEY, PUBLIC_KEY, PublicKey
-from assay.engine.records import JournalEnd
+from assay.engine.records import JournalEnd, RunOrigin
 from assay.errors import AssayError, StoreError, UsageError, VerificationError
 from assay.report import overview
 from assay.report.annex.level import level_label
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.archive.bundle import Bundle
-    from assay.engine.records import StoredRun
+    from assay.engine.records import StepRecord, StoredRun
 
 
 def inspect(path: Path) -> Bundle:
@@ -231,9 +231,28 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> StoredRun:
     )
 
 
-def elsewhere(run: StoredRun, **changes: Any) -> StoredRun:
+SIGNED = RunOrigin(level="signed by Lab 2", signer="Lab 2", checked=True)
+
+
+def copied(run: StoredRun, **changes: Any) -> StoredRun:
+    """A run that names another drive and host, signed by somebody whom the user trusts."""
     identity = replace(run.identity, serial="B2", **changes)
-    return replace(run, identity=identity, platform=replace(run.platform, host_id="b" * 16))
+    return replace(run, identity=identity, platform=replace(run.platform, host_id="b" * 16), origin=SIGNED)
+
+
+def elsewhere(run: StoredRun, **changes: Any) -> StoredRun:
+    """The same as a run of its own: later, from another seed, with other response times."""
+    own = {"run_id": "another", "started_wall_ns": run.started_wall_ns + 1, "seed": 2, "digests": frozenset("b")}
+    return replace(copied(run, **changes), **own)
+
+
+def quicker(step: StepRecord, share: float) -> StepRecord:
+    """A step in a shorter window, in which as many I/Os were outstanding."""
+    span_ns = round(step.span_ns / (1 + share))
+    spent_ns = sum(side.latency_ns_sum + side.failed_ns for side in step.sides)
+    held_ns = step.outstanding_ns * span_ns // step.span_ns
+    short = replace(step, span_ns=span_ns, outstanding_ns=held_ns)
+    return replace(short, carried_out_ns=spent_ns + step.carried_in_ns - held_ns)
 
 
 def faster(run: StoredRun, share: float) -> StoredRun:
@@ -241,7 +260,7 @@ def faster(run: StoredRun, share: float) -> StoredRun:
     tests = []
     for test in run.tests:
         sequences = [
-            replace(one, steps=tuple(replace(s, span_ns=round(s.span_ns / (1 + share))) for s in one.steps))
+            replace(one, histograms=None, series=None, steps=tuple(quicker(step, share) for step in one.steps))
             for one in test.sequences
         ]
         tests.append(replace(test, sequences=tuple(sequences)))
@@ -275,6 +294,30 @@ def test_what_is_not_another_sample_replicates_nothing(real: StoredRun) -> None:
             assert not found.replicated, reason
             assert reason in found.reason
         assert replicated_by([real, other]) == [[], []]
+
+
+def test_a_copy_under_another_serial_and_host_replicates_nothing(real: StoredRun) -> None:
+    assert real.digests
+    assert replication(real, elsewhere(real)).replicated
+    cases = {
+        "the same run ID": replace(elsewhere(real), run_id=real.run_id),
+        "at the same instant": replace(elsewhere(real), started_wall_ns=real.started_wall_ns),
+        "from the same seed": replace(elsewhere(real), seed=real.seed),
+        "the same response times": replace(elsewhere(real), digests=real.digests),
+    }
+    for reason, other in cases.items():
+        assert reason in replication(real, other).reason
+        assert replicated_by([real, other]) == [[], []]
+    assert not replication(real, copied(real)).replicated
+
+
+def test_only_a_run_of_this_host_replicates_without_a_trusted_signature(real: StoredRun) -> None:
+    unknown = replace(SIGNED, signer=None, fingerprint="0" * 16)
+    both = replace(real, origin=SIGNED)
+    for signed in (real, both):
+        assert replication(signed, elsewhere(real)).replicated
+        assert "not signed" in replication(signed, replace(elsewhere(real), origin=unknown)).reason
+    assert "not signed" in replication(real, replace(elsewhere(real), origin=None)).reason
 
 
 def test_every_number_must_be_within_five_per_cent() -> None:

@@ -42,7 +42,9 @@ def replication(first: StoredRun, second: StoredRun, shown: Callable[[StoredRun]
 
     They do where host and drive are known and differ, the drive's model, the edition, the label and the tests are the
     same, no result is withheld, and each number differs by at most 5 % of the smaller. A simulated drive has no second
-    sample, and a redacted run no known host: neither replicates anything.
+    sample, and a redacted run no known host: neither replicates anything. A run with the ID, seed, start or response
+    times of the other is a copy. A run of this host counts unsigned, any other only with a signature that the user
+    trusts.
     shown : a run as the terminal shows it, where several pairs have a run in common.
     Worked: 100,000 and 104,900 IOPS, all else alike -> replicated; 100,000 and 105,100 -> not.
     """
@@ -92,6 +94,25 @@ def _unlike(first: StoredRun, second: StoredRun) -> str | None:
         return "the drives are of different models"
     if (mine.serial, mine.wwn) == (theirs.serial, theirs.wwn):
         return "both were measured on the same drive"
+    return _copied(first, second) or _unsigned(first, second)
+
+
+def _copied(first: StoredRun, second: StoredRun) -> str | None:
+    """What only a copy has in common with a run."""
+    if first.run_id == second.run_id:
+        return "both have the same run ID"
+    if first.started_wall_ns == second.started_wall_ns:
+        return "both began at the same instant"
+    if first.seed is not None and first.seed == second.seed:
+        return "both drew from the same seed"
+    return "both hold the same response times" if first.digests & second.digests else None
+
+
+def _unsigned(first: StoredRun, second: StoredRun) -> str | None:
+    """Why nobody whom the user trusts stands for one of two runs of different hosts, of which one may be this one."""
+    unsigned = [run for run in (first, second) if run.origin is None or run.origin.signer is None]
+    if len(unsigned) > 1 or any(run.origin is not None for run in unsigned):
+        return "a run of another host is not signed by a trusted key"
     return None
 
 

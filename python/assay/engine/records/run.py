@@ -222,7 +222,8 @@ class StoredRun:
     conditions : of the drive, before the first test and after the last.
     report_date_ns : fixed at the first rendering, so that every further one is byte-identical.
     journal : how it ends; None where a run is not from a folder. breaks : where it was resumed, in order.
-    origin : where an imported run comes from; None for one of this host.
+    origin : where an imported run comes from; None for one of this host. seed : that the run drew from.
+    digests : SHA-256 of the histograms of every sequence long enough that no two runs have the same by chance.
     """
 
     run_id: str
@@ -242,3 +243,5 @@ class StoredRun:
     journal: JournalEnd | None = None
     origin: RunOrigin | None = None
     breaks: tuple[RunBreak, ...] = ()
+    seed: int | None = None
+    digests: frozenset[str] = frozenset()
