@@ -18,6 +18,10 @@ _ABOUT = {
     "folder": ("The folder", "Document and journal are what was written, in the documented form."),
     "tables": ("Tables", "Tables and captures are what was written, and belong to the sequences that name them."),
     "steps": ("Steps", "What was counted and timed in a step agrees with itself, with its neighbours and its tables."),
+    "drive": (
+        "The drive",
+        "A run of a real drive stores what no simulated drive has. What a version did not store is not checked.",
+    ),
     "verdicts": ("Verdicts", "What the run concluded is what follows from its plan and from what was measured."),
     "report": ("The report", "Where results.json or CSV files are there, they are what is worked out now."),
 }

@@ -241,6 +241,20 @@ def _one_more(folder: Folder) -> None:
     table(folder, name, lambda rows: pa.concat_tables([rows.slice(0, 1), rows]))
 
 
+QUIET_HOST = {
+    "span_ns": 10**9, "cpu_count": 2, "late_ns_p999": 0, "late_ns_max": 0, "stalled_ns": 0, "stalls": [], "run_ns": 0,
+    "gauge_cpu_ns": 0, "steal_ns": 0, "switches_involuntary": 0,
+}  # fmt: skip
+"""What nobody disturbed, as the journal has it."""
+
+
+def _looked(folder: Folder) -> None:
+    """The test says that it looked at all processes."""
+    place = next(place for place, line in enumerate(folder.lines) if line["kind"] == "test_ended")
+    looks = {"arrivals": [], "look_count": 1, "process_look_count": 1, "process_span_ns_max": 1, "span_ns_max": 1}
+    folder.lines.insert(place, {**folder.lines[place], "kind": "looked", "data": looks})
+
+
 def _set(kind: str, key: str, value: Any) -> Callable[[Folder], object]:
     return lambda folder: data(folder, kind).update({key: value})
 
@@ -286,6 +300,11 @@ BREAKINGS: dict[str, Breaking] = {
     "W-14": Breaking("captured", _captured_latency),
     "W-15": Breaking("replayed", _one_more),
     "W-16": Breaking("lat", lambda folder: step(folder, 1, 1).update(misaligned_io_count=1)),
+    "D-01": Breaking("lat", lambda folder: folder.document["identity"].update(id="/dev/nvme0n1")),
+    "D-02": Breaking("lat", lambda folder: data(folder, "purged").update(method="NVMe Format (user data erase)")),
+    "D-03": Breaking("lat", lambda folder: data(folder, "steps", 1).update(host=QUIET_HOST)),
+    "D-04": Breaking("lat", lambda folder: step(folder, 1, 1).update(cpu_ns=1)),
+    "D-05": Breaking("lat", _looked),
     "V-01": Breaking("lat", lambda folder: data(folder, "test_started")["settings"].update(void_limit=2)),
     "V-02": Breaking("lat", lambda folder: folder.document["deviations"].pop()),
     "V-03": Breaking("lat", lambda folder: data(folder, "steps", 1).update(on_void="repeat")),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import shutil
 from contextlib import nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,19 +16,20 @@ from assay.archive.rendering import render_run
 from assay.archive.verify import RULES, verify_run
 from assay.cli import assay
 from assay.dut.dut import Answers
+from assay.engine.records import REAL_PURGES
 from assay.errors import DeviceFailureError, StoreError
 from assay.procedures.registry import SHIPPED
 from assay.run.plan_file import load_plan
 from assay.run.run import run_plan
-from broken_rules import BREAKINGS
+from broken_rules import BREAKINGS, QUIET_HOST, data
 from click.testing import CliRunner
 from every_kind import EVERY, KINDS, TRACE, run_of
 from folder_faults import Folder, change
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
+ROOT = Path(__file__).parents[2]
 DRIVE = "sim:client-2011?capacity=1GB"
 GOOD: dict[str, dict[str, Any]] = {
     "lat": {"tests": ["lat"]},
@@ -141,6 +144,41 @@ def test_a_forged_journal_whose_chain_was_made_good_is_found(good: Callable[[str
                 side["latency_ns_sum"] //= 10
     folder.write(tmp_path / "run")
     assert {"W-04", "W-12", "W-13", "V-04"} <= broken(tmp_path / "run")
+
+
+def test_a_simulated_run_that_says_it_is_of_a_real_drive_is_found(good: Callable[[str], Path], tmp_path: Path) -> None:
+    folder = Folder.read(good("lat"))
+    real = {"kind": "block", "id": "S6PXNS0T", "path": "/dev/nvme0n1", "serial": "S6PXNS0T"}
+    folder.document["identity"].update(model_number="Samsung SSD 980 PRO 1TB", firmware="5B2QGXA7", **real)
+    folder.document["plan"]["drive"] = "/dev/nvme0n1"
+    folder.write(tmp_path / "run")
+    found = verify_run(tmp_path / "run")
+    assert {"D-02", "D-03", "D-04"} <= {answer.rule for answer in found.answers}
+    assert "D-05" in found.unchecked
+
+
+def test_what_an_earlier_version_did_not_store_is_said_to_be_not_checked(
+    good: Callable[[str], Path], tmp_path: Path
+) -> None:
+    """As of a real drive, with all that this version stores but the looks for other users."""
+    folder = Folder.read(good("wsat"))
+    folder.document["identity"].update(kind="file", id="drive.img", path="drive.img")
+    data(folder, "purged").update(method="overwrite")
+    for line in folder.lines:
+        if line["kind"] == "steps":
+            line["data"].update(host=QUIET_HOST)
+            line["data"]["steps"][0]["cpu_ns"] = 1
+    folder.write(tmp_path / "run")
+    found = verify_run(tmp_path / "run")
+    assert found.unchecked == ("D-05",)
+    assert "D" not in {answer.rule[0] for answer in found.answers}
+
+
+def test_every_purge_of_a_real_drive_is_known() -> None:
+    texts = [path.read_text("utf-8") for path in (ROOT / "python/assay/dut/real/purge").glob("*.py")]
+    labels = [label for text in texts for label in re.findall(r'label=f?"([^"{]+)', text)]
+    assert len(labels) == 8
+    assert all(label.startswith(REAL_PURGES) for label in labels)
 
 
 def test_what_is_no_run_or_of_a_newer_form_cannot_be_verified(good: Callable[[str], Path], tmp_path: Path) -> None:

@@ -15,6 +15,8 @@ from assay.version import tool_version
 from assay.words.visible import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from assay.archive.verify.listed import VerifiedRun
 
 _COLUMNS = ("Rule", "Location", "Actual", "Expected")
@@ -71,16 +73,24 @@ def _print(one: VerifiedRun) -> None:
         print_paragraph(visible(f"Level: {one.level}."))
     print_paragraph(_basis(one))
     if one.unchecked:
-        why = (
-            "they rest on what is broken"
-            if one.broken
-            else "the report is of an older form: assay report writes it anew"
-        )
-        print_paragraph(f"{count_label(len(one.unchecked), 'rule')} not checked: {why}.")
+        for count, why in _unchecked(one):
+            print_paragraph(f"{count_label(count, 'rule')} not checked: {why}.")
     for test, reason in one.withheld.items():
         print_paragraph(f"The run withholds the results of {test}: {reason}. That stands, whatever was verified.")
     if not one.broken and not one.complete:
         print_paragraph("The journal ends without the end of the run: it goes on, was interrupted, or was cut.")
+
+
+def _unchecked(one: VerifiedRun) -> Iterator[tuple[int, str]]:
+    """How many rules were not checked, by reason."""
+    if one.broken:
+        yield len(one.unchecked), "they rest on what is broken"
+        return
+    of_report = [rule for rule in one.unchecked if rule.startswith("R-")]
+    if of_report:
+        yield len(of_report), "the report is of an older form: assay report writes it anew"
+    if others := len(one.unchecked) - len(of_report):
+        yield others, f"Assay {one.tool_version} did not store what they ask for"
 
 
 def _verdict(one: VerifiedRun) -> str:

@@ -33,7 +33,7 @@ from assay.dut.simulated.fault_watch import FaultWatch
 from assay.dut.simulated.model import is_simulated, parse_simulated
 from assay.dut.simulated.opened import fitting, simulated_stimulus
 from assay.engine.pattern import fill_pattern, leading_range
-from assay.engine.records import DataPattern, DriveCondition, PurgeRecord, StepSpec, StopRule
+from assay.engine.records import SIMULATED_PURGE, DataPattern, DriveCondition, PurgeRecord, StepSpec, StopRule
 from assay.engine.stimulus import IO_TIME_LIMIT_NS, Stimulus
 from assay.errors import AssayError, DeviceFailureError, DriveChangedError, UsageError
 from assay.plan.record import PlanRecord
@@ -203,7 +203,7 @@ def _simulated(plan: PlanRecord, drive: DriveIdentity, seed: int) -> Iterator[Du
         def purge(_: PurgeWatch) -> PurgeRecord:
             unchanged()
             span_ns = stimulus.purge_simulated() or 0
-            return PurgeRecord(method="simulated purge", proof=target.purge_proof, deviation=None, span_ns=span_ns)
+            return PurgeRecord(method=SIMULATED_PURGE, proof=target.purge_proof, deviation=None, span_ns=span_ns)
 
         def trim(first: int, end: int) -> None:
             unchanged()

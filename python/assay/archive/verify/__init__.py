@@ -35,8 +35,8 @@ class Verification:
 
     run_id, tool_version : of the run; empty where ``run.json`` does not tell. edition : its name. checker : version of
     the tool that verified it. rules : IDs of the rules that were checked. unchecked : of those that were not, because
-    they rest on what is broken, or the report is of an older form. answers : one for each place where a rule is
-    broken, in the order of the rules.
+    they rest on what is broken, or ask for what an earlier version did not store. answers : one for each place where
+    a rule is broken, in the order of the rules.
     journal_hash : SHA-256 of the journal's last line. complete : the journal ends as that of a finished run; one that
     does not was interrupted or cut, which breaks no rule. withheld : what the run itself says against its results, by
     test; it stands whatever was verified.
@@ -76,7 +76,7 @@ def verify_run(folder: Path) -> Verification:
         if stopped and part not in _GATES:
             break
         for rule in (rule for rule in RULES if rule.part == part):
-            if rule.of_form and is_older(evidence):
+            if (rule.of_form and is_older(evidence)) or not _applies(rule, evidence):
                 continue
             result = _asked(rule, evidence, broken=stopped)
             if result is not None:
@@ -85,6 +85,14 @@ def verify_run(folder: Path) -> Verification:
             stopped |= bool(result) and part in _GATES
     left = tuple(rule.id for rule in RULES if rule.id not in checked)
     return _verification(evidence, tuple(checked), left, tuple(answers))
+
+
+def _applies(rule: Rule, evidence: Evidence) -> bool:
+    """Whether a run stores what a rule asks for; one that cannot be read is left to the rule, which says so."""
+    try:
+        return rule.applies is None or foreign(lambda: bool(rule.applies and rule.applies(evidence)), "")
+    except AssayError:
+        return True
 
 
 def _asked(rule: Rule, evidence: Evidence, *, broken: bool) -> list[Answer] | None:

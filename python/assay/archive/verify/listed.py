@@ -39,7 +39,8 @@ class VerifiedRun(Facts):
     run_id: str = Field(description="The ID of the run; empty where unknown.")
     rules: tuple[str, ...] = Field(description="IDs of the rules that were checked.")
     unchecked: tuple[str, ...] = Field(
-        description="IDs of those that were not: they rest on what is broken, or the report is of an older form."
+        description="IDs of those that were not: they rest on what is broken, or ask for what an "
+        "earlier version did not store."
     )
     broken: tuple[BrokenRule, ...] = Field(description="Every violation of a rule.")
     withheld: dict[str, str] = Field(description="Tests whose results the run itself withholds, each with the reason.")

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
     from assay.archive.verify.evidence import Evidence
 
-Part = Literal["folder", "tables", "steps", "verdicts", "report"]
-PARTS: tuple[Part, ...] = ("folder", "tables", "steps", "verdicts", "report")
+Part = Literal["folder", "tables", "steps", "drive", "verdicts", "report"]
+PARTS: tuple[Part, ...] = ("folder", "tables", "steps", "drive", "verdicts", "report")
 """In the order in which they are checked. What rests on a folder or tables that are not what was written says nothing,
 so that the others are left unchecked where a rule of the first two is broken."""
 
@@ -31,7 +31,8 @@ class Rule:
 
     id : stable, such as ``W-05``. sentence : what holds, one sentence. source : where that is stated: a document of
     this project, or the specification. check : every place of a run folder where it does not hold. of_form : it
-    compares what only one version of the form of the report has.
+    compares what only one version of the form of the report has. applies : whether the run stores what it asks for;
+    where an earlier version did not, the rule is left unchecked.
     """
 
     id: str
@@ -40,6 +41,7 @@ class Rule:
     source: str
     check: Callable[[Evidence], Iterable[Broken]]
     of_form: bool = False
+    applies: Callable[[Evidence], bool] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.archive.verify import counts, folder, replayed, report, steps, tables, verdicts
+from assay.archive.verify import counts, drive, folder, replayed, report, steps, tables, verdicts
 from assay.archive.verify.rule import Rule
 
 _FOLDER = "docs/formats/run-folder.md"
@@ -81,6 +81,16 @@ RULES: tuple[Rule, ...] = (
     Rule(id="W-16", part="steps", source=_AUDIT, check=steps.places,
          sentence="Every I/O is on the grid of its step; in a sequential step each I/O starts at the end of the "
                   "previous I/O."),
+    Rule(id="D-01", part="drive", source=f"{_FOLDER}, run.json", check=drive.names,
+         sentence="A simulated drive is named by sim:, a real drive never is."),
+    Rule(id="D-02", part="drive", source=f"{_JOURNAL}, purged", check=drive.purges,
+         sentence="The purge of a simulated drive is simulated. That of a real drive is a purge that this tool knows."),
+    Rule(id="D-03", part="drive", source=f"{_JOURNAL}, steps", check=drive.hosts,
+         sentence="Every sequence on a real drive has a record of the host; none on a simulated drive has."),
+    Rule(id="D-04", part="drive", source=_RECORD, check=drive.processor_times,
+         sentence="Every whole sequence on a real drive states CPU time; none on a simulated drive does."),
+    Rule(id="D-05", part="drive", source=f"{_JOURNAL}, looked", check=drive.looks, applies=drive.is_watched,
+         sentence="Every ended test of a real drive looked for other users; no test of a simulated drive did."),
     Rule(id="V-01", part="verdicts", source=f"{_JOURNAL}, test_started", check=verdicts.settings,
          sentence="The tests are those of the plan, with the settings that plan, edition and drive give."),
     Rule(id="V-02", part="verdicts", source=f"{_FOLDER}, run.json", check=verdicts.deviations,

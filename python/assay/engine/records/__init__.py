@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from assay.engine.records.drive import (
+        REAL_PURGES,
+        SIMULATED_PURGE,
         CacheState,
         Control,
         DriveCondition,
@@ -78,6 +80,8 @@ __all__ = [
     "BY_GATE",
     "DIRECTIONS",
     "IDLE",
+    "REAL_PURGES",
+    "SIMULATED_PURGE",
     "Access",
     "AccessLine",
     "AccessPattern",

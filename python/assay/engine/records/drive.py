@@ -20,6 +20,18 @@ PurgeMethod = Literal[
     "overwrite",
 ]
 """Ways to purge a real drive, as chosen; which command one stands for depends on the drive's kind."""
+SIMULATED_PURGE = "simulated purge"
+REAL_PURGES = (
+    "NVMe Format (",
+    "NVMe Sanitize (",
+    "SCSI FORMAT UNIT",
+    "SCSI SANITIZE (",
+    "ATA SECURITY ERASE UNIT (",
+    "ATA SANITIZE DEVICE (",
+    "discard",
+    "overwrite",
+)
+"""How purges are printed: of a simulated drive, and what those of a real drive begin with."""
 _FAULTS_SHOWN = 3
 
 
