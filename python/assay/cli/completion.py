@@ -9,6 +9,7 @@ from click.shell_completion import BashComplete, add_completion_class, get_compl
 
 from assay.errors import StoreError
 from assay.spec.files import user_folder
+from assay.spec.user_files import write_user_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,8 +89,8 @@ def completion(shell: str, install: bool) -> None:
         return
     path = _place(shell)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(script, "utf-8")
+        folder = next(folder for folder in map(user_folder, ("data", "config")) if path.is_relative_to(folder))
+        write_user_file(folder, str(path.relative_to(folder)), script.encode())
     except OSError as error:
         remedy = f"put the output of assay completion {shell} where your shell looks for it"
         raise StoreError(str(path), error.strerror or "cannot be written", remedy) from None

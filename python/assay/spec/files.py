@@ -76,15 +76,16 @@ def exists_inside(folder: Path, name: str) -> bool:
     return False
 
 
-def write_inside(folder: Path, name: str, content: bytes, *, durable: bool = True) -> None:
+def write_inside(folder: Path, name: str, content: bytes, *, durable: bool = True, mode: int = 0o644) -> None:
     """Put a file in place whole: a reader sees the old one or the new one, never a part.
 
     name : with folders below, which are made where they are missing. durable : return once it is on stable storage.
+    mode : rights of the file.
     Raises OSError also where a folder on the way is a symbolic link; one at the name itself is replaced, not followed.
     """
     with _parent(folder, name, make=True) as (parent, last):
         draft = f".{last}-{secrets.token_hex(8)}"
-        descriptor = os.open(draft, _NEW, 0o644, dir_fd=parent)
+        descriptor = os.open(draft, _NEW, mode, dir_fd=parent)
         try:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(content)

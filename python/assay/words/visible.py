@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import unicodedata
 
+_UNSEEN = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
+"""Categories of Unicode: control, format, unassigned, private, surrogate; separators of lines and of paragraphs."""
+
 
 def visible(text: str) -> str:
-    r"""Write control, direction and undecodable characters as escapes, line ends among them.
+    r"""Write control, format and undecodable characters and separators of lines and paragraphs as escapes.
 
     Worked: ``visible("A\x1b[2J")`` is ``"A\\x1b[2J"``.
     """
@@ -19,6 +22,6 @@ def unicode_name(name: str) -> str:
 
 
 def _visible(character: str) -> str:
-    if not unicodedata.category(character).startswith("C"):
+    if unicodedata.category(character) not in _UNSEEN:
         return character
     return character.encode("unicode_escape", "backslashreplace").decode("ascii")

@@ -13,8 +13,10 @@ import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from assay.archive.bundle.weak_keys import is_weak
 from assay.errors import StoreError, UsageError
 from assay.spec.files import open_named
+from assay.spec.user_files import read_user_file, write_user_file
 from assay.words.visible import visible
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ _CONTEXT = b"assay bundle 1\n"
 _KEY_BYTES = 32
 _FILE_BYTES_MAX = 1 << 20
 _FINGERPRINT_DIGITS = 16
+_REMEDY = "name a file that assay key make wrote"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,36 +68,40 @@ def make_key(folder: Path, name: str) -> PublicKey:
     _check_name(name)
     key = Ed25519PrivateKey.generate()
     public = PublicKey(key.public_key().public_bytes_raw(), name)
-    path = folder / PRIVATE_KEY
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _write_new(path, key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()), 0o600)
-        (folder / PUBLIC_KEY).write_text(public.line, "utf-8")
-    except FileExistsError:
-        raise UsageError(str(path), "is there already", "show it with assay key show; move it away first") from None
-    except OSError as error:
-        raise StoreError(str(path), error.strerror or "cannot be written", "make the folder writable") from None
+    path, encoded = folder / PRIVATE_KEY, key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    if os.path.lexists(path):
+        raise UsageError(str(path), "is there already", "show it with assay key show; move it away first")
+    _keep(folder, PRIVATE_KEY, encoded, mode=0o600)
+    _keep(folder, PUBLIC_KEY, public.line.encode())
     return public
 
 
 def own_public_key(folder: Path) -> PublicKey | None:
     """The user's own public key, None where there is none. Raises StoreError where it cannot be read."""
-    path = folder / PUBLIC_KEY
-    return read_public_key(path) if path.exists() else None
+    content = _kept(folder, PUBLIC_KEY)
+    return None if content is None else _only(_keys(content, folder / PUBLIC_KEY), folder / PUBLIC_KEY)
 
 
 def read_public_key(path: Path) -> PublicKey:
     """The key in a text file that somebody handed out. Raises StoreError where there is none in it."""
-    result = _read_keys(path)
-    if len(result) != 1:
-        raise StoreError(str(path), f"holds {len(result)} keys", f"name a file with a single line: {_KIND} BASE64 NAME")
-    return result[0]
+    try:
+        with open_named(path) as file:
+            content = file.read(_FILE_BYTES_MAX)
+    except OSError as error:
+        raise StoreError(str(path), error.strerror or "cannot be read", _REMEDY) from None
+    return _only(_keys(content, path), path)
+
+
+def _only(keys: list[PublicKey], path: Path) -> PublicKey:
+    if len(keys) != 1:
+        raise StoreError(str(path), f"holds {len(keys)} keys", f"name a file with a single line: {_KIND} BASE64 NAME")
+    return keys[0]
 
 
 def trusted_keys(folder: Path) -> tuple[PublicKey, ...]:
     """The keys that the user trusts, his own first. Raises StoreError where they cannot be read."""
-    path, own = folder / TRUSTED_KEYS, own_public_key(folder)
-    return (*([own] if own else []), *(_read_keys(path) if path.exists() else []))
+    own, content = own_public_key(folder), _kept(folder, TRUSTED_KEYS)
+    return (*([own] if own else []), *_keys(content or b"", folder / TRUSTED_KEYS))
 
 
 def trust_key(folder: Path, key: PublicKey) -> None:
@@ -111,12 +118,9 @@ def trust_key(folder: Path, key: PublicKey) -> None:
         raise UsageError(
             key.name, f"this name or this key is trusted already, in {path}", "give another name with --name"
         )
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with (folder / TRUSTED_KEYS).open("a", encoding="utf-8") as file:
-            file.write(key.line)
-    except OSError as error:
-        raise StoreError(str(folder / TRUSTED_KEYS), error.strerror or "cannot be written", "free the folder") from None
+    before = _kept(folder, TRUSTED_KEYS) or b""
+    gap = b"\n" if before and not before.endswith(b"\n") else b""
+    _keep(folder, TRUSTED_KEYS, before + gap + key.line.encode())
 
 
 def signer(folder: Path) -> Ed25519PrivateKey | None:
@@ -128,16 +132,13 @@ def signer(folder: Path) -> Ed25519PrivateKey | None:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # noqa: PLC0415
     from cryptography.hazmat.primitives.serialization import load_pem_private_key  # noqa: PLC0415
 
-    path = folder / PRIVATE_KEY
-    if not path.exists():
+    path, content = folder / PRIVATE_KEY, _kept(folder, PRIVATE_KEY)
+    if content is None:
         return None
+    if path.lstat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise StoreError(str(path), "is accessible to other users", "chmod 600 it, or create a new key")
     try:
-        with open_named(path) as file:
-            if os.fstat(file.fileno()).st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-                raise StoreError(str(path), "is accessible to other users", "chmod 600 it, or create a new key")
-            key = load_pem_private_key(file.read(_FILE_BYTES_MAX), None)
-    except OSError as error:
-        raise StoreError(str(path), error.strerror or "cannot be read", "make it readable for you") from None
+        key = load_pem_private_key(content, None)
     except (ValueError, TypeError, UnsupportedAlgorithm):
         raise StoreError(str(path), "is not an Ed25519 private key", "move it away and run assay key make") from None
     if not isinstance(key, Ed25519PrivateKey):
@@ -151,10 +152,12 @@ def sign(key: Ed25519PrivateKey, content: bytes) -> bytes:
 
 
 def is_signed_by(raw: bytes, signature: bytes, content: bytes) -> bool:
-    """Whether a signature is that of a manifest by the key of these 32 bytes."""
+    """Whether a signature is that of a manifest by the key of these 32 bytes; by a weak key none is."""
     from cryptography.exceptions import InvalidSignature  # noqa: PLC0415 - slow to import
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey  # noqa: PLC0415
 
+    if is_weak(raw):
+        return False
     try:
         Ed25519PublicKey.from_public_bytes(raw).verify(signature, _CONTEXT + content)
     except (InvalidSignature, ValueError):
@@ -162,14 +165,29 @@ def is_signed_by(raw: bytes, signature: bytes, content: bytes) -> bool:
     return True
 
 
-def _read_keys(path: Path) -> list[PublicKey]:
+def _kept(folder: Path, name: str) -> bytes | None:
+    """A file of the user's own, None where there is none. Raises StoreError where it cannot be read, or is a link."""
     try:
-        with open_named(path) as file:
-            content = file.read(_FILE_BYTES_MAX).decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "is no text"
-        raise StoreError(str(path), reason or "cannot be read", "name a file that assay key make wrote") from None
-    lines = [line.strip() for line in content.splitlines()]
+        return read_user_file(folder.parent, f"{folder.name}/{name}")
+    except OSError as error:
+        remedy = "make it a regular file that you can read"
+        raise StoreError(str(folder / name), error.strerror or "cannot be read", remedy) from None
+
+
+def _keep(folder: Path, name: str, content: bytes, *, mode: int = 0o644) -> None:
+    """Write a file of the user's own. Raises StoreError where it cannot be written, or a folder of it is a link."""
+    try:
+        write_user_file(folder.parent, f"{folder.name}/{name}", content, mode=mode)
+    except OSError as error:
+        remedy = "make the folder writable, and no link"
+        raise StoreError(str(folder / name), error.strerror or "cannot be written", remedy) from None
+
+
+def _keys(content: bytes, path: Path) -> list[PublicKey]:
+    try:
+        lines = [line.strip() for line in content.decode("utf-8").splitlines()]
+    except UnicodeDecodeError:
+        raise StoreError(str(path), "is no text", _REMEDY) from None
     return [_key(line, path) for line in lines if line and not line.startswith("#")]
 
 
@@ -182,6 +200,8 @@ def _key(line: str, path: Path) -> PublicKey:
         raw = b""
     if kind != _KIND or len(raw) != _KEY_BYTES or not _is_name(name):
         raise StoreError(str(path), "holds a line that is no public key", f"each is: {_KIND} BASE64 NAME")
+    if is_weak(raw):
+        raise StoreError(str(path), "holds a key whose signatures anybody can make", "ask its owner for another key")
     return PublicKey(raw, name)
 
 
@@ -192,12 +212,3 @@ def _is_name(name: str) -> bool:
 def _check_name(name: str) -> None:
     if not _is_name(name):
         raise UsageError("--name", f"must be a text of 1 to {NAME_LETTERS_MAX} printable letters", "give another")
-
-
-def _write_new(path: Path, content: bytes, mode: int) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
-    with os.fdopen(descriptor, "wb") as file:
-        os.fchmod(file.fileno(), mode)
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())

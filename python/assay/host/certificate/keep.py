@@ -12,9 +12,13 @@ from pydantic import TypeAdapter, ValidationError
 from assay.errors import StoreError
 from assay.host.certificate.record import Certificate
 from assay.spec.files import user_folder
+from assay.spec.user_files import read_user_file, write_user_file
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+_FOLDER = "assay/certificates"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +31,7 @@ class Kept:
 
 def certificate_folder() -> Path:
     """Where certificates are kept: ``assay/certificates`` in XDG_DATA_HOME, or in ``~/.local/share``."""
-    return user_folder("data") / "assay" / "certificates"
+    return user_folder("data") / _FOLDER
 
 
 def keep_certificate(certificate: Certificate) -> Path:
@@ -35,10 +39,8 @@ def keep_certificate(certificate: Certificate) -> Path:
     stamp = datetime.fromtimestamp(certificate.made_wall_ns // 10**9, UTC).strftime("%Y%m%dT%H%M%SZ")
     path = certificate_folder() / f"{stamp}.json"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_suffix(".part")
-        draft.write_text(json.dumps(asdict(certificate), indent=2), "utf-8")
-        draft.replace(path)
+        content = json.dumps(asdict(certificate), indent=2).encode()
+        write_user_file(user_folder("data"), f"{_FOLDER}/{path.name}", content)
     except OSError as error:
         raise StoreError(str(path), error.strerror or str(error), "set XDG_DATA_HOME to a writable folder") from None
     return path
@@ -51,7 +53,8 @@ def kept_certificates() -> Kept:
     unreadable: list[str] = []
     for path in sorted(certificate_folder().glob("*.json")):
         try:
-            certificates.append(adapter.validate_json(path.read_bytes()))
+            content = read_user_file(user_folder("data"), f"{_FOLDER}/{path.name}")
+            certificates.append(adapter.validate_json(content or b""))
         except (OSError, ValidationError):
             unreadable.append(path.name)
     certificates.sort(key=lambda certificate: certificate.made_wall_ns, reverse=True)
