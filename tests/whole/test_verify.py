@@ -238,6 +238,20 @@ def test_what_the_run_withholds_stays_withheld(good: Callable[[str], Path], tmp_
     assert "That stands, whatever was verified" in text
 
 
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_a_run_that_was_killed_before_anything_was_measured_is_not_called_verified(
+    count: int, good: Callable[[str], Path], tmp_path: Path
+) -> None:
+    folder = Folder.read(good("lat"))
+    del folder.lines[count:]
+    folder.tables.clear()
+    folder.write(tmp_path / "run")
+    code, text, _ = invoke(str(tmp_path / "run"))
+    assert (code, text.splitlines()[0]) == (5, f"{tmp_path}/run: NOTHING MEASURED: there is no result to verify")
+    assert "verified," not in text
+    assert json.loads(invoke("--json", str(tmp_path / "run"))[1])[0]["sequence_count"] == 0
+
+
 def test_a_table_of_the_run_in_flight_when_it_was_killed_breaks_no_rule(
     good: Callable[[str], Path], tmp_path: Path
 ) -> None:

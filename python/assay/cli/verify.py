@@ -99,6 +99,8 @@ def _verdict(one: VerifiedRun) -> str:
     rules = sorted({row.rule for row in one.broken})
     if rules:
         return f"NOT VERIFIED: broken {', '.join(rules)}"
+    if not one.sequence_count:
+        return "NOTHING MEASURED: there is no result to verify"
     return f"verified, {len(one.rules)} rules hold" + (", results withheld by the run itself" if one.withheld else "")
 
 

@@ -38,8 +38,8 @@ class Verification:
     they rest on what is broken, or ask for what an earlier version did not store. answers : one for each place where
     a rule is broken, in the order of the rules.
     journal_hash : SHA-256 of the journal's last line. complete : the journal ends as that of a finished run; one that
-    does not was interrupted or cut, which breaks no rule. withheld : what the run itself says against its results, by
-    test; it stands whatever was verified.
+    does not was interrupted or cut, which breaks no rule. sequence_count : stored sequences of steps; None where not
+    known. withheld : what the run itself says against its results, by test; it stands whatever was verified.
     """
 
     checker: str
@@ -51,6 +51,7 @@ class Verification:
     answers: tuple[Answer, ...] = ()
     journal_hash: str = ""
     complete: bool = False
+    sequence_count: int | None = None
     withheld: tuple[tuple[str, str], ...] = ()
     exit_codes: tuple[int, ...] = ()
 
@@ -130,7 +131,8 @@ def _of_run(evidence: Evidence) -> dict[str, Any]:
     run, journal = evidence.run, evidence.journal
     withheld = ((test.settings.test, text(reason)) for test in run.tests if (reason := withheld_reason(test)))
     codes = stored_exit_codes(run)
-    end = {"journal_hash": journal.digest, "complete": journal.complete}
+    count = sum(line.kind == "steps" for line in journal.lines)
+    end = {"journal_hash": journal.digest, "complete": journal.complete, "sequence_count": count}
     return {**end, "withheld": tuple(withheld), "exit_codes": codes}
 
 

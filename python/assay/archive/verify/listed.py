@@ -47,6 +47,9 @@ class VerifiedRun(Facts):
     complete: bool = Field(
         description="Whether the journal ends as that of a finished run; else it goes on or was cut."
     )
+    sequence_count: int | None = Field(
+        default=None, description="Stored sequences of steps; 0: nothing was measured. Null where it cannot be read."
+    )
     journal_hash: str = Field(description="SHA-256 of the last line of the journal; empty where its chain is broken.")
 
 
@@ -75,6 +78,7 @@ def verified_run(verification: Verification, name: str, level: str | None = None
         ),
         withheld=dict(verification.withheld),
         complete=verification.complete,
+        sequence_count=verification.sequence_count,
         journal_hash=verification.journal_hash,
     )
 
