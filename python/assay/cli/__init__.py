@@ -11,6 +11,7 @@ from typing import NoReturn
 
 import click
 
+from assay.cli.addresses import check_addresses
 from assay.cli.failure import fail, fail_internal, fail_system, fail_usage
 from assay.errors import AssayError, InterruptedRunError, UsageError
 from assay.spec.nearest import did_you_mean
@@ -101,6 +102,8 @@ class _Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args[0] not in _COMMANDS and not args[0].startswith("-"):
             raise UsageError(args[0], "is no command of assay", did_you_mean(args[0], _COMMANDS, "see assay --help"))
+        if not {"-h", "--help"} & set(args):
+            check_addresses(args[0])
         return super().resolve_command(ctx, args)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from assay.cli.addresses import is_of_memory
 from assay.errors import AssayError, InternalError, SystemRefusedError, UsageError
 from assay.spec.nearest import did_you_mean
 from assay.words.visible import visible
@@ -58,6 +59,8 @@ def fail_system(error: OSError | MemoryError) -> NoReturn:
 
 def fail_internal(error: BaseException) -> NoReturn:
     """End after a defect of this program: the traceback goes into a file that is named, and is shown on request."""
+    if is_of_memory(error):
+        fail_system(MemoryError())
     kept = _kept_traceback(error)
     remedy = f"report it with the file {kept}" if kept else f"report it with what {_SHOW_TRACEBACK}=1 shows"
     fail(InternalError("internal error", f"{type(error).__name__} in this program, not in its input", remedy))
