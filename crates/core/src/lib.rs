@@ -17,6 +17,7 @@ pub mod open_error;
 pub mod pattern;
 pub mod record;
 pub mod recorded;
+pub mod sampled;
 pub mod step;
 pub mod stimulus;
 

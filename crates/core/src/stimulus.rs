@@ -139,8 +139,11 @@ impl<D: Device + 'static> Stimulus<D> {
     ///
     /// # Errors
     /// [`SequenceError::DeviceLost`] when a worker's thread has ended.
-    pub fn with_devices<R: Send + 'static>(&self, work: fn(&D) -> R) -> Result<Vec<R>, SequenceError> {
-        self.workers.iter().map(|worker| ask(worker, move |device: &mut D| work(device))).collect()
+    pub fn with_devices<R: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut D) -> R + Clone + Send + 'static,
+    ) -> Result<Vec<R>, SequenceError> {
+        self.workers.iter().map(|worker| ask(worker, work.clone())).collect()
     }
 
     /// Run the steps without a gap between them and return one record per step that was begun.

@@ -43,6 +43,20 @@ impl Buffers {
         self.write_count
     }
 
+    /// The number of the write that is submitted next, whether its data are made or not.
+    pub(crate) fn next_number(&self) -> u64 {
+        self.write_count - u64::from(self.ready)
+    }
+
+    pub(crate) fn slot_count(&self) -> u32 {
+        self.slot_count
+    }
+
+    /// What the last read of a slot returned.
+    pub(crate) fn received(&self, slot: u32, length: Bytes) -> &[u8] {
+        self.memory.slice(self.place(0, slot), length.0 as usize)
+    }
+
     pub(crate) fn serves(&self, data: &[DataPattern], slot_count: u32, transfer: Bytes) -> bool {
         self.data == data && self.slot_count >= slot_count && self.transfer >= transfer.0 as usize
     }
@@ -164,9 +178,12 @@ mod tests {
         let mut buffers = buffers(0, 2);
         let io = write(1, 4096);
         buffers.make_ready(&io);
+        assert_eq!(buffers.next_number(), 0);
         let made = buffers.content(&io);
         buffers.complete(&io);
         assert_eq!((buffers.content(&io), buffers.write_count()), (made.clone(), 1));
+        buffers.complete(&io);
+        assert_eq!((buffers.next_number(), buffers.write_count()), (1, 1));
         buffers.complete(&io);
         assert_eq!(buffers.write_count(), 2);
         assert_ne!(buffers.content(&io), made);

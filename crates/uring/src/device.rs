@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 use std::path::PathBuf;
 
 use assay_core::contract::{Bytes, Completion, DataPattern, Device, DeviceInfo, Direction, Errno, Io, Nanos, Probe};
+use assay_core::sampled::{Memory, Sampling};
 
 use crate::affinity::pin_this_thread;
 use crate::buffers::{Buffers, Origin};
@@ -14,11 +15,15 @@ use crate::discard::TrimWay;
 use crate::passthrough::PassthroughQueue;
 use crate::path::Path;
 use crate::queue::RingQueue;
+use crate::read_back::{Remembered, Written};
 use crate::synchronous::SynchronousQueue;
 use crate::waited::WaitMeter;
 
 /// A drive that answers no read for so long is lost.
 const PROBE_LIMIT: Nanos = Nanos(30 * Nanos::SECOND.0);
+
+/// Reads at a time of blocks that are held against what was written, where the queue has as many slots.
+const READ_BACK_DEPTH: u32 = 32;
 
 /// What a worker needs to know of the drive; every worker gets its own duplicate of the gate's descriptor.
 pub struct Target {
@@ -31,6 +36,8 @@ pub struct Target {
     /// Makes the data of this worker and run unlike any other's: what a write holds follows from it and from how many writes
     /// the worker did before.
     pub data_origin: u64,
+    /// Which blocks are remembered; the same for all workers.
+    pub sampling: Sampling,
     /// Largest transfer of the run: buffers are made for it at once, not again when a larger sequence comes.
     pub transfer: Bytes,
     /// The way that the I/Os take.
@@ -80,6 +87,9 @@ pub struct UringDevice {
     waits: WaitMeter,
     /// Writes over the queues before this one.
     write_count: u64,
+    /// Its last writes of the sampled blocks, and what data they held.
+    memory: Memory,
+    written: Written,
 }
 
 #[allow(clippy::large_enum_variant, reason = "one per worker, and a step of indirection would be paid per I/O")]
@@ -105,7 +115,94 @@ impl UringDevice {
             probe_polling(&target)?;
         }
         let counters = target.counters.as_deref().map(CounterFile::open).transpose()?;
-        Ok(Self { queue: None, target, counters, waits: WaitMeter::of_this_thread(), write_count: 0 })
+        let (memory, written) = (Memory::new(target.sampling), Written::default());
+        let waits = WaitMeter::of_this_thread();
+        Ok(Self { queue: None, target, counters, waits, write_count: 0, memory, written })
+    }
+
+    /// What this worker wrote last to the sampled blocks.
+    #[must_use]
+    pub fn remembered(&self) -> Remembered {
+        Remembered {
+            origin: self.target.data_origin,
+            data: self.written.data.clone(),
+            blocks: self.memory.blocks().clone(),
+        }
+    }
+
+    /// Something else than an I/O of the stimulus changed what lies between two offsets.
+    pub fn forget(&mut self, from: Bytes, to: Bytes) {
+        self.memory.forget(from, to);
+    }
+
+    /// Read blocks of one logical block each, several at a time, and hand over what each read returned.
+    ///
+    /// Returns once all are in, or, with those that were begun, after the deadline; how many were handed over. No I/O may be
+    /// outstanding.
+    ///
+    /// # Errors
+    /// The queue failed, or a read does not come back.
+    pub(crate) fn read_blocks(
+        &mut self,
+        places: &[Bytes],
+        deadline: Nanos,
+        mut take: impl FnMut(usize, Result<&[u8], Errno>),
+    ) -> Result<usize, Errno> {
+        let block = self.target.info.logical_block;
+        if self.queue.is_none() {
+            self.prepare(&[], 1, block)?;
+        }
+        let slots = self.queue.as_ref().map_or(1, |queue| queue.buffers().slot_count()).min(READ_BACK_DEPTH);
+        let (mut next, mut done, mut held) = (0, 0, vec![None; slots as usize]);
+        let mut completions = Vec::new();
+        loop {
+            while next < places.len() && clock::monotonic() < deadline {
+                let Some(slot) = held.iter().position(Option::is_none) else { break };
+                held[slot] = Some(next);
+                self.submit(Io {
+                    slot: slot as u32,
+                    direction: Direction::Read,
+                    offset: places[next],
+                    length: block,
+                    data_index: 0,
+                });
+                next += 1;
+                if self.blocks() {
+                    break;
+                }
+            }
+            if done == next {
+                return Ok(done);
+            }
+            self.reap(&mut completions, Nanos(clock::monotonic().0 + PROBE_LIMIT.0))?;
+            if completions.is_empty() {
+                return Err(Errno::TIMED_OUT);
+            }
+            let buffers = self.queue.as_ref().expect("it was prepared").buffers();
+            for completion in completions.drain(..) {
+                let index = held[completion.slot as usize].take().expect("its slot was in use");
+                let whole = completion
+                    .result
+                    .and_then(|moved| if moved == block { Ok(()) } else { Err(Errno::SHORT_TRANSFER) });
+                take(index, whole.map(|()| buffers.received(completion.slot, block)));
+                done += 1;
+            }
+        }
+    }
+
+    /// Remember an I/O that changes a sampled block and is submitted next.
+    #[cold]
+    #[inline(never)]
+    fn remember(&mut self, io: &Io) {
+        let buffers = self.queue.as_ref().expect("prepare comes before submit").buffers();
+        let made = self.written.index(io).map(|data| (data, buffers.next_number()));
+        self.memory.submitted(io, made, clock::monotonic());
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn note(&mut self, completions: &[Completion]) {
+        completions.iter().for_each(|completion| self.memory.completed(completion));
     }
 
     /// How the I/Os of the last sequence were carried out; `None` before the first.
@@ -129,6 +226,7 @@ impl Device for UringDevice {
     }
 
     fn prepare(&mut self, data: &[DataPattern], slot_count: u32, transfer: Bytes) -> Result<(), Errno> {
+        self.written.name(data);
         // A trim names its range in its slot's memory.
         let transfer = transfer.max(self.target.transfer).max(self.target.info.logical_block);
         if slot_count == 0
@@ -161,6 +259,9 @@ impl Device for UringDevice {
 
     #[inline]
     fn submit(&mut self, io: Io) {
+        if self.memory.concerns(&io) {
+            self.remember(&io);
+        }
         match self.queue.as_mut().expect("prepare comes before submit") {
             Queue::Ring(ring) => ring.submit(&io),
             Queue::Passthrough(queue) => queue.submit(&io),
@@ -170,11 +271,15 @@ impl Device for UringDevice {
 
     #[inline]
     fn reap(&mut self, completions: &mut Vec<Completion>, deadline: Nanos) -> Result<(), Errno> {
+        let before = completions.len();
         match &mut self.queue {
             Some(Queue::Ring(ring)) => ring.reap(completions, deadline).map_err(|error| errno(&error))?,
             Some(Queue::Passthrough(queue)) => queue.reap(completions, deadline).map_err(|error| errno(&error))?,
             Some(Queue::Synchronous(queue)) => queue.reap(completions, deadline),
             None => clock::sleep_until(deadline),
+        }
+        if self.memory.waits() {
+            self.note(&completions[before..]);
         }
         Ok(())
     }

@@ -13,6 +13,7 @@ pub mod locked;
 pub mod null;
 pub mod path;
 pub mod processors;
+pub mod read_back;
 pub mod trial;
 pub mod written;
 

@@ -58,6 +58,12 @@ impl Memory {
         unsafe { std::slice::from_raw_parts_mut(self.base.as_ptr().add(offset), length) }
     }
 
+    pub(crate) fn slice(&self, offset: usize, length: usize) -> &[u8] {
+        assert!(offset + length <= self.bytes, "the slice lies inside the mapping");
+        // SAFETY: inside the mapping by the assertion, and shared with nobody who writes to it for as long.
+        unsafe { std::slice::from_raw_parts(self.base.as_ptr().add(offset), length) }
+    }
+
     #[inline]
     pub(crate) fn pointer(&self, offset: usize) -> *mut u8 {
         assert!(offset < self.bytes, "the pointer lies inside the mapping");

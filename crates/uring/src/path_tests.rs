@@ -8,6 +8,7 @@ use assay_core::active_range::ActiveRange;
 use assay_core::contract::{Bytes, DeviceInfo, Errno, Nanos};
 use assay_core::pattern::AccessPattern;
 use assay_core::record::StepRecord;
+use assay_core::sampled::Sampling;
 use assay_core::step::{Demand, SequenceError, StepSpec, StopRule};
 use assay_core::stimulus::{Decision, Limits, Stimulus};
 
@@ -18,6 +19,7 @@ use crate::ring::Ring;
 
 const CAPACITY: u64 = 4 << 20;
 const COUNT: u64 = 600;
+const INFO: DeviceInfo = DeviceInfo { capacity: Bytes(CAPACITY), logical_block: Bytes(512) };
 
 /// A file without a name, and what half reads and half writes on it did.
 fn run(path: Path, queue_depth: u32) -> StepRecord {
@@ -33,9 +35,10 @@ fn run(path: Path, queue_depth: u32) -> StepRecord {
 fn target(path: Path, ring_beyond: bool) -> Target {
     Target {
         descriptor: file(),
-        info: DeviceInfo { capacity: Bytes(CAPACITY), logical_block: Bytes(512) },
+        info: INFO,
         counters: None,
         data_origin: 1,
+        sampling: Sampling::new(INFO, INFO.capacity, 1),
         transfer: Bytes(4096),
         path,
         ring_beyond,

@@ -31,6 +31,7 @@ use assay_core::capture::tap;
 use assay_core::contract::{Bytes, Device, DeviceInfo, Nanos};
 use assay_core::pattern::AccessPattern;
 use assay_core::record::{Ended, StepRecord};
+use assay_core::sampled::Sampling;
 use assay_core::step::{Demand, StepSpec, StopRule};
 use assay_core::stimulus::{Attached, Decision, Limits, Stimulus};
 use assay_uring::device::{Target, UringDevice};
@@ -85,6 +86,7 @@ fn engine(request: &Request) -> io::Result<Outcome> {
         info,
         counters: None,
         data_origin: 1,
+        sampling: Sampling::new(info, info.capacity, 1),
         transfer,
         path: request.path,
         ring_beyond: true,

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io;
 
 use assay_core::contract::{Bytes, Completion, DataPattern, Device, DeviceInfo, Errno, Io, Nanos, Probe};
+use assay_core::sampled::Sampling;
 use assay_uring::device::{Target, UringDevice};
 use assay_uring::path::Path;
 use io_uring::{IoUring, opcode};
@@ -28,6 +29,7 @@ impl<const TIMED: bool> NopDevice<TIMED> {
             info,
             counters: None,
             data_origin: 0,
+            sampling: Sampling::new(info, info.capacity, 1),
             transfer,
             path: Path::Interrupt,
             ring_beyond: true,
