@@ -45,6 +45,8 @@ class Service:
     service_ns : time of one, above 0. servers : that many at a time. slow_ns : time of a ``slow_share`` of them, drawn
     independently from ``seed``. stall_every_ns, stall_ns : nothing is served or answered while the monotonic clock
     modulo the one is below the other; 0 for never.
+    keep : 1 keeps what is written, in memory; 0 reads zeros. lie, lie_share : what becomes of a share of the writes, drawn
+    from ``seed``: ``drop``, ``wrap`` (modulo ``wrap_bytes``), ``misdirect``, ``age`` or ``flip``.
     Worked: 2,000,000 ns and one server are 500 I/Os per second, however many are outstanding.
     """
 
@@ -55,6 +57,10 @@ class Service:
     seed: int = 1
     stall_every_ns: int = 0
     stall_ns: int = 0
+    keep: int = 0
+    lie: str = "none"
+    lie_share: float = 0.0
+    wrap_bytes: int = 0
 
     @property
     def options(self) -> list[str]:
@@ -90,7 +96,7 @@ def missing() -> str | None:
 def timed_file(service: Service, size_bytes: int = 1 << 40) -> Iterator[TimedFile]:
     """Serve a file; it is unmounted afterwards, and its log is gone.
 
-    size_bytes : a multiple of 4096. It takes no space: written data is not kept.
+    size_bytes : a multiple of 4096. It takes no space, but for data that the service keeps.
     Raises RuntimeError where it cannot be served, with what the program says.
     """
     with tempfile.TemporaryDirectory(prefix="assay-timed-", dir="/dev/shm") as scratch:

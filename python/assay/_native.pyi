@@ -6,7 +6,35 @@ from _typeshed import SupportsGetItem
 from os import PathLike
 from typing import Any, SupportsFloat, SupportsIndex, final
 
-__all__ = ["NativeStallGauge", "NativeStalls", "NativeStimulus", "check_faults", "clock_reads", "drive_model_fault", "drive_parameters", "fill_rate", "hands_to_workers", "open_descriptors", "place_segments", "simulated_memory_bytes", "toml_positions", "written_data"]
+__all__ = ["NativeReadBack", "NativeStallGauge", "NativeStalls", "NativeStimulus", "check_faults", "clock_reads", "drive_model_fault", "drive_parameters", "fill_rate", "hands_to_workers", "open_descriptors", "place_segments", "simulated_memory_bytes", "toml_positions", "written_data"]
+
+@final
+class NativeReadBack:
+    """
+    What a read-back found; the fields are those of `assay.engine.records.ReadBack` that it knows.
+    """
+    @property
+    def checked_count(self, /) -> int: ...
+    @property
+    def failed(self, /) -> tuple[int, int] | None:
+        """
+        Place in bytes of a block that could not be read, and the errno.
+        """
+    @property
+    def given_count(self, /) -> int: ...
+    @property
+    def known_count(self, /) -> int: ...
+    @property
+    def span_ns(self, /) -> int: ...
+    @property
+    def unknown_count(self, /) -> int: ...
+    @property
+    def wrong(self, /) -> list[tuple[int, str]]:
+        """
+        Place in bytes, and what it holds: `zeros`, `stale`, `elsewhere` or `other`.
+        """
+    @property
+    def wrong_count(self, /) -> int: ...
 
 @final
 class NativeStallGauge:
@@ -70,6 +98,10 @@ class NativeStimulus:
         """
         The same with faults: a JSON list of `assay_ftl::faults::Fault`, whose draws follow from the drive model's seed.
         """
+    def forget_written(self, /, from_bytes: SupportsIndex, to_bytes: SupportsIndex) -> None:
+        """
+        Something else than this stimulus changed what lies between two places, in bytes.
+        """
     @staticmethod
     def from_state(model: str, seed: SupportsIndex, epoch_wall_ns: SupportsIndex, path: str | PathLike[str]) -> NativeStimulus:
         """
@@ -94,13 +126,20 @@ class NativeStimulus:
         """
         Purge a simulated drive; the virtual time it took, in ns. None on a real drive.
         """
+    def read_back(self, /, count: SupportsIndex | None, turn: SupportsIndex, limit_ns: SupportsIndex) -> NativeReadBack | None:
+        """
+        Read blocks back that were written last, `count` of them or all, for `limit_ns` at most; `turn` chooses others each time.
+
+        Their content is made again and compared whole. None on a drive without data: simulated, or none at all.
+        """
     @staticmethod
-    def real(descriptor: SupportsIndex, capacity_bytes: SupportsIndex, logical_block_bytes: SupportsIndex, thread_count: SupportsIndex, seed: SupportsIndex, data_origin: SupportsIndex, transfer_bytes_max: SupportsIndex, counters_path: str | PathLike[str] | None, path: str, ring_beyond: bool, cpus: SupportsGetItem[int, SupportsIndex]) -> NativeStimulus:
+    def real(descriptor: SupportsIndex, capacity_bytes: SupportsIndex, logical_block_bytes: SupportsIndex, thread_count: SupportsIndex, seed: SupportsIndex, data_origin: SupportsIndex, written_range_bytes: SupportsIndex, transfer_bytes_max: SupportsIndex, counters_path: str | PathLike[str] | None, path: str, ring_beyond: bool, cpus: SupportsGetItem[int, SupportsIndex]) -> NativeStimulus:
         """
         Drive a real device through a descriptor that the gate opened; it is duplicated, not taken.
 
         The threads are spread over `cpus`, again and again where there are more of them; an empty list leaves them free.
-        `ring_beyond`: what system calls cannot carry goes over a ring.
+        `ring_beyond`: what system calls cannot carry goes over a ring. About 1,000 blocks of each `written_range_bytes` are
+        remembered for `read_back`.
         """
     @staticmethod
     def ring_locked_bytes(path: str, slot_count: SupportsIndex) -> int:

@@ -11,6 +11,7 @@ mod models;
 mod openers;
 mod paths;
 mod positions;
+mod read_back;
 mod records;
 mod replay;
 mod specs;
@@ -34,6 +35,8 @@ mod _native {
     use crate::paths::hands_to_workers;
     #[pymodule_export]
     use crate::positions::toml_positions;
+    #[pymodule_export]
+    use crate::read_back::NativeReadBack;
     #[pymodule_export]
     use crate::specs::place_segments;
     #[pymodule_export]

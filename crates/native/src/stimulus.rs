@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use assay_core::contract::{Bytes, DeviceInfo, Nanos};
+use assay_core::sampled::Sampling;
 use assay_core::step::SequenceError;
 use assay_core::stimulus::{Attached, Decision, Limits, Progress, Stimulus};
 use assay_ftl::disk::SimulatedDisk;
@@ -23,6 +24,7 @@ use crate::errors::{assay_error, drive_model_error, io_error, not_opened, sequen
 use crate::faults::{Happened, faults_of, happened, no_faults, present};
 use crate::models::read_model;
 use crate::paths::{open_error, path_error, path_of};
+use crate::read_back::{NativeReadBack, read_back};
 use crate::records::records_text;
 use crate::replay::Replayer;
 use crate::specs::{DataFiles, read_sequence};
@@ -117,7 +119,8 @@ impl NativeStimulus {
     /// Drive a real device through a descriptor that the gate opened; it is duplicated, not taken.
     ///
     /// The threads are spread over `cpus`, again and again where there are more of them; an empty list leaves them free.
-    /// `ring_beyond`: what system calls cannot carry goes over a ring.
+    /// `ring_beyond`: what system calls cannot carry goes over a ring. About 1,000 blocks of each `written_range_bytes` are
+    /// remembered for `read_back`.
     #[staticmethod]
     #[allow(clippy::needless_pass_by_value, reason = "arguments from Python arrive owned")]
     #[allow(clippy::too_many_arguments, reason = "named one by one on the Python side")]
@@ -128,6 +131,7 @@ impl NativeStimulus {
         thread_count: u32,
         seed: u64,
         data_origin: u64,
+        written_range_bytes: u64,
         transfer_bytes_max: u64,
         counters_path: Option<PathBuf>,
         path: &str,
@@ -140,6 +144,7 @@ impl NativeStimulus {
         }
         let info = DeviceInfo { capacity: Bytes(capacity_bytes), logical_block: Bytes(logical_block_bytes) };
         let locked_max = worker_share(thread_count as usize);
+        let sampling = Sampling::new(info, Bytes(written_range_bytes), data_origin);
         let mut openers = Vec::new();
         for (worker, cpu) in (0..u64::from(thread_count)).zip(worker_cpus(&cpus)) {
             let target = Target {
@@ -147,6 +152,7 @@ impl NativeStimulus {
                 info,
                 counters: counters_path.clone(),
                 data_origin: data_origin ^ (worker << 48),
+                sampling,
                 transfer: Bytes(transfer_bytes_max),
                 path,
                 ring_beyond,
@@ -287,6 +293,28 @@ impl NativeStimulus {
         }
     }
 
+    /// Read blocks back that were written last, `count` of them or all, for `limit_ns` at most; `turn` chooses others each time.
+    ///
+    /// Their content is made again and compared whole. None on a drive without data: simulated, or none at all.
+    fn read_back(
+        &mut self,
+        py: Python<'_>,
+        count: Option<u64>,
+        turn: u64,
+        limit_ns: u64,
+    ) -> PyResult<Option<NativeReadBack>> {
+        let Engine::Real(stimulus) = self.engine()? else { return Ok(None) };
+        py.detach(|| read_back(stimulus, count, turn, Nanos(limit_ns))).map(Some)
+    }
+
+    /// Something else than this stimulus changed what lies between two places, in bytes.
+    fn forget_written(&mut self, from_bytes: u64, to_bytes: u64) -> PyResult<()> {
+        let Engine::Real(stimulus) = self.engine()? else { return Ok(()) };
+        let (from, to) = (Bytes(from_bytes), Bytes(to_bytes));
+        stimulus.with_devices(move |device| device.forget(from, to)).map_err(|error| sequence_error(&error))?;
+        Ok(())
+    }
+
     /// Keep the state of simulated flash in a file.
     #[allow(clippy::needless_pass_by_value, reason = "arguments from Python arrive owned")]
     fn keep_state(&mut self, path: PathBuf) -> PyResult<()> {
@@ -312,7 +340,8 @@ impl NativeStimulus {
             | Engine::FaultyDisk(_)
             | Engine::Null(_) => Ok(None),
             Engine::Real(stimulus) => {
-                let workers = stimulus.with_devices(UringDevice::disclosure).map_err(|error| sequence_error(&error))?;
+                let workers =
+                    stimulus.with_devices(|device| device.disclosure()).map_err(|error| sequence_error(&error))?;
                 let workers: Vec<_> = workers.into_iter().flatten().collect();
                 let refused = workers.iter().find_map(|how| how.registration_refused).map_or(0, |errno| errno.0);
                 let deferred = workers.iter().all(|how| how.deferred_completions);

@@ -1,13 +1,14 @@
 //! A file whose service times are known: what tests and benchmarks of the tool hold its figures against.
 //!
 //! `assay-timed-file FOLDER --size-bytes N --service-ns N --log FILE [--servers N] [--slow-ns N --slow-share F --seed N]
-//! [--stall-every-ns N --stall-ns N]`
+//! [--stall-every-ns N --stall-ns N] [--keep 1 [--lie LIE --lie-share F --wrap-bytes N]]`
 //!
 //! Mounts over FOLDER a file system (FUSE) of one file, `drive`, and prints `ready` when it can be opened. A read or write
 //! is served by the first of `--servers` servers to be free, in order of arrival, and takes `--service-ns` there, or
 //! `--slow-ns` with the probability `--slow-share`, drawn from `--seed`. While the monotonic clock modulo
 //! `--stall-every-ns` is below `--stall-ns`, nothing is served and nothing is answered. Data is not kept: reads give
-//! zeros. Each request is in the log before it is answered (see [`log`]). Ends when it is unmounted, or by SIGTERM or
+//! zeros. With `--keep 1` it is, and takes memory; a share of the writes is then lied about as `--lie` says: `drop`, `wrap`,
+//! `misdirect`, `age` or `flip` (see [`store::Lie`]), drawn from `--seed`. Each request is in the log before it is answered (see [`log`]). Ends when it is unmounted, or by SIGTERM or
 //! SIGINT. Needs root and /dev/fuse.
 //!
 //! What a client sees beyond these times is the kernel's transport. Seen on Linux 6.18: direct I/Os over a ring are
@@ -21,6 +22,7 @@ mod mount;
 mod options;
 mod protocol;
 mod serve;
+mod store;
 mod timetable;
 
 use std::io::{self, Write};
@@ -30,6 +32,7 @@ use crate::log::Log;
 use crate::mount::Mount;
 use crate::options::Options;
 use crate::serve::Session;
+use crate::store::Store;
 use crate::timetable::Timetable;
 
 fn main() -> ExitCode {
@@ -48,7 +51,8 @@ fn run(options: &Options) -> Result<(), String> {
     clock::be_prompt();
     let mount = Mount::over(&options.folder)
         .map_err(|error| format!("{}: cannot be mounted over: {error}; run as root", options.folder.display()))?;
-    let session = Session::new(&mount, options.size_bytes, Timetable::new(options.service.clone()), log);
+    let store = Store::new(options.keeping.clone(), options.size_bytes);
+    let session = Session::new(&mount, options.size_bytes, Timetable::new(options.service.clone()), store, log);
     announce().and_then(|()| session.run()).map_err(|error| format!("/dev/fuse: {error}; see the kernel log"))
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::store::{Keeping, Lie};
 use crate::timetable::Service;
 
 /// Requests of more bytes are split by the kernel; a size of whole blocks keeps the last one whole.
@@ -13,6 +14,7 @@ pub(crate) struct Options {
     pub(crate) log: PathBuf,
     pub(crate) size_bytes: u64,
     pub(crate) service: Service,
+    pub(crate) keeping: Keeping,
 }
 
 impl Options {
@@ -22,6 +24,7 @@ impl Options {
         let mut log = None;
         let mut size_bytes = 0;
         let mut service = Service::default();
+        let mut keeping = Keeping::default();
         let mut arguments = arguments;
         while let Some(name) = arguments.next() {
             let Some(option) = name.strip_prefix("--") else {
@@ -32,13 +35,16 @@ impl Options {
             match option {
                 "log" => log = Some(PathBuf::from(value)),
                 "size-bytes" => size_bytes = number(&name, &value)?,
+                "keep" | "lie" | "lie-share" | "wrap-bytes" => keeping_option(&mut keeping, option, &name, &value)?,
                 _ => service_option(&mut service, option, &name, &value)?,
             }
         }
         let folder = folder.ok_or("FOLDER: is missing; name an empty folder to mount over")?;
         let log = log.ok_or("--log: is missing; name a new file")?;
         check(size_bytes, &service)?;
-        Ok(Self { folder, log, size_bytes, service })
+        keeping.seed = service.seed;
+        check_keeping(size_bytes, &keeping)?;
+        Ok(Self { folder, log, size_bytes, service, keeping })
     }
 }
 
@@ -56,8 +62,30 @@ fn service_option(service: &mut Service, option: &str, name: &str, value: &str) 
     Ok(())
 }
 
+fn keeping_option(keeping: &mut Keeping, option: &str, name: &str, value: &str) -> Result<(), String> {
+    match option {
+        "keep" => keeping.keep = number(name, value)?,
+        "lie-share" => keeping.lie_share = number(name, value)?,
+        "wrap-bytes" => keeping.wrap_bytes = number(name, value)?,
+        _ => keeping.lie = Lie::named(value).ok_or_else(|| format!("{name} {value}: is no lie; see store.rs"))?,
+    }
+    Ok(())
+}
+
 fn number<T: std::str::FromStr>(name: &str, value: &str) -> Result<T, String> {
     value.parse().map_err(|_| format!("{name} {value}: is not a number of its kind"))
+}
+
+fn check_keeping(size_bytes: u64, keeping: &Keeping) -> Result<(), String> {
+    let Keeping { keep, lie, lie_share, wrap_bytes, .. } = *keeping;
+    let wraps = wrap_bytes.is_multiple_of(BLOCK_BYTES) && (BLOCK_BYTES..=size_bytes).contains(&wrap_bytes);
+    let faults = [
+        (keep > 1, "--keep: give 0 or 1"),
+        (lie != Lie::None && keep == 0, "--lie: give --keep 1 as well"),
+        (!(0.0..=1.0).contains(&lie_share), "--lie-share: give a fraction from 0 to 1"),
+        (lie == Lie::Wrap && !wraps, "--wrap-bytes: give a multiple of 4096, at most the size"),
+    ];
+    faults.iter().find(|(wrong, _)| *wrong).map_or(Ok(()), |(_, fault)| Err((*fault).to_owned()))
 }
 
 fn check(size_bytes: u64, service: &Service) -> Result<(), String> {
@@ -96,6 +124,10 @@ mod tests {
             ("/mnt --size-bytes 8192 --service-ns x --log l", "--service-ns x"),
             ("/mnt --size-bytes 8192 --service-ns 5 --log l --slow-share 2", "--slow-share"),
             ("/mnt --size-bytes 8192 --service-ns 5 --log l --stall-ns 5", "--stall-ns"),
+            ("/mnt --size-bytes 8192 --service-ns 5 --log l --lie drop", "--lie"),
+            ("/mnt --size-bytes 8192 --service-ns 5 --log l --keep 1 --lie fib", "--lie fib"),
+            ("/mnt --size-bytes 8192 --service-ns 5 --log l --keep 1 --lie drop --lie-share 2", "--lie-share"),
+            ("/mnt --size-bytes 8192 --service-ns 5 --log l --keep 1 --lie wrap", "--wrap-bytes"),
             ("/mnt --speed 5", "--speed"),
             ("/mnt --log", "--log"),
         ] {

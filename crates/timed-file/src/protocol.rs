@@ -4,11 +4,13 @@
 pub(crate) const HEADER_BYTES: usize = 40;
 /// What precedes the data of a write.
 const IO_BYTES: usize = 40;
+/// Where the data of a write begin in its request.
+pub(crate) const IO_DATA_AT: usize = HEADER_BYTES + IO_BYTES;
 /// The largest read or write that the kernel hands on whole; a page is 4 KiB.
 pub(crate) const TRANSFER_BYTES_MAX: usize = PAGES_MAX as usize * 4096;
 pub(crate) const PAGES_MAX: u16 = 256;
 /// The largest request; the kernel wants room for it in every read.
-pub(crate) const REQUEST_BYTES_MAX: usize = HEADER_BYTES + IO_BYTES + TRANSFER_BYTES_MAX;
+pub(crate) const REQUEST_BYTES_MAX: usize = IO_DATA_AT + TRANSFER_BYTES_MAX;
 
 /// The folder, which the kernel knows by this number.
 pub(crate) const FOLDER_NODE: u64 = 1;

@@ -9,7 +9,8 @@ use crate::answer::{self, Fields};
 use crate::clock;
 use crate::log::{Entry, Log};
 use crate::mount::Mount;
-use crate::protocol::{FILE_NODE, Operation, REQUEST_BYTES_MAX, Request, TRANSFER_BYTES_MAX};
+use crate::protocol::{FILE_NODE, IO_DATA_AT, Operation, REQUEST_BYTES_MAX, Request, TRANSFER_BYTES_MAX};
+use crate::store::Store;
 use crate::timetable::Timetable;
 
 /// The last part of a wait is not slept through: waking up takes some time, more in a guest.
@@ -27,12 +28,15 @@ pub(crate) struct Session<'m> {
     timetable: Timetable,
     log: Log,
     due: BinaryHeap<Due>,
-    zeros: Vec<u8>,
+    store: Store,
+    /// What a read gives.
+    content: Vec<u8>,
 }
 
 impl<'m> Session<'m> {
-    pub(crate) fn new(mount: &'m Mount, size_bytes: u64, timetable: Timetable, log: Log) -> Self {
-        Self { mount, size_bytes, timetable, log, due: BinaryHeap::new(), zeros: vec![0; TRANSFER_BYTES_MAX] }
+    pub(crate) fn new(mount: &'m Mount, size_bytes: u64, timetable: Timetable, store: Store, log: Log) -> Self {
+        let content = vec![0; TRANSFER_BYTES_MAX];
+        Self { mount, size_bytes, timetable, log, due: BinaryHeap::new(), store, content }
     }
 
     /// Serve until it is unmounted or a signal asks for the end.
@@ -66,14 +70,12 @@ impl<'m> Session<'m> {
             if entry.write {
                 self.answer(number, &answer::written(entry.length_bytes))?;
             } else {
-                self.send(&answer::header(number, 0, entry.length_bytes as usize), self.data(&entry))?;
+                let length = entry.length_bytes as usize;
+                self.store.read(entry.offset_bytes, &mut self.content[..length]);
+                self.send(&answer::header(number, 0, length), &self.content[..length])?;
             }
         }
         Ok(())
-    }
-
-    fn data(&self, entry: &Entry) -> &[u8] {
-        &self.zeros[..entry.length_bytes as usize]
     }
 
     /// Sleep until shortly before the next answer is due, or until a request comes in.
@@ -100,6 +102,9 @@ impl<'m> Session<'m> {
             Operation::Io { write, offset_bytes, length_bytes } => {
                 let left = self.size_bytes.saturating_sub(offset_bytes).min(TRANSFER_BYTES_MAX as u64);
                 let length_bytes = u64::from(length_bytes).min(left) as u32;
+                if write {
+                    self.store.write(offset_bytes, data_of(bytes, length_bytes)?);
+                }
                 let due_ns = self.timetable.done_at(arrival_ns);
                 let entry = Entry { arrival_ns, due_ns, offset_bytes, length_bytes, write };
                 self.due.push(Reverse((due_ns, number, entry)));
@@ -134,4 +139,10 @@ impl<'m> Session<'m> {
             Ok(_) => Ok(()),
         }
     }
+}
+
+/// The data of a write.
+fn data_of(request: &[u8], length_bytes: u32) -> io::Result<&[u8]> {
+    let data = request.get(IO_DATA_AT..IO_DATA_AT + length_bytes as usize);
+    data.ok_or_else(|| io::Error::from_raw_os_error(libc::EPROTO))
 }

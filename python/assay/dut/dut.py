@@ -23,6 +23,7 @@ from assay.dut.real.placement import place_threads
 from assay.dut.real.purge import choose_purge, purge_drive
 from assay.dut.real.queue import merging_off, stat_path
 from assay.dut.real.servers import serving_threads
+from assay.dut.real.read_back import WrittenData
 from assay.dut.real.transport import HeldDrive, command_set
 from assay.dut.real.trim import trim_range
 from assay.dut.real.unchanged import check_present
@@ -92,6 +93,7 @@ class Dut:
     heat : raises DeviceFailureError where it is as warm as it warns of.
     watch_host : a block in which the test system is watched; gives None where time is virtual.
     watched : the drive as seen out of band; None where the kernel has no such drive, or nothing can befall it.
+    written : what was written, to be read back; None where the drive holds no data or is held for reading only.
     queue : settings of the block layer in force, empty where there are none.
     host_time : its figures are in the time of this host, whose speed they may therefore show.
     """
@@ -109,6 +111,7 @@ class Dut:
     looks: Callable[[], LooksRecord | None] = lambda: None
     watch_host: Callable[[], AbstractContextManager[HostWatch | None]] = nullcontext
     watched: DriveWatch | FaultWatch | None = None
+    written: WrittenData | None = None
     queue: dict[str, str] = field(default_factory=dict)
     host_time: bool = True
 
@@ -272,13 +275,20 @@ def _real(
         )
         with _cache_held(plan, held, tests) as cache, _watch_drive(drive, cache) as watched:
 
+            written = WrittenData(drive, stimulus)
+
             def purge(watch: PurgeWatch) -> PurgeRecord:
+                written.forget()
                 record = purge_drive(held, offers, watch)
                 users.boundary()
                 cache.check()
                 if watched:
                     watched.forget()
                 return record
+
+            def trim(first: int, end: int) -> None:
+                written.forget(first, end)
+                trim_range(held, first, end)
 
             yield Dut(
                 identity=replace(drive, write_cache=cache.state),
@@ -290,10 +300,11 @@ def _real(
                 looks=users.record,
                 heat=lambda: _refuse_heat(drive),
                 condition=lambda: read_condition(drive),
-                trim=lambda first, end: trim_range(held, first, end),
+                trim=trim,
                 set_write_cache=cache.switch,
                 watch_host=_host_watch(drive, stimulus),
                 watched=watched,
+                written=written,
                 queue=queue | cache.facts,
             )
 
@@ -406,6 +417,7 @@ def hold_drive(
             thread_count=thread_count,
             seed=seed,
             data_origin=origin,
+            written_range_bytes=needed_bytes,
             counters_path=stat_path(drive),
             transfer_bytes_max=transfer_bytes_max,
             placement=placement,

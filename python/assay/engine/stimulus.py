@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from assay._native import NativeReadBack
     from assay.engine.records import ActiveRange, DataPattern, Demand, IoPath, StepSpec
 
 ERROR_LIMIT = 100
@@ -148,6 +149,7 @@ class Stimulus:
         thread_count: int,
         seed: int,
         data_origin: int,
+        written_range_bytes: int | None = None,
         counters_path: str | None,
         transfer_bytes_max: int = 0,
         path: IoPath = "interrupt",
@@ -158,6 +160,7 @@ class Stimulus:
         """Drive a device or file through the gate's descriptor.
 
         thread_count : the largest TC of the run. data_origin : makes the written data unlike any other run's.
+        written_range_bytes : range that the run writes to, of which about 1,000 blocks are remembered; None when unsure.
         counters_path : the disk's ``stat`` file in sysfs, None for a file.
         transfer_bytes_max : largest transfer of the run, so that buffers are made once; 0 when unsure.
         path : the way that I/Os take; ``synchronous`` is for sequences with one I/O at a time per thread; with
@@ -177,6 +180,7 @@ class Stimulus:
                 thread_count,
                 seed,
                 data_origin,
+                written_range_bytes or capacity_bytes,
                 transfer_bytes_max,
                 None if path == "passthrough" else counters_path,
                 path,
@@ -215,6 +219,18 @@ class Stimulus:
             reason = f"{captured[1]} of {sum(captured)} completions could not be kept in time"
             raise StoreError(str(capture.path), reason, "write to a faster disk, or run without --capture")
         return list(decode_text(_RECORDS, records.encode(), name="records of a sequence"))
+
+    def read_back(self, count: int | None, turn: int, limit_ns: int) -> NativeReadBack | None:
+        """Read blocks that were written last and compare them; None on a drive that holds no data.
+
+        count : of the known blocks, None for all. turn : chooses others each time, from 0. limit_ns : no read is begun after
+        that.
+        """
+        return self._native.read_back(count, turn, limit_ns)
+
+    def forget_written(self, from_bytes: int, to_bytes: int) -> None:
+        """Something else than this stimulus changed what lies between two places: it is not read back."""
+        self._native.forget_written(from_bytes, to_bytes)
 
     def purge_simulated(self) -> int | None:
         """Purge a simulated drive; the virtual time it took in ns, None on a real drive."""

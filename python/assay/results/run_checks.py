@@ -21,6 +21,7 @@ from assay.results.host_part import host_part_findings
 from assay.results.measured import counted_sequences
 from assay.results.neighbours import neighbour_io
 from assay.results.record import contradictions
+from assay.results.read_back import data_held
 from assay.results.sequence_names import sequence_place
 from assay.results.stimulus_time import balance
 from assay.results.unwritten import unwritten_reads
@@ -247,6 +248,9 @@ ENDED = "ended"
 """Name of the check of how a test ended, which banners say in words of their own."""
 
 RUN_CHECKS: tuple[Check[StoredTest], ...] = (
+    Check(name="data-held", title="Data read back", passes="what was written last", answer=data_held, unit="count",
+          absent="no-data-held", titled=False,
+          untold="use random, compressible or stamped data: assay run --data random"),
     # How a test ended, and what contradicts itself, says enough without its title.
     Check(name="failed-ios", title="Failed and short I/Os", passes="none", answer=failed_ios, unit="count",
           titled=False),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from assay.dut.dut import change_told
 from assay.dut.ended import check_sequence, what_to_check
 from assay.dut.real.purge import PurgeWatch
+from assay.dut.real.read_back import refuse_wrong
 from assay.engine.codec import encode
 from assay.engine.records import Purge, SetCache, StepSequence, Trim
 from assay.engine.stimulus import Capture
@@ -66,6 +67,7 @@ def run_test(
         with change_told(dut.unchanged), runner.write_cache_put_back():
             writer.test_condition(dut.condition())
             ending = runner.follow(planned.run(planned.settings, Context(drive=dut.identity, seed=seed)))
+            runner.check_data()
         dut.looked()
         _note_looks(dut, writer)
         writer.test_condition(dut.condition())
@@ -243,7 +245,20 @@ class _Runner:
         self._dut.unchanged()
         self._seen(sequence, records, host.record if host else None, drive.record if drive else None)
         self._tell_phase_end(sequence, records)
+        if sequence.role == "prepare":
+            self.check_data(sequence.name)
         return records
+
+    def check_data(self, after: str = "") -> None:
+        """Read back what was written. Raises DeviceFailureError where the drive returns something else.
+
+        after : sequence before; empty at the end of the test.
+        """
+        written = self._dut.written
+        record = None if written is None else written.between(after) if after else written.end()
+        if record is not None:
+            self._writer.note("read_back", **encode(record))
+            refuse_wrong(self._dut.identity, record)
 
     def _seen(
         self,

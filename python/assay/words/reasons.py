@@ -57,6 +57,17 @@ REASONS: dict[str, str] = {
     "hot": "{count} minutes at or above its warning temperature",
     "no-sensor": "no temperature sensor reported",
     "temperatures": "{least:g} to {greatest:g} degrees Celsius",
+    # What was written and what the drive returned.
+    "wrong-data": "LBA {lba:,} returned {found}, not the data written last ({wrong:,} of {checked:,} blocks wrong[ after "
+    "{where}])",
+    "returned-zeros": "zeros",
+    "returned-stale": "an older version",
+    "returned-elsewhere": "the data of another LBA",
+    "returned-other": "unknown data",
+    "unread-data": "LBA {lba:,} could not be read back[ after {where}]",
+    "data-held": "{checked:,} blocks returned the data written last",
+    "data-given": "not checked: the data repeat or come from a file",
+    "no-data-held": "not checked: nothing was written to a real drive",
     # How a test ended, and its time.
     "io-errors": "{count:I/O error} in the test",
     "no-io-errors": "no I/O errors in the test",

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         HostPoint,
     )
     from assay.engine.records.neighbours import NeighbourRecord, NeighboursRecord, Shared
+    from assay.engine.records.read_back import Found, ReadBack, WrongBlock
     from assay.engine.records.reference import ReferenceChange, ReferenceDrive, ReferencePoint, Repeated
     from assay.engine.records.run import (
         JournalEnd,
@@ -102,6 +103,7 @@ __all__ = [
     "DriveState",
     "Ending",
     "FillPoint",
+    "Found",
     "HistogramTable",
     "HostCalibration",
     "HostCertificate",
@@ -121,6 +123,7 @@ __all__ = [
     "Purge",
     "PurgeMethod",
     "PurgeRecord",
+    "ReadBack",
     "ReferenceChange",
     "ReferenceDrive",
     "ReferencePoint",
@@ -145,9 +148,10 @@ __all__ = [
     "TestSettings",
     "TraceSummary",
     "Trim",
+    "WrongBlock",
 ]
 
-_MODULES = ("drive", "neighbours", "watched", "host", "reference", "stimulus", "settings", "sequence", "run")
+_MODULES = ("drive", "neighbours", "watched", "read_back", "host", "reference", "stimulus", "settings", "sequence", "run")
 
 
 def __getattr__(name: str) -> Any:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from assay.engine.records.drive import DriveCondition, DriveIdentity, Platform, PurgeRecord
 from assay.engine.records.host import HostCalibration, HostCertificate
+from assay.engine.records.read_back import ReadBack
 from assay.engine.records.sequence import OnVoid, Role, Stage
 from assay.engine.records.settings import TestSettings
 from assay.engine.records.stimulus import HistogramTable, SeriesTable, StepRecord, StepSpec, TraceSummary
@@ -103,6 +104,7 @@ class StoredTest:
     ended_detail : more of the reason, in words.
     looks : for other users of a real drive, None where nobody looked.
     calibration : of the host, None in older runs and where time is virtual.
+    read_backs : what was read back of a real drive, in order; none of a simulated drive, which holds no data.
     """
 
     settings: TestSettings
@@ -118,6 +120,7 @@ class StoredTest:
     conditions: tuple[DriveCondition, ...] = ()
     looks: LooksRecord | None = None
     calibration: HostCalibration | None = None
+    read_backs: tuple[ReadBack, ...] = ()
 
     def settings_as(self, kind: type[Kind]) -> Kind:
         """The settings as those of a kind of test. Raises TypeError for any other test."""

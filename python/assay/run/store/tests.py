@@ -13,6 +13,7 @@ from assay.engine.records import (
     DriveEvent,
     LooksRecord,
     PurgeRecord,
+    ReadBack,
     StoredSequence,
     StoredTest,
 )
@@ -109,6 +110,7 @@ class _Test:
     ended_detail: str = ""
     ended_wall_ns: int | None = None
     looks: LooksRecord | None = None
+    read_backs: list[ReadBack] = field(default_factory=list)
 
     def take(self, entry: Entry) -> None:
         match entry.kind:
@@ -120,6 +122,8 @@ class _Test:
                 self.verdict = decode(Verdict, entry.data, name=entry.place)
             case "looked":
                 self.looks = decode(LooksRecord, entry.data, name=entry.place)
+            case "read_back":
+                self.read_backs.append(decode(ReadBack, entry.data, name=entry.place))
             case "drive_changed":
                 self._void(decode(DriveChanged, entry.data, name=entry.place))
             case "test_ended" if self.ended is None:
@@ -155,6 +159,7 @@ class _Test:
             ended_detail=self.ended_detail,
             conditions=tuple(self.conditions),
             looks=self.looks,
+            read_backs=tuple(self.read_backs),
         )
 
 

@@ -24,8 +24,8 @@ def purge_drive(drive: OpenDrive, offers: Sequence[Offer], watch: PurgeWatch | N
 
     offers : at least one, as chosen. watch : who watches.
     Returns method, proof and deviation as the report prints them; ``span_ns`` is that of the purge without its proof.
-    Raises IdentityError (the drive was replaced), GateRefusedError, DeviceFailureError (the last offer failed, marks
-    outlive it, or the drive has another geometry afterwards).
+    Raises IdentityError (the drive was replaced), GateRefusedError, DeviceFailureError (the last offer failed, a mark
+    did not last until the purge or outlives it, or the drive has another geometry afterwards).
     """
     drive.verify()
     failure: DeviceFailureError | None = None
@@ -44,6 +44,7 @@ def _purged(drive: OpenDrive, offer: Offer, watch: PurgeWatch) -> PurgeRecord | 
     """Purge by one offer; an error is returned where it had no effect and another may be tried."""
     marks = new_marks(drive.identity.capacity_bytes)
     write_marks(drive.fd, marks)
+    _check_kept(drive, marks)
     begun_ns = time.monotonic_ns()
     try:
         stated = offer.run(watch)
@@ -55,9 +56,18 @@ def _purged(drive: OpenDrive, offer: Offer, watch: PurgeWatch) -> PurgeRecord | 
     if surviving:
         reason = f"{surviving} of {len(marks)} marked blocks outlived the {offer.label}"
         return DeviceFailureError(drive.identity.path, reason, "check the drive: it does not do what it says")
-    proof = f"{len(marks)} marked blocks were read after the {offer.label}: {zero} as zeros, none as written"
+    proof = f"{len(marks)} marked blocks were read before and after the {offer.label}: {zero} as zeros, none as written"
     remarks = [proof, *filter(None, [stated]), *([] if offer.rehearsed else [UNREHEARSED])]
     return PurgeRecord(method=offer.label, proof="; ".join(remarks), deviation=offer.deviation, span_ns=span_ns)
+
+
+def _check_kept(drive: OpenDrive, marks: dict[int, bytes]) -> None:
+    """Marks that were gone before the purge would prove nothing of it."""
+    kept, zero = surviving_marks(drive.fd, marks)
+    if kept < len(marks):
+        reason = f"{len(marks) - kept} of {len(marks)} blocks did not return what was written before the purge"
+        reason = f"{reason} ({zero} returned zeros)"
+        raise DeviceFailureError(drive.identity.path, reason, "do not trust this drive with data")
 
 
 def _failure(drive: OpenDrive, error: OSError) -> DeviceFailureError:
