@@ -45,8 +45,8 @@ class Service:
     service_ns : time of one, above 0. servers : that many at a time. slow_ns : time of a ``slow_share`` of them, drawn
     independently from ``seed``. stall_every_ns, stall_ns : nothing is served or answered while the monotonic clock
     modulo the one is below the other; 0 for never.
-    keep : 1 keeps what is written, in memory; 0 reads zeros. lie, lie_share : what becomes of a share of the writes, drawn
-    from ``seed``: ``drop``, ``wrap`` (modulo ``wrap_bytes``), ``misdirect``, ``age`` or ``flip``.
+    keep : 1 keeps what is written, in memory; 0 reads zeros. lie, lie_share : what becomes of a share of the writes,
+    drawn from ``seed``: ``drop``, ``wrap`` (modulo ``wrap_bytes``), ``misdirect``, ``age`` or ``flip``.
     Worked: 2,000,000 ns and one server are 500 I/Os per second, however many are outstanding.
     """
 

@@ -22,7 +22,8 @@ AssayError
 │   ├── IdentityError        ambiguous, replaced, or changed identity
 │   └── ConfirmationError    confirmation missing or wrong
 ├── DeviceFailureError    4  I/O errors, hangs, purge failures during a run
-│   └── DriveChangedError    resized, replaced, used by others, or turned to another disk under the test
+│   ├── DriveChangedError    resized, replaced, used by others, or turned to another disk under the test
+│   └── WrongDataError       returned other data than were written
 ├── VerificationError     5  a run folder that was tampered with; results that are withheld exit alike
 ├── TimekeepingError      5  the host lost track of time while it measured
 ├── StoreError            6  a run folder that cannot be read or written
@@ -227,6 +228,12 @@ class DriveChangedError(DeviceFailureError):
     ) -> None:
         super().__init__(thing, reason, remedy, further=further)
         self.since_wall_ns = since_wall_ns
+
+
+class WrongDataError(DeviceFailureError):
+    """The drive returned other data than were written to it."""
+
+    slug = "wrong-data"
 
 
 class VerificationError(AssayError):

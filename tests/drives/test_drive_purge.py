@@ -79,7 +79,9 @@ def test_each_bus_is_purged_by_what_its_drive_can_do(
         assert not any(content(opened_drive))
         opened_drive.verify()
     assert (record.method, record.deviation) == (label, deviation)
-    assert record.proof.startswith(f"64 marked blocks were read before and after the {label}: 64 as zeros, none as written")
+    assert record.proof.startswith(
+        f"64 marked blocks were read before and after the {label}: 64 as zeros, none as written"
+    )
     assert "not run on hardware" not in record.proof
     assert disk_identity(found.path.removeprefix("/dev/")).capacity_bytes == CAPACITY
 

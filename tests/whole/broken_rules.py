@@ -213,6 +213,14 @@ def _stall(folder: Folder) -> None:
     folder.lines.insert(place + 1, {**folder.lines[place], "kind": "stall", "data": noted})
 
 
+def _read_back(folder: Folder) -> None:
+    """A check of written data in the middle of a test, and none at its end."""
+    place = next(place for place, line in enumerate(folder.lines) if line["kind"] == "steps")
+    counts = dict.fromkeys(("given_count", "unknown_count", "wrong_count"), 0)
+    record = {"after": "round 1", "checked_count": 64, "known_count": 64, **counts, "span_ns": 1, "limit_ns": 10**9}
+    folder.lines.insert(place + 1, {**folder.lines[place], "kind": "read_back", "data": record})
+
+
 def _verdict(folder: Folder) -> None:
     one = next(iter(data(folder, "verdict", -1)["window"]["verdicts"].values()))
     one["excursion_measured"] += 0.01
@@ -312,6 +320,7 @@ BREAKINGS: dict[str, Breaking] = {
     "V-05": Breaking("lat", _ended("round-limit", 7)),
     "V-06": Breaking("lat", _stall),
     "V-07": Breaking("lat", _set("run_ended", "exit_code", 7)),
+    "V-08": Breaking("lat", _read_back),
     "R-01": Breaking("lat", _report("results.json", '"label": "simulated drive', '"label": "conforming')),
     "R-02": Breaking("lat", _finding),
     "R-03": Breaking("lat", _report("results.json", '"ended": "steady"', '"ended": "time"')),

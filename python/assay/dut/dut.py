@@ -274,7 +274,6 @@ def _real(
             all_namespaces=answers.all_namespaces,
         )
         with _cache_held(plan, held, tests) as cache, _watch_drive(drive, cache) as watched:
-
             written = WrittenData(drive, stimulus)
 
             def purge(watch: PurgeWatch) -> PurgeRecord:

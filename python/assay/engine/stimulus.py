@@ -160,7 +160,7 @@ class Stimulus:
         """Drive a device or file through the gate's descriptor.
 
         thread_count : the largest TC of the run. data_origin : makes the written data unlike any other run's.
-        written_range_bytes : range that the run writes to, of which about 1,000 blocks are remembered; None when unsure.
+        written_range_bytes : the run writes to so much, of which about 1,000 blocks are remembered; None when unsure.
         counters_path : the disk's ``stat`` file in sysfs, None for a file.
         transfer_bytes_max : largest transfer of the run, so that buffers are made once; 0 when unsure.
         path : the way that I/Os take; ``synchronous`` is for sequences with one I/O at a time per thread; with
@@ -223,8 +223,8 @@ class Stimulus:
     def read_back(self, count: int | None, turn: int, limit_ns: int) -> NativeReadBack | None:
         """Read blocks that were written last and compare them; None on a drive that holds no data.
 
-        count : of the known blocks, None for all. turn : chooses others each time, from 0. limit_ns : no read is begun after
-        that.
+        count : of the known blocks, None for all. turn : chooses others each time, from 0. limit_ns : no read begins
+        after that.
         """
         return self._native.read_back(count, turn, limit_ns)
 

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from assay.engine.records import ReadBack, StoredTest
     from assay.words.coded import Coded
 
+NAMED_MAX = 64
+"""Wrong blocks of a check that are named, at most."""
+
 
 def wrong_data(record: ReadBack) -> Coded | None:
     """What a drive did not return as it was written; None where all that was read is right.

@@ -12,7 +12,7 @@ from assay.dut.dut import find_drive, named_drive, open_dut
 from assay.dut.foreseen import refuse_run
 from assay.dut.real.platform import describe_platform
 from assay.engine.codec import encode
-from assay.errors import DeviceFailureError, DriveChangedError, StoreError, UsageError, joined
+from assay.errors import DeviceFailureError, DriveChangedError, StoreError, UsageError, WrongDataError, joined
 from assay.procedures.editions import load_edition
 from assay.results import missed_steady_state
 from assay.run.forecast import disk_bytes, forecast
@@ -139,7 +139,8 @@ def _cut(folder: Path) -> _Cut:
     """A run as far as it goes. Raises UsageError where the drive failed in it."""
     run, journal = read_with_journal(folder)
     done = tuple(test for test in run.tests if not is_cut_short(test.ended))
-    failed = [test for test in run.tests if test.ended in {DeviceFailureError.slug, DriveChangedError.slug}]
+    slugs = {DeviceFailureError.slug, DriveChangedError.slug, WrongDataError.slug}
+    failed = [test for test in run.tests if test.ended in slugs]
     if failed:
         reason = f"the drive failed in {failed[-1].settings.test}, which is the result of this run"
         raise UsageError(str(folder), reason, "begin a new run once the drive was looked at")

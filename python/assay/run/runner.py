@@ -250,7 +250,7 @@ class _Runner:
         return records
 
     def check_data(self, after: str = "") -> None:
-        """Read back what was written. Raises DeviceFailureError where the drive returns something else.
+        """Read back what was written. Raises WrongDataError where the drive returns something else.
 
         after : sequence before; empty at the end of the test.
         """

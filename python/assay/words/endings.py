@@ -13,6 +13,7 @@ _WORDS = {
     "interrupted": "it was interrupted",
     "device-failure": "the drive failed, or stopped answering",
     "drive-changed": "the drive was changed, or used by others, under the test",
+    "wrong-data": "the drive returned other data than were written",
     "timekeeping": "the host lost track of time",
     "store": "the run folder could not be written",
     "system": "the system refused what the run needed",

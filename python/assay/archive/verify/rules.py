@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.archive.verify import counts, drive, folder, replayed, report, steps, tables, verdicts
+from assay.archive.verify import counts, drive, folder, read_backs, replayed, report, steps, tables, verdicts
 from assay.archive.verify.rule import Rule
 
 _FOLDER = "docs/formats/run-folder.md"
@@ -108,6 +108,9 @@ RULES: tuple[Rule, ...] = (
     Rule(id="V-07", part="verdicts", source="README.md, exit codes", check=verdicts.exit_code,
          sentence="The exit code of a run that ended by itself says if results are withheld or a steady state was "
                   "missed."),
+    Rule(id="V-08", part="verdicts", source=f"{_JOURNAL}, read_back", check=read_backs.read_backs,
+         sentence="Written data are read back after each preparation and at the end of a test. Wrong data end the test "
+                  "and withhold its results."),
     Rule(id="R-01", part="report", source="docs/guide/trust.md", check=report.label,
          sentence="The label and the deviations in report/results.json match the run."),
     Rule(id="R-02", part="report", source="docs/guide/results.md", check=report.findings, of_form=True,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
 from assay.engine.records import ReadBack, WrongBlock
-from assay.errors import DeviceFailureError
+from assay.errors import WrongDataError
 from assay.results.read_back import wrong_data
 from assay.spec.units import SECOND_NS
 from assay.words.text import text
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from assay.engine.records import DriveIdentity, Found
     from assay.engine.stimulus import Stimulus
 
+WRONG_REMEDY = "do not trust this drive with data; test it on another host to rule out cables and memory"
 BETWEEN_COUNT = 64
 BETWEEN_LIMIT_NS = SECOND_NS // 4
 """Between two sequences no read is begun after that: a gap of more than a second is a finding."""
@@ -63,7 +64,6 @@ class WrittenData:
 
 
 def refuse_wrong(drive: DriveIdentity, record: ReadBack) -> None:
-    """Raise DeviceFailureError where a drive returned other data than was written, or none."""
+    """Raise WrongDataError where a drive returned other data than was written, or none."""
     if reason := wrong_data(record):
-        remedy = "do not trust this drive with data; prove it again on another host and cable"
-        raise DeviceFailureError(drive.path, text(reason), remedy)
+        raise WrongDataError(drive.path, text(reason), WRONG_REMEDY)

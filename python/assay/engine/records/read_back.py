@@ -24,7 +24,7 @@ class ReadBack:
 
     after : name of the sequence before; empty at the end of the test, where all known blocks are read.
     checked_count : blocks read and compared, in ``span_ns`` of at most about ``limit_ns``.
-    known_count : blocks whose content is known. given_count : that hold data which repeat or come from a file, which are
+    known_count : blocks whose content is known. given_count : that hold data which repeat or come from a file, and are
     not compared. unknown_count : of which nobody can tell, as after a trim.
     wrong_count : of the checked blocks. wrong : the first 64 of them. unread : a block that could not be read.
     """

@@ -22,6 +22,7 @@ ENDINGS = {
     "interrupted": "INTERRUPTED",
     "device-failure": "DEVICE FAILURE",
     "drive-changed": "DRIVE CHANGED",
+    "wrong-data": "WRONG DATA",
 }
 """How a test ended early, as printed."""
 

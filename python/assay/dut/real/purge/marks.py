@@ -34,6 +34,12 @@ def write_marks(descriptor: int, marks: dict[int, bytes]) -> None:
     os.fdatasync(descriptor)
 
 
+def lost_marks(descriptor: int, marks: dict[int, bytes]) -> list[tuple[int, bool]]:
+    """The places that do not carry their mark, and whether each reads as zeros. Raises OSError."""
+    read = [(place, _read(descriptor, place), mark) for place, mark in marks.items()]
+    return [(place, not any(content)) for place, content, mark in read if content != mark]
+
+
 def surviving_marks(descriptor: int, marks: dict[int, bytes]) -> tuple[int, int]:
     """How many blocks still carry their mark, and how many read as zeros. Raises OSError."""
     result = [_read(descriptor, mark) for mark in marks]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from assay.dut.real.purge.marks import new_marks, surviving_marks, write_marks
+from assay.dut.real.purge.marks import lost_marks, new_marks, surviving_marks, write_marks
 from assay.dut.real.purge.offer import CHECK_REMEDY, PurgeWatch
+from assay.dut.real.read_back import WRONG_REMEDY
 from assay.engine.records import PurgeRecord
-from assay.errors import DeviceFailureError, IdentityError
+from assay.errors import DeviceFailureError, IdentityError, WrongDataError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,8 +25,8 @@ def purge_drive(drive: OpenDrive, offers: Sequence[Offer], watch: PurgeWatch | N
 
     offers : at least one, as chosen. watch : who watches.
     Returns method, proof and deviation as the report prints them; ``span_ns`` is that of the purge without its proof.
-    Raises IdentityError (the drive was replaced), GateRefusedError, DeviceFailureError (the last offer failed, a mark
-    did not last until the purge or outlives it, or the drive has another geometry afterwards).
+    Raises IdentityError (the drive was replaced), GateRefusedError, WrongDataError (a mark did not last until the
+    purge), DeviceFailureError (the last offer failed, marks outlive it, or the drive has another geometry afterwards).
     """
     drive.verify()
     failure: DeviceFailureError | None = None
@@ -63,11 +64,12 @@ def _purged(drive: OpenDrive, offer: Offer, watch: PurgeWatch) -> PurgeRecord | 
 
 def _check_kept(drive: OpenDrive, marks: dict[int, bytes]) -> None:
     """Marks that were gone before the purge would prove nothing of it."""
-    kept, zero = surviving_marks(drive.fd, marks)
-    if kept < len(marks):
-        reason = f"{len(marks) - kept} of {len(marks)} blocks did not return what was written before the purge"
-        reason = f"{reason} ({zero} returned zeros)"
-        raise DeviceFailureError(drive.identity.path, reason, "do not trust this drive with data")
+    lost = lost_marks(drive.fd, marks)
+    if lost:
+        place, zeros = lost[0]
+        first = f"LBA {place // drive.identity.logical_block_bytes:,} returned {'zeros' if zeros else 'other data'}"
+        reason = f"{first}, not the mark written before the purge ({len(lost)} of {len(marks)} marked blocks wrong)"
+        raise WrongDataError(drive.identity.path, reason, WRONG_REMEDY)
 
 
 def _failure(drive: OpenDrive, error: OSError) -> DeviceFailureError:
