@@ -31,7 +31,7 @@ class NativeReadBack:
     @property
     def wrong(self, /) -> list[tuple[int, str]]:
         """
-        Place in bytes, and what it holds: `zeros`, `stale`, `elsewhere` or `other`.
+        Place in bytes, and what it holds: `zeros`, `stale`, `elsewhere`, `another` or `other`.
         """
     @property
     def wrong_count(self, /) -> int: ...

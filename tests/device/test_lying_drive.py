@@ -149,7 +149,10 @@ def assert_found(lie: str, share: float, seeds: int) -> None:
         assert result.wrong_count > result.checked_count * share / 4, f"{lie} {share} seed {seed}"
 
 
-@pytest.mark.parametrize(("lie", "expected"), [("drop", {"zeros"}), ("age", {"stale"}), ("flip", {"other"})])
+@pytest.mark.parametrize(
+    ("lie", "expected"),
+    [("drop", {"zeros"}), ("age", {"stale"}), ("flip", {"other"}), ("wrap", {"another"}), ("misdirect", {"stale"})],
+)
 def test_a_lie_is_named_by_what_was_read(lie: str, expected: set[str]) -> None:
     with served(lie, 0.1) as stimulus:
         for _ in range(4):

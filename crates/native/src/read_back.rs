@@ -16,7 +16,7 @@ pub(crate) struct NativeReadBack {
     given_count: u64,
     unknown_count: u64,
     wrong_count: u64,
-    /// Place in bytes, and what it holds: `zeros`, `stale`, `elsewhere` or `other`.
+    /// Place in bytes, and what it holds: `zeros`, `stale`, `elsewhere`, `another` or `other`.
     wrong: Vec<(u64, &'static str)>,
     /// Place in bytes of a block that could not be read, and the errno.
     failed: Option<(u64, i32)>,

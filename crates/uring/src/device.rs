@@ -125,6 +125,7 @@ impl UringDevice {
     pub fn remembered(&self) -> Remembered {
         Remembered {
             origin: self.target.data_origin,
+            write_count: self.queue.as_ref().map_or(self.write_count, |queue| queue.buffers().write_count()),
             data: self.written.data.clone(),
             blocks: self.memory.blocks().clone(),
         }

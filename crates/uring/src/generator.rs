@@ -23,9 +23,13 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 const LANES: usize = 32;
-const STEP_BYTES: usize = LANES * 8;
+pub(crate) const STEP_BYTES: usize = LANES * 8;
 /// `A * 2^32 - 1` and its half are primes, so that a worker takes (A * 2^32 - 2) / 2 steps to come back.
 const MULTIPLIER: u64 = 0xf39c_bfd6;
+/// What makes numbers of keys.
+pub(crate) const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+/// Its inverse modulo 2^64.
+pub(crate) const GATHER: u64 = 0xf1de_83e1_9937_733d;
 /// Workers start below this, where a step is one to one.
 const START_MASK: u64 = (1 << 63) - 1;
 
@@ -96,16 +100,37 @@ impl Generator {
     pub fn fill(&self, number: u64, buffer: &mut [u8]) {
         (self.fill)(&self.seeds, key(number), buffer);
     }
+
+    /// Which write has `word` at the begin of each of its first steps, for so many steps: what a block may be a part of. A
+    /// step is undone one by one; of most words that fails soon.
+    pub(crate) fn numbers_of(&self, word: u64, steps: usize) -> impl Iterator<Item = (usize, u64)> {
+        let first = self.seeds.0[0];
+        let states = std::iter::successors(step_back(word), |state| step_back(*state));
+        let known = move |state: u64| (state <= START_MASK).then(|| number_of(state ^ first));
+        states.take(steps).enumerate().filter_map(move |(step, state)| Some((step, known(state)?)))
+    }
+}
+
+/// The number of a key.
+fn number_of(key: u64) -> u64 {
+    // The high half is what it was, and makes the low half again.
+    (key ^ (key >> 32)).wrapping_mul(GATHER) & START_MASK
 }
 
 /// Numbers below 2^63 have different keys: both steps are one to one on 63 bits.
 fn key(number: u64) -> u64 {
-    let spread = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) & START_MASK;
+    let spread = number.wrapping_mul(SPREAD) & START_MASK;
     spread ^ (spread >> 32)
 }
 
 fn fill(seeds: &Seeds, key: u64, buffer: &mut [u8]) {
     fill_in_steps(seeds, key, buffer);
+}
+
+/// The state before a step; `None` where no step leads to this one.
+fn step_back(state: u64) -> Option<u64> {
+    let (low, high) = (state / MULTIPLIER, state % MULTIPLIER);
+    (low <= 0xffff_ffff).then_some(high << 32 | low)
 }
 
 #[allow(clippy::inline_always, reason = "compiled anew for each width, into the function that has it")]
@@ -168,6 +193,18 @@ mod tests {
                     generator.fill(number, &mut content[1..]);
                     assert!(content[1..] == expected(origin, number, bytes), "{name} {origin} {number} {bytes}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn the_number_of_a_write_follows_from_its_first_word_and_its_place() {
+        let (generator, mut content) = (Generator::new(3), vec![0; 131_072]);
+        for number in [0, 1, 77, 1 << 40, (1 << 63) - 1] {
+            generator.fill(number, &mut content);
+            for step in [0, 1, 2, 100, 511] {
+                let word = u64::from_le_bytes(content[step * STEP_BYTES..][..8].try_into().expect("8 bytes"));
+                assert!(generator.numbers_of(word, 512).any(|found| found == (step, number)), "{number} {step}");
             }
         }
     }

@@ -11,6 +11,8 @@ use crate::payload::Payload;
 
 /// Index of data that are not compared.
 const GIVEN: u32 = u32::MAX;
+/// How far into a write it is looked for what a wrong block holds.
+const WITHIN: u64 = 1 << 20;
 /// Wrong blocks that are named.
 const NAMED_MAX: usize = 64;
 
@@ -48,6 +50,7 @@ impl Written {
 #[derive(Clone, Debug)]
 pub struct Remembered {
     pub(crate) origin: u64,
+    pub(crate) write_count: u64,
     pub(crate) data: Vec<DataPattern>,
     pub(crate) blocks: Blocks,
 }
@@ -61,6 +64,8 @@ pub enum Wrong {
     Stale,
     /// What was written to another sampled block.
     Elsewhere,
+    /// What another write of the run wrote, to this place or another.
+    Another,
     /// None of these.
     Other,
 }
@@ -73,6 +78,7 @@ impl Wrong {
             Self::Zeros => "zeros",
             Self::Stale => "stale",
             Self::Elsewhere => "elsewhere",
+            Self::Another => "another",
             Self::Other => "other",
         }
     }
@@ -158,10 +164,21 @@ impl Check {
         };
         let Remembered { origin, data: patterns, .. } = &self.workers[worker];
         let mut payload = Payload::new(&patterns[data as usize], *origin);
-        let mut buffer = vec![0; (within + self.block).0 as usize];
-        payload.fill(&mut buffer, u64::from(slot));
-        payload.refresh(number, &mut buffer);
-        Some(buffer.split_off(within.0 as usize))
+        Some(part(&mut payload, number, u64::from(slot), within, self.block))
+    }
+
+    /// Whether a block is a part of any write of the run.
+    fn is_of_run(&self, content: &[u8]) -> bool {
+        self.workers.iter().any(|worker| {
+            worker.data.iter().any(|pattern| {
+                let mut payload = Payload::new(pattern, worker.origin);
+                let mut parts = payload.parts_of(content, WITHIN).into_iter();
+                parts.any(|found| {
+                    let made = |payload| part(payload, found.number, 0, Bytes(found.within), self.block);
+                    found.number < worker.write_count && (found.sure || made(&mut payload) == content)
+                })
+            })
+        })
     }
 
     /// What blocks hold that are wrong.
@@ -179,6 +196,8 @@ impl Check {
                 Wrong::Stale
             } else if elsewhere.contains_key(content) {
                 Wrong::Elsewhere
+            } else if self.is_of_run(content) {
+                Wrong::Another
             } else {
                 Wrong::Other
             };
@@ -186,6 +205,14 @@ impl Check {
         };
         wrong.iter().map(kind).collect()
     }
+}
+
+/// What write number `number` holds from `within` on.
+fn part(payload: &mut Payload, number: u64, slot: u64, within: Bytes, block: Bytes) -> Vec<u8> {
+    let mut buffer = vec![0; (within + block).0 as usize];
+    payload.fill(&mut buffer, slot);
+    payload.refresh(number, &mut buffer);
+    buffer.split_off(within.0 as usize)
 }
 
 /// So many of `all`, at equal distances; others at the next turn.

@@ -121,6 +121,26 @@ fn what_somebody_else_changed_is_named_by_its_kind() {
 }
 
 #[test]
+fn data_of_any_write_of_the_run_are_known_as_such() {
+    for data in [DataPattern::Random, DataPattern::Compressible { stored_share: 0.25 }, DataPattern::Stamped] {
+        let mut trial = Trial::new(Path::Interrupt, 2);
+        trial.write(&data, 131_072, 0.0, 4);
+        let mut content = vec![0; CAPACITY as usize];
+        trial.file.read_exact_at(&mut content, 0).expect("reads");
+        // Everything a quarter further on: what was written there belongs to no sampled block, or hardly ever.
+        content.rotate_right((CAPACITY / 4) as usize + 512);
+        trial.file.write_all_at(&content, 0).expect("room");
+        let outcome = trial.check(usize::MAX, 0);
+        assert!(outcome.wrong_count > 1000, "{outcome:?}");
+        let strange = outcome.wrong.iter().filter(|wrong| wrong.1 == Wrong::Other).count();
+        assert_eq!(strange, 0, "{data:?} {:?}", outcome.wrong);
+        content.iter_mut().for_each(|byte| *byte = !*byte);
+        trial.file.write_all_at(&content, 0).expect("room");
+        assert!(trial.check(usize::MAX, 0).wrong.iter().all(|wrong| wrong.1 == Wrong::Other), "{data:?}");
+    }
+}
+
+#[test]
 fn data_that_repeat_are_not_compared_and_what_is_forgotten_is_not_read() {
     let mut trial = Trial::new(Path::Interrupt, 1);
     trial.write(&DataPattern::Repeating { pool: Bytes(4096) }, 131_072, 0.0, 4);

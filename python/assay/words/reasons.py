@@ -63,6 +63,7 @@ REASONS: dict[str, str] = {
     "returned-zeros": "zeros",
     "returned-stale": "an older version",
     "returned-elsewhere": "the data of another LBA",
+    "returned-another": "the data of another write",
     "returned-other": "unknown data",
     "unread-data": "LBA {lba:,} could not be read back[ after {where}]",
     "data-held": "{checked:,} blocks returned the data written last",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Found = Literal["zeros", "stale", "elsewhere", "other"]
+Found = Literal["zeros", "stale", "elsewhere", "another", "other"]
 """What a block holds instead of what was written last: zeros, what was written before, what was written to another
-sampled block, or none of these."""
+sampled block, the data of any other write of the run, or none of these."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
