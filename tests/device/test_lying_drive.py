@@ -20,6 +20,7 @@ from assay.results import withheld_reason
 from assay.run.store.read import read_run
 from assay.words.text import text_or_none
 from conftest import PATIENT, stimulus_on
+from scipy.stats import binom
 from timed_file import Service, timed_file
 from undisturbed import quiet_assay, undisturbed
 
@@ -199,3 +200,17 @@ def test_a_run_on_a_file_that_lies_ends_with_its_results_withheld(lie: str, shar
     # Where the purge already showed it, nothing was read back.
     assert "LBA" in reason or not test.read_backs
     assert verify_run(tmp_path / "run").passed
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("share", [1e-3, 1e-5])
+def test_rarer_lies_are_found_as_often_as_the_sampled_blocks_let_expect(share: float) -> None:
+    """Each sampled block is lied about with the share, where different writes wrote them: docs/guide/trust.md."""
+    seeds = int(os.environ.get("ASSAY_LIE_SEEDS", "20"))
+    results = [found("drop", share, seed) for seed in range(seeds)]
+    blocks = [result.checked_count for result in results]
+    times = sum(result.wrong_count > 0 for result in results)
+    # Overwritten by a random write are at least half of the blocks, at most all.
+    rarest, oftenest = (1 - (1 - share) ** count for count in (min(blocks) / 2, max(blocks)))
+    least, most = binom.ppf(0.005, seeds, rarest), binom.ppf(0.995, seeds, oftenest)
+    assert least <= times <= most, f"{times} of {seeds}, {least} to {most} expected"

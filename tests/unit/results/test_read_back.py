@@ -1,4 +1,4 @@
-"""What was read back is a row of its own, and wrong data withhold results in words that name the LBA and what was read."""
+"""What was read back is a row of its own; wrong data withhold results and name the LBA and what was read."""
 
 from __future__ import annotations
 
