@@ -1,5 +1,7 @@
 //! A real drive as one worker sees it.
 
+mod sampled;
+
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 use std::path::PathBuf;
@@ -15,15 +17,12 @@ use crate::discard::TrimWay;
 use crate::passthrough::PassthroughQueue;
 use crate::path::Path;
 use crate::queue::RingQueue;
-use crate::read_back::{Remembered, Written};
+use crate::read_back::Written;
 use crate::synchronous::SynchronousQueue;
 use crate::waited::WaitMeter;
 
 /// A drive that answers no read for so long is lost.
 const PROBE_LIMIT: Nanos = Nanos(30 * Nanos::SECOND.0);
-
-/// Reads at a time of blocks that are held against what was written, where the queue has as many slots.
-const READ_BACK_DEPTH: u32 = 32;
 
 /// What a worker needs to know of the drive; every worker gets its own duplicate of the gate's descriptor.
 pub struct Target {
@@ -118,92 +117,6 @@ impl UringDevice {
         let (memory, written) = (Memory::new(target.sampling), Written::default());
         let waits = WaitMeter::of_this_thread();
         Ok(Self { queue: None, target, counters, waits, write_count: 0, memory, written })
-    }
-
-    /// What this worker wrote last to the sampled blocks.
-    #[must_use]
-    pub fn remembered(&self) -> Remembered {
-        Remembered {
-            origin: self.target.data_origin,
-            write_count: self.queue.as_ref().map_or(self.write_count, |queue| queue.buffers().write_count()),
-            data: self.written.data.clone(),
-            blocks: self.memory.blocks().clone(),
-        }
-    }
-
-    /// Something else than an I/O of the stimulus changed what lies between two offsets.
-    pub fn forget(&mut self, from: Bytes, to: Bytes) {
-        self.memory.forget(from, to);
-    }
-
-    /// Read blocks of one logical block each, several at a time, and hand over what each read returned.
-    ///
-    /// Returns once all are in, or, with those that were begun, after the deadline; how many were handed over. No I/O may be
-    /// outstanding.
-    ///
-    /// # Errors
-    /// The queue failed, or a read does not come back.
-    pub(crate) fn read_blocks(
-        &mut self,
-        places: &[Bytes],
-        deadline: Nanos,
-        mut take: impl FnMut(usize, Result<&[u8], Errno>),
-    ) -> Result<usize, Errno> {
-        let block = self.target.info.logical_block;
-        if self.queue.is_none() {
-            self.prepare(&[], 1, block)?;
-        }
-        let slots = self.queue.as_ref().map_or(1, |queue| queue.buffers().slot_count()).min(READ_BACK_DEPTH);
-        let (mut next, mut done, mut held) = (0, 0, vec![None; slots as usize]);
-        let mut completions = Vec::new();
-        loop {
-            while next < places.len() && clock::monotonic() < deadline {
-                let Some(slot) = held.iter().position(Option::is_none) else { break };
-                held[slot] = Some(next);
-                self.submit(Io {
-                    slot: slot as u32,
-                    direction: Direction::Read,
-                    offset: places[next],
-                    length: block,
-                    data_index: 0,
-                });
-                next += 1;
-                if self.blocks() {
-                    break;
-                }
-            }
-            if done == next {
-                return Ok(done);
-            }
-            self.reap(&mut completions, Nanos(clock::monotonic().0 + PROBE_LIMIT.0))?;
-            if completions.is_empty() {
-                return Err(Errno::TIMED_OUT);
-            }
-            let buffers = self.queue.as_ref().expect("it was prepared").buffers();
-            for completion in completions.drain(..) {
-                let index = held[completion.slot as usize].take().expect("its slot was in use");
-                let whole = completion
-                    .result
-                    .and_then(|moved| if moved == block { Ok(()) } else { Err(Errno::SHORT_TRANSFER) });
-                take(index, whole.map(|()| buffers.received(completion.slot, block)));
-                done += 1;
-            }
-        }
-    }
-
-    /// Remember an I/O that changes a sampled block and is submitted next.
-    #[cold]
-    #[inline(never)]
-    fn remember(&mut self, io: &Io) {
-        let buffers = self.queue.as_ref().expect("prepare comes before submit").buffers();
-        let made = self.written.index(io).map(|data| (data, buffers.next_number()));
-        self.memory.submitted(io, made, clock::monotonic());
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn note(&mut self, completions: &[Completion]) {
-        completions.iter().for_each(|completion| self.memory.completed(completion));
     }
 
     /// How the I/Os of the last sequence were carried out; `None` before the first.

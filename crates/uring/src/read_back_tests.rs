@@ -134,7 +134,9 @@ fn data_of_any_write_of_the_run_are_known_as_such() {
         assert!(outcome.wrong_count > 1000, "{outcome:?}");
         let strange = outcome.wrong.iter().filter(|wrong| wrong.1 == Wrong::Other).count();
         assert_eq!(strange, 0, "{data:?} {:?}", outcome.wrong);
-        content.iter_mut().for_each(|byte| *byte = !*byte);
+        for byte in &mut content {
+            *byte = !*byte;
+        }
         trial.file.write_all_at(&content, 0).expect("room");
         assert!(trial.check(usize::MAX, 0).wrong.iter().all(|wrong| wrong.1 == Wrong::Other), "{data:?}");
     }
