@@ -132,7 +132,7 @@ fn parts(offset: u64, length: usize) -> impl Iterator<Item = (u64, usize, std::o
         let (place, begin) = (offset + done as u64, done);
         let within = (place % PAGE_BYTES) as usize;
         done = (done + PAGE_BYTES as usize - within).min(length);
-        (begin < length).then(|| (place / PAGE_BYTES, within, begin..done))
+        (begin < length).then_some((place / PAGE_BYTES, within, begin..done))
     })
 }
 

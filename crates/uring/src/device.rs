@@ -17,7 +17,7 @@ use crate::discard::TrimWay;
 use crate::passthrough::PassthroughQueue;
 use crate::path::Path;
 use crate::queue::RingQueue;
-use crate::read_back::Written;
+use crate::remembered::Written;
 use crate::synchronous::SynchronousQueue;
 use crate::waited::WaitMeter;
 

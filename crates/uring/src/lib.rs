@@ -14,6 +14,7 @@ pub mod null;
 pub mod path;
 pub mod processors;
 pub mod read_back;
+pub mod remembered;
 pub mod trial;
 pub mod written;
 

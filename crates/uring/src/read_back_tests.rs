@@ -4,7 +4,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 
 use assay_core::active_range::ActiveRange;
-use assay_core::contract::DeviceInfo;
+use assay_core::contract::{DataPattern, DeviceInfo};
 use assay_core::pattern::AccessPattern;
 use assay_core::sampled::Sampling;
 use assay_core::step::{Demand, StepSpec, StopRule};

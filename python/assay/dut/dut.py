@@ -9,6 +9,7 @@ import os
 import secrets
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal, NoReturn
 
 from assay._native import hands_to_workers
@@ -285,10 +286,6 @@ def _real(
                     watched.forget()
                 return record
 
-            def trim(first: int, end: int) -> None:
-                written.forget(first, end)
-                trim_range(held, first, end)
-
             yield Dut(
                 identity=replace(drive, write_cache=cache.state),
                 stimulus=stimulus,
@@ -299,7 +296,7 @@ def _real(
                 looks=users.record,
                 heat=lambda: _refuse_heat(drive),
                 condition=lambda: read_condition(drive),
-                trim=trim,
+                trim=partial(_trim, held, written),
                 set_write_cache=cache.switch,
                 watch_host=_host_watch(drive, stimulus),
                 watched=watched,
@@ -311,6 +308,9 @@ def _real(
 def _host_watch(drive: DriveIdentity, stimulus: Stimulus) -> Callable[[], HostWatch]:
     servers = serving_threads(drive)
     return lambda: HostWatch(cpus=stimulus.cpus, servers=servers)
+def _trim(held: OpenDrive, written: WrittenData, first: int, end: int) -> None:
+    written.forget(first, end)
+    trim_range(held, first, end)
 
 
 @contextmanager

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from assay.dut.dut import change_told
 from assay.dut.ended import check_sequence, what_to_check
 from assay.dut.real.purge import PurgeWatch
-from assay.dut.real.read_back import refuse_wrong
 from assay.engine.codec import encode
 from assay.engine.records import Purge, SetCache, StepSequence, Trim
 from assay.engine.stimulus import Capture
@@ -16,6 +15,7 @@ from assay.errors import AssayError, DeviceFailureError, DriveChangedError
 from assay.plan.procedure import Context
 from assay.results import stalled_steps, void_reason
 from assay.run.progress import Pace, PhaseEnd, Progress, Watched
+from assay.run.read_back import refuse_wrong
 from assay.run.time_left import RunTimes, TimeLeft, extent
 from assay.words.text import text, text_or_none
 

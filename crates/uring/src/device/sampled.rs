@@ -4,7 +4,7 @@ use assay_core::contract::{Bytes, Completion, Device, Direction, Errno, Io, Nano
 
 use super::{PROBE_LIMIT, UringDevice};
 use crate::clock;
-use crate::read_back::Remembered;
+use crate::remembered::Remembered;
 
 /// Reads at a time, where the queue has as many slots.
 const DEPTH: u32 = 32;

@@ -6,10 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
 from assay.engine.records import ReadBack, WrongBlock
-from assay.errors import WrongDataError
-from assay.results.read_back import wrong_data
 from assay.spec.units import SECOND_NS
-from assay.words.text import text
 
 if TYPE_CHECKING:
     from assay.engine.records import DriveIdentity, Found
@@ -61,9 +58,3 @@ class WrittenData:
             wrong=tuple(WrongBlock(lba=place // block, found=cast("Found", found)) for place, found in result.wrong),
             unread_lba=result.failed[0] // block if result.failed else None,
         )
-
-
-def refuse_wrong(drive: DriveIdentity, record: ReadBack) -> None:
-    """Raise WrongDataError where a drive returned other data than was written, or none."""
-    if reason := wrong_data(record):
-        raise WrongDataError(drive.path, text(reason), WRONG_REMEDY)
