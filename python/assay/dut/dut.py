@@ -23,8 +23,8 @@ from assay.dut.real.identity import identify
 from assay.dut.real.placement import place_threads
 from assay.dut.real.purge import choose_purge, purge_drive
 from assay.dut.real.queue import merging_off, stat_path
-from assay.dut.real.servers import serving_threads
 from assay.dut.real.read_back import WrittenData
+from assay.dut.real.servers import serving_threads
 from assay.dut.real.transport import HeldDrive, command_set
 from assay.dut.real.trim import trim_range
 from assay.dut.real.unchanged import check_present
@@ -308,6 +308,8 @@ def _real(
 def _host_watch(drive: DriveIdentity, stimulus: Stimulus) -> Callable[[], HostWatch]:
     servers = serving_threads(drive)
     return lambda: HostWatch(cpus=stimulus.cpus, servers=servers)
+
+
 def _trim(held: OpenDrive, written: WrittenData, first: int, end: int) -> None:
     written.forget(first, end)
     trim_range(held, first, end)

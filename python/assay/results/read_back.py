@@ -28,7 +28,7 @@ def wrong_data(record: ReadBack) -> Coded | None:
         return coded(
             "wrong-data",
             lba=first.lba,
-            found=coded(f"returned-{first.found}"),
+            returned=coded(f"returned-{first.returned}"),
             wrong=record.wrong_count,
             checked=record.checked_count,
             where=record.after or None,

@@ -20,8 +20,8 @@ from assay.results.gaps import sequence_gap
 from assay.results.host_part import host_part_findings
 from assay.results.measured import counted_sequences
 from assay.results.neighbours import neighbour_io
-from assay.results.record import contradictions
 from assay.results.read_back import data_held
+from assay.results.record import contradictions
 from assay.results.sequence_names import sequence_place
 from assay.results.stimulus_time import balance
 from assay.results.unwritten import unwritten_reads

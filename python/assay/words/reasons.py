@@ -58,7 +58,7 @@ REASONS: dict[str, str] = {
     "no-sensor": "no temperature sensor reported",
     "temperatures": "{least:g} to {greatest:g} degrees Celsius",
     # What was written and what the drive returned.
-    "wrong-data": "LBA {lba:,} returned {found}, not the data written last ({wrong:,} of {checked:,} blocks wrong"
+    "wrong-data": "LBA {lba:,} returned {returned}, not the data written last ({wrong:,} of {checked:,} blocks wrong"
     "[ after {where}])",
     "returned-zeros": "zeros",
     "returned-stale": "an older version",

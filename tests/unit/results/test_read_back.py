@@ -13,7 +13,7 @@ from assay.words.text import text_or_none
 from report_run import synthetic_test
 
 if TYPE_CHECKING:
-    from assay.engine.records import Found
+    from assay.engine.records import Returned
 
 GOOD = ReadBack(
     after="preconditioning",
@@ -29,8 +29,8 @@ GOOD = ReadBack(
 
 def row(*read_backs: ReadBack) -> tuple[str, str]:
     test = replace(synthetic_test(), read_backs=read_backs)
-    (found,) = [one for one in run_checks(test) if one.name == "data-held"]
-    return found.level, found.finding.words
+    (checked,) = [checked for checked in run_checks(test) if checked.name == "data-held"]
+    return checked.level, checked.finding.words
 
 
 def test_blocks_that_returned_what_was_written_pass() -> None:
@@ -38,7 +38,7 @@ def test_blocks_that_returned_what_was_written_pass() -> None:
 
 
 def test_a_test_of_which_nothing_was_read_back_has_no_row() -> None:
-    assert "data-held" not in {one.name for one in run_checks(synthetic_test())}
+    assert "data-held" not in {checked.name for checked in run_checks(synthetic_test())}
 
 
 def test_data_that_repeat_are_not_checked_and_say_so() -> None:
@@ -48,7 +48,7 @@ def test_data_that_repeat_are_not_checked_and_say_so() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "words"),
+    ("returned", "words"),
     [
         ("zeros", "zeros"),
         ("stale", "an older version"),
@@ -57,8 +57,8 @@ def test_data_that_repeat_are_not_checked_and_say_so() -> None:
         ("other", "unknown data"),
     ],
 )
-def test_wrong_data_withhold_the_results_and_name_lba_and_content(found: Found, words: str) -> None:
-    wrong = replace(GOOD, wrong_count=1, wrong=(WrongBlock(lba=1_024, found=found),))
+def test_wrong_data_withhold_the_results_and_name_lba_and_content(returned: Returned, words: str) -> None:
+    wrong = replace(GOOD, wrong_count=1, wrong=(WrongBlock(lba=1_024, returned=returned),))
     reason = f"LBA 1,024 returned {words}, not the data written last (1 of 64 blocks wrong after preconditioning)"
     assert row(GOOD, wrong) == ("invalid", reason)
     test = replace(synthetic_test(), read_backs=(GOOD, wrong), ended="wrong-data")

@@ -21,15 +21,15 @@ def read_backs(evidence: Evidence) -> Iterator[Broken]:
     tests, drive = evidence.run.tests, evidence.run.identity
     checked = any(test.read_backs for test in tests)
     for number, test in enumerate(tests, 1):
-        place = f"test {number}: {test.settings.test}"
+        where = f"test {number}: {test.settings.test}"
         for record in test.read_backs:
             if fault := _contradiction(record, drive):
-                yield Broken(place=f"{place}: read_back", found=fault, expected="counts and places that agree")
-        found = tuple(record.after for record in test.read_backs)
-        if checked and not is_cut_short(test.ended) and found != (due := _due(test)):
-            yield Broken(place=place, found=f"read back after {found}", expected=f"{due}")
+                yield Broken(place=f"{where}: read_back", found=fault, expected="counts and places that agree")
+        after = tuple(record.after for record in test.read_backs)
+        if checked and not is_cut_short(test.ended) and after != (due := _due(test)):
+            yield Broken(place=where, found=f"read back after {after}", expected=f"{due}")
         if (fault := _ending(test)) is not None:
-            yield Broken(place=place, found=fault, expected="wrong data end the test, and nothing else ends it so")
+            yield Broken(place=where, found=fault, expected="wrong data end the test, and nothing else ends it so")
 
 
 def _contradiction(record: ReadBack, drive: DriveIdentity) -> str | None:

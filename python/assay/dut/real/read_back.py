@@ -9,7 +9,7 @@ from assay.engine.records import ReadBack, WrongBlock
 from assay.spec.units import SECOND_NS
 
 if TYPE_CHECKING:
-    from assay.engine.records import DriveIdentity, Found
+    from assay.engine.records import DriveIdentity, Returned
     from assay.engine.stimulus import Stimulus
 
 WRONG_REMEDY = "do not trust this drive with data; test it on another host to rule out cables and memory"
@@ -55,6 +55,8 @@ class WrittenData:
             wrong_count=result.wrong_count,
             span_ns=result.span_ns,
             limit_ns=limit_ns,
-            wrong=tuple(WrongBlock(lba=place // block, found=cast("Found", found)) for place, found in result.wrong),
+            wrong=tuple(
+                WrongBlock(lba=offset // block, returned=cast("Returned", kind)) for offset, kind in result.wrong
+            ),
             unread_lba=result.failed[0] // block if result.failed else None,
         )

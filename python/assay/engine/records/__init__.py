@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         HostPoint,
     )
     from assay.engine.records.neighbours import NeighbourRecord, NeighboursRecord, Shared
-    from assay.engine.records.read_back import Found, ReadBack, WrongBlock
+    from assay.engine.records.read_back import ReadBack, Returned, WrongBlock
     from assay.engine.records.reference import ReferenceChange, ReferenceDrive, ReferencePoint, Repeated
     from assay.engine.records.run import (
         JournalEnd,
@@ -103,7 +103,6 @@ __all__ = [
     "DriveState",
     "Ending",
     "FillPoint",
-    "Found",
     "HistogramTable",
     "HostCalibration",
     "HostCertificate",
@@ -128,6 +127,7 @@ __all__ = [
     "ReferenceDrive",
     "ReferencePoint",
     "Repeated",
+    "Returned",
     "Role",
     "Round",
     "RunBreak",
@@ -151,7 +151,9 @@ __all__ = [
     "WrongBlock",
 ]
 
-_MODULES = ("drive", "neighbours", "watched", "read_back", "host", "reference", "stimulus", "settings", "sequence", "run")
+_MODULES = (
+    "drive", "neighbours", "watched", "read_back", "host", "reference", "stimulus", "settings", "sequence", "run",
+)  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Found = Literal["zeros", "stale", "elsewhere", "another", "other"]
+Returned = Literal["zeros", "stale", "elsewhere", "another", "other"]
 """What a block holds instead of what was written last: zeros, what was written before, what was written to another
 sampled block, the data of any other write of the run, or none of these."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrongBlock:
-    """A logical block that holds something else than was written last. lba : in logical blocks. found : what."""
+    """A logical block that holds something else than was written last. lba : in logical blocks. returned : what."""
 
     lba: int
-    found: Found
+    returned: Returned
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,9 +35,9 @@ def write_marks(descriptor: int, marks: dict[int, bytes]) -> None:
 
 
 def lost_marks(descriptor: int, marks: dict[int, bytes]) -> list[tuple[int, bool]]:
-    """The places that do not carry their mark, and whether each reads as zeros. Raises OSError."""
-    read = [(place, _read(descriptor, place), mark) for place, mark in marks.items()]
-    return [(place, not any(content)) for place, content, mark in read if content != mark]
+    """The offsets of blocks that do not carry their mark, and whether each reads as zeros. Raises OSError."""
+    read = [(offset, _read(descriptor, offset), mark) for offset, mark in marks.items()]
+    return [(offset, not any(content)) for offset, content, mark in read if content != mark]
 
 
 def surviving_marks(descriptor: int, marks: dict[int, bytes]) -> tuple[int, int]:

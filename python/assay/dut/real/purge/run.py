@@ -66,8 +66,8 @@ def _check_kept(drive: OpenDrive, marks: dict[int, bytes]) -> None:
     """Marks that were gone before the purge would prove nothing of it."""
     lost = lost_marks(drive.fd, marks)
     if lost:
-        place, zeros = lost[0]
-        first = f"LBA {place // drive.identity.logical_block_bytes:,} returned {'zeros' if zeros else 'other data'}"
+        offset, zeros = lost[0]
+        first = f"LBA {offset // drive.identity.logical_block_bytes:,} returned {'zeros' if zeros else 'other data'}"
         reason = f"{first}, not the mark written before the purge ({len(lost)} of {len(marks)} marked blocks wrong)"
         raise WrongDataError(drive.identity.path, reason, WRONG_REMEDY)
 
