@@ -6,7 +6,9 @@ As a script it runs a write stream on it for every line of standard input, a JSO
 
 from __future__ import annotations
 
+import ctypes
 import json
+import signal
 import sys
 import tempfile
 from contextlib import contextmanager
@@ -16,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.dut.dut import Answers, Dut
 from assay.dut.real.host_watch import HostWatch
-from assay.engine.records import DriveCondition, HostCalibration, PurgeRecord
+from assay.engine.records import Demand, DriveCondition, HostCalibration, PurgeRecord
 from assay.engine.stimulus import Stimulus
 from assay.host.calibration import calibrate_host
 from assay.report import reports_of_tests
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from assay.engine.records import DriveIdentity
     from assay.run.progress import Progress
 
+_SET_DEATH_SIGNAL = 1
 PLAN = """
 schema = 1
 drive = "sim:client-2011?capacity=1GB"
@@ -37,8 +40,10 @@ seed = 1
 studies = ["workload"]
 [workload]
 prepare_fills = 0
+"""
+STAGE = """
 [[workload.stages]]
-name = "stage"
+name = "stage-{number}"
 time_s = {seconds}
 [[workload.stages.streams]]
 name = "writes"
@@ -50,18 +55,19 @@ lines = [{{ size_bytes = 4096, read_percent = 0 }}]
 
 @dataclass(frozen=True, kw_only=True)
 class Wish:
-    """A stream of writes. calibrates : the host is calibrated anew, whatever runs on it; else once for all wishes."""
+    """Stages of a stream of writes. calibrates : the host is calibrated anew, whatever runs on it; else once."""
 
     answer_ns: int
     thread_count: int = 1
     queue_depth: int = 8
     seconds: int = 1
+    stage_count: int = 1
     calibrates: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Number:
-    """A number as the summary has it, and the rule of its test: withheld or not."""
+    """A number as the summary has it. key : of stage and number: ``stage-1 iops``."""
 
     key: str
     stat: str
@@ -79,14 +85,26 @@ def numbers_of(wish: Wish, begun: Any = lambda: None) -> list[Number]:
 
     with tempfile.TemporaryDirectory() as scratch:
         folder, plan = Path(scratch) / "run", Path(scratch) / "plan.toml"
-        plan.write_text(PLAN.format(**asdict(wish)), "utf-8")
+        plan.write_text(plan_text(wish), "utf-8")
         with _in_place_of_the_drive(wish):
             run.run_plan(load_plan(plan, {}), out=folder, answers=Answers(), show=show)
         (report,) = reports_of_tests(read_run(folder, histograms=True))
     return [
-        Number(key=one.key, stat=one.stat, value=one.value and float(one.value), bound=one.bound, mark=one.mark)
-        for one in report.measures
+        Number(
+            key=f"{dict(measure.cell)['stage']} {measure.key}",
+            stat=measure.stat,
+            value=None if measure.value is None else float(measure.value),
+            bound=measure.bound,
+            mark=measure.mark,
+        )
+        for measure in report.measures
     ]
+
+
+def plan_text(wish: Wish) -> str:
+    """The plan file of a wish."""
+    stages = [STAGE.format(number=number, **asdict(wish)) for number in range(1, wish.stage_count + 1)]
+    return "".join([PLAN, *stages])
 
 
 @contextmanager
@@ -112,8 +130,6 @@ _CALIBRATIONS: dict[tuple[int, int], HostCalibration] = {}
 
 
 def _calibration(thread_count: int, queue_depth: int) -> HostCalibration:
-    from assay.engine.records import Demand  # noqa: PLC0415
-
     key = thread_count, queue_depth
     if key not in _CALIBRATIONS:
         _CALIBRATIONS[key] = calibrate_host([Demand(thread_count=thread_count, queue_depth=queue_depth)])
@@ -140,7 +156,8 @@ def null_dut(drive: DriveIdentity, stimulus: Stimulus) -> Dut:
 
 
 def main() -> None:
-    """Serve wishes until standard input ends."""
+    """Serve wishes until standard input ends, or the process that started this."""
+    ctypes.CDLL(None).prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
     for line in sys.stdin:
         begun: list[bool] = []
 
