@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 ANSWERS_NS = (100_000, 1_000_000, 5_000_000)
 QUIET_COUNT = 5
 ATTEMPTS_MAX = 40
+RATE = "stage-1 iops"
 TAIL_SHARE = 0.1
 """An unmarked tail may be off by the lateness that does not count, a tenth of it."""
 
@@ -110,6 +111,7 @@ class Tried:
     """A disturbed sequence. errors : of each number, relative. beyond : unmarked and off by too much.
 
     repeated : sequences of this setting that were not quiet, beside the five that are the truth.
+    has_truth : each of these five had a rate.
     """
 
     what: str
@@ -119,6 +121,7 @@ class Tried:
     beyond: tuple[str, ...]
     other: float
     repeated: int
+    has_truth: bool
 
 
 def settings(draws: random.Random) -> Wish:
@@ -146,9 +149,19 @@ def trial(tool: Measurer, wish: Wish, kinds: list[tuple[str, int]]) -> Iterator[
         if turn < len(kinds):
             results.append(tool.disturbed(wish, *kinds[turn]))
     repeated = len(tool.others) - repeated
+    has_truth = all(RATE in quiet and quiet[RATE].value for quiet in truth)
     for what, numbers, other in results:
         errors, beyond = held(numbers, truth)
-        yield Tried(what=what, wish=wish, numbers=numbers, errors=errors, beyond=beyond, other=other, repeated=repeated)
+        yield Tried(
+            what=what,
+            wish=wish,
+            numbers=numbers,
+            errors=errors,
+            beyond=beyond,
+            other=other,
+            repeated=repeated,
+            has_truth=has_truth,
+        )
 
 
 def held(numbers: dict[str, Number], truth: list[dict[str, Number]]) -> tuple[dict[str, float], tuple[str, ...]]:
@@ -202,7 +215,7 @@ def line_of(tried: Tried) -> str:
     wish = tried.wish
     setting = f"{wish.answer_ns / 1e6:g} ms {wish.thread_count}x{wish.queue_depth} x{wish.stage_count}"
     setting += " fresh" if wish.calibrates else ""
-    rest = numbers or ("no truth" if tried.numbers else "withheld")
+    rest = (numbers or "withheld") if tried.has_truth else "no truth: withheld on the quiet host"
     beyond = f"BEYOND {', '.join(tried.beyond)}" if tried.beyond else ""
     quiet = f"quiet {QUIET_COUNT}/{QUIET_COUNT + tried.repeated}"
     return f"{tried.what:36} {setting:20} other {tried.other:5.1%} {quiet:10}  {rest}  {beyond}".rstrip()
@@ -247,7 +260,8 @@ def main() -> int:
             marks.append(marks_of(numbers))
             _say(f"quiet {wish.answer_ns / 1e6:g} ms {wish.thread_count}x{wish.queue_depth}: {marks[-1] or 'no mark'}")
     beyond = sum(bool(sequence.beyond) for sequence in tried)
-    _say(f"{len(tried)} of {asked.disturbances} disturbed sequences held against a quiet host; {beyond} with an")
+    count = sum(sequence.has_truth for sequence in tried)
+    _say(f"{count} of {asked.disturbances} disturbed sequences held against a quiet host; {beyond} with an")
     _say("unmarked number that is off by more than its bound and the spread")
     _say(f"{sum(map(bool, marks))} of {len(marks)} quiet sequences marked; {len(tool.others)} repeated, not quiet")
     return bool(beyond)
