@@ -28,7 +28,7 @@ test: test-packages test-rust test-ready ## pass the tests, but for those that t
 test-all: test-packages test-rust test-ready ## pass all tests, those that take long as well; CI runs this
 	$(BIN)/pytest -m "not soak"
 
-soak: test-packages test-ready ## hours of what test-all takes a sample of: changed folders and files, trials of the gate
+soak: test-packages test-ready ## hours of what test-all takes a sample of: changed folders and files, trials of the gate and of a disturbed host
 	$(BIN)/pytest -m soak -rP
 
 .PHONY: test-ready test-packages

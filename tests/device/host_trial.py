@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from disturbances import Target, disturbed, possible_kinds
 from null_dut import Number, Wish
-from outside_view import OTHER_MAX, other_share, sight, was_quiet
+from outside_view import other_share, sight, was_quiet
 from stepped_clock import clock_environment, may_step
 
 if TYPE_CHECKING:
@@ -85,9 +85,10 @@ class Measurer:
     @property
     def never_quiet(self) -> str:
         """Why there is no truth."""
-        least = f", the least {min(self.others):.1%}" if self.others else ""
-        busy = f"{len(self.others)} sequences beside programs that used more than {OTHER_MAX:.0%} of this host{least}"
-        return f"SKIPPED: the host was not quiet for long enough: {busy}"
+        least = f", {min(self.others):.1%} or more" if self.others else ""
+        return (
+            f"SKIPPED: other programs used this host in {len(self.others)} sequences{least}: not quiet for long enough"
+        )
 
 
 @contextmanager
@@ -261,8 +262,9 @@ def main() -> int:
             _say(f"quiet {wish.answer_ns / 1e6:g} ms {wish.thread_count}x{wish.queue_depth}: {marks[-1] or 'no mark'}")
     beyond = sum(bool(sequence.beyond) for sequence in tried)
     count = sum(sequence.has_truth for sequence in tried)
-    _say(f"{count} of {asked.disturbances} disturbed sequences held against a quiet host; {beyond} with an")
-    _say("unmarked number that is off by more than its bound and the spread")
+    _say(
+        f"{count} of {asked.disturbances} disturbed sequences held against a quiet host; {beyond} beyond bound and spread"
+    )
     _say(f"{sum(map(bool, marks))} of {len(marks)} quiet sequences marked; {len(tool.others)} repeated, not quiet")
     return bool(beyond)
 
