@@ -262,9 +262,8 @@ def main() -> int:
             _say(f"quiet {wish.answer_ns / 1e6:g} ms {wish.thread_count}x{wish.queue_depth}: {marks[-1] or 'no mark'}")
     beyond = sum(bool(sequence.beyond) for sequence in tried)
     count = sum(sequence.has_truth for sequence in tried)
-    _say(
-        f"{count} of {asked.disturbances} disturbed sequences held against a quiet host; {beyond} beyond bound and spread"
-    )
+    _say(f"{count} of {asked.disturbances} disturbed sequences held against a quiet host")
+    _say(f"{beyond} with an unmarked number beyond its bound and the spread")
     _say(f"{sum(map(bool, marks))} of {len(marks)} quiet sequences marked; {len(tool.others)} repeated, not quiet")
     return bool(beyond)
 
