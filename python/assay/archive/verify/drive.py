@@ -45,7 +45,7 @@ def purges(evidence: Evidence) -> Iterator[Broken]:
     for test in evidence.run.tests:
         if test.purge and not test.purge.method.startswith(ways):
             place = f"{test.settings.test}: purge"
-            yield Broken(place=place, found=f"{test.purge.method:.60}", expected=f"one of: {', '.join(ways)}")
+            yield Broken(place=place, found=f"{test.purge.method:.60}", expected=f"any of: {', '.join(ways)}")
 
 
 def hosts(evidence: Evidence) -> Iterator[Broken]:
@@ -54,7 +54,7 @@ def hosts(evidence: Evidence) -> Iterator[Broken]:
     for place, sequence in _sequences(evidence):
         if (sequence.host is None) != simulated:
             found = "no record of the host" if sequence.host is None else "a record of the host"
-            yield Broken(place=place, found=found, expected="none" if simulated else "one, as the drive is real")
+            yield Broken(place=place, found=found, expected="none" if simulated else "a record, as the drive is real")
 
 
 def processor_times(evidence: Evidence) -> Iterator[Broken]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from assay.engine.records import HistogramTable
 
     Side = tuple[int, int]
-    """A step by its place in the sequence, and a direction by its place in ``DIRECTIONS``."""
+    """A step by its index in the sequence, and a direction by its index in ``DIRECTIONS``."""
 
 _DIRECTION_BITS, _BUCKET_BITS = 2, 15
 """Enough for either, so that a row has one number that sorts."""
