@@ -22,6 +22,7 @@ mod buffers;
 mod clock;
 mod counters;
 mod memory;
+mod parts;
 mod passthrough;
 mod payload;
 mod queue;

@@ -6,10 +6,10 @@ use assay_core::contract::DataPattern;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::generator::{GATHER, Generator, SPREAD, STEP_BYTES};
+use crate::generator::Generator;
 
 /// Smallest unit that is never written twice.
-const GRID: usize = 512;
+pub(crate) const GRID: usize = 512;
 const STAMP_BYTES: usize = 16;
 /// What common compressors add to the fresh bytes of each unit of compressible data, in the middle between `gzip -1` and
 /// `zstd -3`, 4 KiB at a time and over a run: with so many fewer all of them come to the stated share within 0.013.
@@ -65,36 +65,6 @@ impl Payload {
     }
 }
 
-/// The write and the offset in it that a block may be a part of.
-pub(crate) struct Part {
-    pub(crate) number: u64,
-    pub(crate) within: u64,
-    /// The block tells by itself that it is; else it is to be made again.
-    pub(crate) sure: bool,
-}
-
-impl Payload {
-    /// What a block that was read may be a part of, where it lies in the first `within` bytes of its write.
-    pub(crate) fn parts_of(&self, block: &[u8], within: u64) -> Vec<Part> {
-        let Some((head, rest)) = block.split_first_chunk::<8>() else { return Vec::new() };
-        let word = u64::from_le_bytes(*head);
-        match self {
-            Self::Fresh(generator) | Self::Compressible { generator, .. } => {
-                let parts = generator.numbers_of(word, within as usize / STEP_BYTES);
-                let part = |(step, number)| Part { number, within: (step * STEP_BYTES) as u64, sure: false };
-                parts.map(part).collect()
-            }
-            Self::Stamped { origin } => {
-                let count = word.wrapping_mul(GATHER);
-                let sure = rest.starts_with(&(origin ^ word.rotate_left(32)).to_le_bytes());
-                let part = Part { number: count >> 20, within: (count & 0xf_ffff) * GRID as u64, sure };
-                if sure { vec![part] } else { Vec::new() }
-            }
-            Self::Given { .. } => Vec::new(),
-        }
-    }
-}
-
 /// Which bytes of every unit are fresh in data that compress to this share.
 fn mask(stored_share: f64) -> [u8; GRID] {
     let stored = (GRID as f64 * stored_share - COMPRESSOR_BYTES).round().max(0.0) as usize;
@@ -114,7 +84,7 @@ fn keep(buffer: &mut [u8], mask: &[u8; GRID]) {
 fn stamp(buffer: &mut [u8], origin: u64, number: u64) {
     for (block, count) in buffer.chunks_exact_mut(GRID).zip(number << 20..) {
         // An odd multiplier is a bijection: distinct counts give distinct, well-mixed stamps.
-        let mixed = count.wrapping_mul(SPREAD);
+        let mixed = count.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         block[..8].copy_from_slice(&mixed.to_le_bytes());
         block[8..STAMP_BYTES].copy_from_slice(&(origin ^ mixed.rotate_left(32)).to_le_bytes());
     }

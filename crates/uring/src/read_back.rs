@@ -7,6 +7,7 @@ use assay_core::sampled::{Blocks, Content, Known, Made, Right, resolve};
 
 use crate::clock;
 use crate::device::UringDevice;
+use crate::parts::parts_of;
 use crate::payload::Payload;
 use crate::remembered::Remembered;
 
@@ -132,7 +133,7 @@ impl Check {
         self.workers.iter().any(|worker| {
             worker.data.iter().any(|pattern| {
                 let mut payload = Payload::new(pattern, worker.origin);
-                let mut parts = payload.parts_of(content, WITHIN).into_iter();
+                let mut parts = parts_of(&payload, content, WITHIN).into_iter();
                 parts.any(|found| {
                     let made = |payload| part(payload, found.number, 0, Bytes(found.within), self.block);
                     found.number < worker.write_count && (found.sure || made(&mut payload) == content)
@@ -168,6 +169,7 @@ impl Check {
 }
 
 /// What write number `number` holds from `within` on.
+#[cold]
 fn part(payload: &mut Payload, number: u64, slot: u64, within: Bytes, block: Bytes) -> Vec<u8> {
     let mut buffer = vec![0; (within + block).0 as usize];
     payload.fill(&mut buffer, slot);
