@@ -35,7 +35,7 @@ tr.doubt td { background: #fff3d6 }
 """
 NOTE = (
     "Each number is the one of the report of its run. A result is unverified where nothing vouches for it: no "
-    "signature of a known key, and rules that were not looked at. Results with different labels, editions or "
+    "signature of a known key, and rules that it breaks or that were not checked. Results with different labels, editions or "
     "demands are not to be compared. A simulated drive says nothing of a real one."
 )
 
@@ -51,7 +51,9 @@ def main() -> int:
         sys.stderr.write(f"{__doc__}\n")
         return _USAGE
     with tempfile.TemporaryDirectory() as folder:
-        environment = {**os.environ, "XDG_CONFIG_HOME": str(Path(folder) / "config")}
+        # Keys, and what was checked, are those of this page alone.
+        homes = {f"XDG_{kind}_HOME": str(Path(folder) / kind.lower()) for kind in ("CONFIG", "STATE")}
+        environment = {**os.environ, **homes}
         for key in sorted((bundles.parent / KEYS).glob("*.pub")):
             assay(environment, "key", "trust", str(key))
         runs = Path(folder) / "runs"
@@ -134,7 +136,7 @@ def table(columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     head = "".join(f"<th>{html.escape(name)}</th>" for name in columns)
     lines = []
     for row in rows:
-        doubt = any(cell.startswith(("unverified", "WITHHELD")) for cell in row)
+        doubt = any(cell.startswith(("unverified", "not checked here", "WITHHELD")) for cell in row)
         cells = (
             f"<td{_CLASSES.get(name, '')}>{html.escape(cell)}</td>" for name, cell in zip(columns, row, strict=True)
         )

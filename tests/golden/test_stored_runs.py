@@ -52,7 +52,7 @@ def command(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_stored_run_opens(kind: str) -> None:
-    test, final_hash, _ = EXPECTED[kind]
+    test, final_hash = EXPECTED[kind]
     run = read_run(STORED / kind, histograms=True)
     assert run.identity.kind == kind
     assert [one.settings.test for one in run.tests] == [test]

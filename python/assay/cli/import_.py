@@ -37,9 +37,8 @@ def import_(bundle: Path, into: Path | None, as_json: bool) -> int:
     """
     from assay.archive.bundle import import_bundle  # noqa: PLC0415
 
-    result = import_bundle(bundle, into or output_folder(), check=_keeps_rules)
-    # Every byte of it was held against the manifest when it was unpacked.
-    origin = with_level(result.run, result.folder, whole=False).origin
+    result = import_bundle(bundle, into or output_folder())
+    origin = with_level(result.run, result.folder).origin
     facts = _facts(result, origin)
     if as_json:
         click.echo(json.dumps(facts, indent=2))
@@ -52,13 +51,6 @@ def import_(bundle: Path, into: Path | None, as_json: bool) -> int:
             click.echo(visible(f"{name}: {text}"))
         click.echo(visible(f"See it with: assay show {result.folder}"))
     return EXIT_WITHHELD if origin and origin.checked is False else EXIT_OK
-
-
-def _keeps_rules(folder: Path) -> bool:
-    """Whether the run in a folder keeps the rules of ``assay verify``."""
-    from assay.archive.verify import verify_run  # noqa: PLC0415
-
-    return verify_run(folder).passed
 
 
 def _facts(opened: Opened, origin: RunOrigin | None) -> dict[str, Any]:

@@ -17,13 +17,14 @@ from assay.archive.index.read import Known, folder_of, reading
 from assay.archive.index.update import Changes, apply, changes, parent_of
 from assay.cli.config import INDEX, config_folder, settings
 from assay.errors import AssayError
+from assay.words.levels import NOT_CHECKED
 from assay.words.visible import unicode_name, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from assay.archive.index.location import Place
-    from assay.archive.index.read import Row
+    from assay.archive.index.read import Reader, Row
     from assay.archive.index.write import ReadRun
     from assay.summary.forms import ListedRun
     from assay.summary.record import Measure
@@ -57,9 +58,19 @@ def runs_everywhere(place: Place, *, numbers: bool) -> list[ListedRun]:
     def found() -> list[ListedRun]:
         update(place, known_folders(place))
         with reading(place) as reader:
-            return reader.listed(reader.everything(), _everywhere_name, numbers=numbers) if reader else []
+            return _everywhere(reader, numbers=numbers) if reader else []
 
     return _despite_damage(place, found, None)
+
+
+def _everywhere(reader: Reader, *, numbers: bool) -> list[ListedRun]:
+    """All runs of an index. What other hosts say of theirs vouches for nothing here."""
+    known = reader.everything()
+    listed = reader.listed(known, _everywhere_name, numbers=numbers)
+    return [
+        run if row["site"] == site() else run.model_copy(update={"level": NOT_CHECKED})
+        for row, run in zip(known.rows, listed, strict=True)
+    ]
 
 
 def known_folders(place: Place) -> list[Path]:
@@ -182,13 +193,13 @@ def _read(asked: tuple[Path, str, str]) -> ReadRun:
 def _listed(path: Path, name: str) -> tuple[ListedRun, tuple[tuple[Measure, ...], ...]]:
     """A run folder as a list has it, also where it cannot be read, and the numbers of its tests."""
     from assay.archive.rendering import stored_run  # noqa: PLC0415
-    from assay.cli.origin import with_level  # noqa: PLC0415
+    from assay.cli.origin import with_known_level  # noqa: PLC0415
     from assay.report.formats.terminal.listed import listed_run, run_numbers, unreadable_run  # noqa: PLC0415
     from assay.report.formats.write import foreign  # noqa: PLC0415
     from assay.run.store.forms import RUN_SCHEMA  # noqa: PLC0415
 
     try:
-        run = with_level(stored_run(path), path, whole=False)
+        run = with_known_level(stored_run(path), path)
         numbers = run_numbers(run)
         listed = foreign(lambda: listed_run(run, name, run_schema=RUN_SCHEMA, numbers=numbers), name)
     except AssayError as error:

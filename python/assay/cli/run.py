@@ -191,9 +191,15 @@ def _again(arguments: list[str]) -> str:
 
 
 def _stored(folder: Path) -> StoredRun:
+    """The run as it was stored, checked by this host; what stops that check fails no run."""
     from assay.archive.rendering import stored_run  # noqa: PLC0415
+    from assay.cli.origin import with_level  # noqa: PLC0415
 
-    return stored_run(folder)
+    result = stored_run(folder)
+    try:
+        return with_level(result, folder)
+    except AssayError:
+        return result
 
 
 def _rendered(stored: Callable[[], StoredRun], folder: Path, display: RunDisplay) -> list[Path]:

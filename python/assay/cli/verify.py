@@ -30,7 +30,8 @@ def verify(runs: tuple[Path, ...], as_json: bool) -> int:
 
     BUNDLE is a file that assay export wrote: it is checked as assay import does, and unpacked for the time of this.
 
-    The rules and their IDs are in docs/rules.md. Nothing is written to the folder. That a run was interrupted or cut
+    The rules and their IDs are in docs/rules.md. Nothing is written to the folder: how they came out is kept in the
+    state folder of the user, for the level that other commands print. That a run was interrupted or cut
     short breaks no rule; what it holds is verified. Results that the run itself withholds stay withheld.
 
     Exit codes: 0 no rule is broken, 5 a rule is broken or the run withholds results, 6 a folder that cannot be read.
@@ -47,13 +48,14 @@ def verify(runs: tuple[Path, ...], as_json: bool) -> int:
 
 def _verified(path: Path) -> VerifiedRun:
     from assay.archive.bundle import bundle_level, is_bundle, level_text, opened, trusted_keys  # noqa: PLC0415
+    from assay.archive.checks.checker import verify_and_keep  # noqa: PLC0415
     from assay.archive.verify import verify_run  # noqa: PLC0415
     from assay.archive.verify.listed import unreadable_run, verified_run  # noqa: PLC0415
     from assay.cli.config import config_folder  # noqa: PLC0415
 
     try:
         if not is_bundle(path):
-            return verified_run(verify_run(path), str(path))
+            return verified_run(verify_and_keep(path)[0], str(path))
         with opened(path) as result:
             verified = verify_run(result.folder)
             level = bundle_level(result.bundle, trusted_keys(config_folder()), passed=verified.passed)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-UNVERIFIED, VERIFIED_BUNDLE = "unverified", "verified bundle"
-REDACTED = "redacted by its maker"
+from assay.words.levels import BREAKS_RULES, NOT_CHECKED, REDACTED, VERIFIED_BUNDLE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,7 +12,7 @@ class Level:
     """What a level follows from.
 
     signed : a signature is there and holds. fingerprint : of its key. signer : by what name the user trusts the key;
-    None where he does not. passed : whether the run keeps all rules; None where that was not looked at. redacted :
+    None where he does not. passed : whether the run keeps all rules; None where it was not checked here. redacted :
     names were taken out.
     """
 
@@ -27,8 +26,8 @@ class Level:
 def level_text(level: Level) -> str:
     """The level of an imported run.
 
-    Worked: rules kept, no signature -> ``"verified bundle, unsigned"``; a trusted key and rules not looked at ->
-    ``"signed by Lab 2, rules not checked"``; neither -> ``"unverified, unsigned"``.
+    Worked: rules kept, no signature -> ``"verified bundle, unsigned"``; a trusted key and rules not checked ->
+    ``"signed by Lab 2, not checked here"``; neither -> ``"not checked here, unsigned"``.
     """
     said = [*_standing(level)]
     if level.redacted:
@@ -38,10 +37,10 @@ def level_text(level: Level) -> str:
 
 def _standing(level: Level) -> tuple[str, ...]:
     if level.passed is False:
-        return (f"{UNVERIFIED}: it breaks rules", _signature(level))
+        return (BREAKS_RULES, _signature(level))
     if level.signer is not None:
-        return (_signature(level),) if level.passed else (_signature(level), "rules not checked")
-    return (VERIFIED_BUNDLE if level.passed else UNVERIFIED, _signature(level))
+        return (_signature(level),) if level.passed else (_signature(level), NOT_CHECKED)
+    return (VERIFIED_BUNDLE if level.passed else NOT_CHECKED, _signature(level))
 
 
 def _signature(level: Level) -> str:

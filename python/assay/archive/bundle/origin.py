@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -16,6 +16,8 @@ from assay.engine.records import RunOrigin
 from assay.errors import AssayError, StoreError
 from assay.run.store.tables import TABLE_KINDS
 from assay.spec.files import exists_inside, read_inside
+from assay.version import tool_version
+from assay.words.levels import BREAKS_RULES, UNVERIFIED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,50 +32,56 @@ _REMEDY = "import the bundle again"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Checker:
-    """What the rules said of a run when it was imported. passed : all held. version : of the checker."""
-
-    passed: bool
-    version: Annotated[str, Field(max_length=100)]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """``origin.json``. manifest : of the bundle, as text. checker : None where the run was held against no rule."""
+    """``origin.json``. manifest : of the bundle, as text.
+
+    checker : a verdict of the rules, which versions up to 0.1.0 wrote here. Anybody can write one, so nothing reads it.
+    """
 
     schema: Literal[1] = 1
     manifest: Annotated[str, Field(max_length=MANIFEST_BYTES_MAX)]
     signature: Signature | None
-    checker: Checker | None
+    checker: Any = None
 
     @classmethod
-    def of(cls, manifest: bytes, signature: Signature | None, checker: Checker | None) -> Origin:
+    def of(cls, manifest: bytes, signature: Signature | None) -> Origin:
         """What is kept of a bundle."""
-        return cls(manifest=manifest.decode("utf-8"), signature=signature, checker=checker)
+        return cls(manifest=manifest.decode("utf-8"), signature=signature)
 
     def encoded(self) -> bytes:
         """The bytes that are stored."""
-        return canonical(asdict(self)) + b"\n"
+        kept = asdict(self)
+        del kept["checker"]
+        return canonical(kept) + b"\n"
 
 
 def with_origin(
-    run: StoredRun, folder: Path, keys: Sequence[PublicKey], *, host_id: str | None = None, whole: bool = True
+    run: StoredRun,
+    folder: Path,
+    keys: Sequence[PublicKey],
+    *,
+    host_id: str | None = None,
+    checked: bool | None = None,
+    whole: bool = True,
 ) -> StoredRun:
-    """A run with where it comes from, as far as that can be shown now.
+    """A run with where it comes from, as far as that can be shown now, and whether it keeps the rules.
 
-    keys : that the user trusts. host_id : of this host; None where it is not known. whole : hold also those files
-    against the manifest that the journal does not hold, captured completions among them, which may be large.
+    keys : that the user trusts. host_id : of this host; None where it has none, and then no run is known to be of it.
+    checked : whether the run keeps all rules, as this user's host found; nothing in the folder says that. whole : hold
+    also those files against the manifest that the journal does not hold, captured completions among them, which may be
+    large.
     Raises nothing: what does not fit is said in the level.
     """
+    run = replace(run, checked=checked)
     try:
         if not exists_inside(folder, ORIGIN):
-            return run if _is_at_home(run, host_id) else replace(run, origin=_elsewhere())
+            return replace(run, origin=_of_folder(run, host_id))
         origin = _read(folder)
         _check(origin, run, folder, whole=whole)
     except (AssayError, OSError) as error:
         reason = error.reason if isinstance(error, AssayError) else error.strerror or "cannot be read"
         return replace(run, origin=_unverified(f"{ORIGIN} does not fit the run: {reason}"))
-    return replace(run, origin=_origin(origin, keys))
+    return replace(run, origin=_origin(origin, keys, checked))
 
 
 def _read(folder: Path) -> Origin:
@@ -98,17 +106,15 @@ def _manifest(origin: Origin) -> Manifest:
     return read_manifest(origin.manifest.encode(), name=ORIGIN)
 
 
-def _origin(origin: Origin, keys: Sequence[PublicKey]) -> RunOrigin:
+def _origin(origin: Origin, keys: Sequence[PublicKey], checked: bool | None) -> RunOrigin:
     manifest, signature = _manifest(origin), origin.signature
-    level = level_of(
-        signature, keys, passed=origin.checker.passed if origin.checker else None, redacted=manifest.redacted
-    )
+    level = level_of(signature, keys, passed=checked, redacted=manifest.redacted)
     return RunOrigin(
         level=level_text(level),
         fingerprint=level.fingerprint,
         signer=level.signer,
         checked=level.passed,
-        checker=origin.checker.version if origin.checker else None,
+        checker=None if checked is None else tool_version(),
         redacted=manifest.redacted,
         original_hash=manifest.original_hash,
         exported_by=f"{manifest.tool} {manifest.tool_version}",
@@ -126,14 +132,17 @@ def level_of(signature: Signature | None, keys: Sequence[PublicKey], *, passed: 
     )
 
 
-def _is_at_home(run: StoredRun, host_id: str | None) -> bool:
-    """Whether nothing says that a run was measured on another host."""
-    return host_id is None or run.platform.host_id in (None, host_id)
-
-
-def _elsewhere() -> RunOrigin:
+def _of_folder(run: StoredRun, host_id: str | None) -> RunOrigin | None:
+    """Where a run comes from that was not imported; None where it names this host."""
+    measured_on = run.platform.host_id
+    if measured_on is not None and measured_on == host_id:
+        return None
+    if run.checked is False:
+        return RunOrigin(level=BREAKS_RULES, checked=False, checker=tool_version())
+    if measured_on is None or host_id is None:
+        return _unverified("the host that it was measured on is not known")
     return _unverified("a run folder of another host, copied and not imported")
 
 
 def _unverified(reason: str) -> RunOrigin:
-    return RunOrigin(level=f"unverified: {reason}")
+    return RunOrigin(level=f"{UNVERIFIED}: {reason}")

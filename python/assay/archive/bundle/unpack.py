@@ -12,17 +12,16 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from assay.archive.bundle.archive import ArchiveReader
-from assay.archive.bundle.origin import ORIGIN, Checker, Origin, level_of
+from assay.archive.bundle.origin import ORIGIN, Origin, level_of
 from assay.archive.bundle.redact import is_redacted
 from assay.archive.bundle.signature import Signature, read_signature
 from assay.errors import StoreError, VerificationError
 from assay.run.store.journal import sync_folder
 from assay.run.store.read import read_run
 from assay.spec.files import is_plain_name, open_named, write_inside
-from assay.version import tool_version
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from assay.archive.bundle.keys import PublicKey
     from assay.archive.bundle.level import Level
@@ -66,11 +65,10 @@ def opened(path: Path) -> Iterator[Opened]:
             yield _unpacked(file, bundle, folder)
 
 
-def import_bundle(path: Path, into: Path, *, check: Callable[[Path], bool] | None = None) -> Opened:
+def import_bundle(path: Path, into: Path) -> Opened:
     """Check a bundle and put its run into a folder of runs, under the name of the file, with where it comes from.
 
-    check : whether the run in a folder keeps all rules; None: that is not looked at. A run that breaks some is imported
-    all the same, and its level says so.
+    The rules are not checked: a run that breaks some is imported, and its level says so once it was checked.
     Raises as ``opened``; StoreError where a folder of this name is there, or the run cannot be written.
     """
     with _file(path) as file:
@@ -83,8 +81,7 @@ def import_bundle(path: Path, into: Path, *, check: Callable[[Path], bool] | Non
             draft.mkdir()
             # One folder deeper: a run that is not whole is in no list of runs.
             result = _unpacked(file, bundle, draft / "run")
-            checker = Checker(passed=check(result.folder), version=tool_version()) if check else None
-            _keep_origin(result, checker)
+            _keep_origin(result)
             _refuse_existing(target)
             result.folder.rename(target)
             sync_folder(into)
@@ -143,8 +140,8 @@ def _read(folder: Path, bundle: Bundle) -> StoredRun:
     return run
 
 
-def _keep_origin(found: Opened, checker: Checker | None) -> None:
-    origin = Origin.of(found.bundle.manifest_bytes, found.bundle.signature, checker)
+def _keep_origin(found: Opened) -> None:
+    origin = Origin.of(found.bundle.manifest_bytes, found.bundle.signature)
     write_inside(found.folder, ORIGIN, origin.encoded())
 
 

@@ -10,6 +10,7 @@ import stat
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from assay.archive.checks.record import look_of
 from assay.errors import StoreError
 
 if TYPE_CHECKING:
@@ -52,7 +53,8 @@ def seen_folders(folder: Path, trust: str = "") -> dict[str, str]:
     """The run folders directly below a folder by the name that is kept, each with what it looks like.
 
     trust : what stands for the keys that the user trusts, which say how far an imported run is vouched for.
-    Two looks are equal where size and time of ``run.json`` and of the journal are, and the end of the journal is.
+    Two looks are equal where size and time of ``run.json`` and of the journal are, the end of the journal is, and what
+    this user has checked of the run.
     Raises StoreError where the folder cannot be looked at.
     """
     try:
@@ -89,7 +91,8 @@ def _look(name: str, parent: int, trust: str) -> str | None:
         end = _end(f"{name}/{JOURNAL_NAME}", parent, journal)
     except OSError:
         return f"{_state(document)}:"
-    return f"{_state(document)}:{_state(journal)}:{end}{_origin(name, parent, trust)}"
+    seen = f"{hashlib.sha256(end).hexdigest()[:32]}:{look_of(end)}"
+    return f"{_state(document)}:{_state(journal)}:{seen}{_origin(name, parent, trust)}"
 
 
 def _origin(name: str, parent: int, trust: str) -> str:
@@ -104,15 +107,14 @@ def _state(found: os.stat_result) -> str:
     return f"{found.st_mode:o}.{found.st_size}.{found.st_mtime_ns}"
 
 
-def _end(name: str, parent: int, found: os.stat_result) -> str:
+def _end(name: str, parent: int, found: os.stat_result) -> bytes:
     if not stat.S_ISREG(found.st_mode):
-        return ""
+        return b""
     descriptor = os.open(name, _READ, dir_fd=parent)
     try:
-        end = os.pread(descriptor, _TAIL_BYTES, max(found.st_size - _TAIL_BYTES, 0))
+        return os.pread(descriptor, _TAIL_BYTES, max(found.st_size - _TAIL_BYTES, 0))
     finally:
         os.close(descriptor)
-    return hashlib.sha256(end).hexdigest()[:32]
 
 
 def _all_files(folder: Path) -> Iterator[str]:

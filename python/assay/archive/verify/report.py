@@ -103,7 +103,8 @@ def _results(evidence: Evidence, keys: set[str] | None) -> Iterator[Broken]:
         if keys is None:
             yield Broken(place=f"{REPORT_FOLDER}/{_RESULTS}", found="is no JSON object", expected=_NOW)
         return
-    others = {"label", "deviations", "findings"}
+    # Whence a run comes, and who vouches for it, is the reader's: it differs between readers of the same run.
+    others = {"label", "deviations", "findings", "origin"}
     for key in dict.fromkeys([*expected, *found]):
         if (key in keys) if keys is not None else (key not in others):
             pair = found.get(key, _ABSENT), expected.get(key, _ABSENT)

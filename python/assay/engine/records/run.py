@@ -179,8 +179,9 @@ class RunOrigin:
     """Where a run comes from that was not measured here.
 
     level : how far it is vouched for, in words. fingerprint : of the key that signed it. signer : whose key that is, as
-    the user has it. checked : whether it keeps all rules, None where that was not looked at; checker : the version that
-    looked. redacted : its maker took names out of it; original_hash : the final hash before. exported_by : the tool.
+    the user has it. checked : whether it keeps all rules, None where it was not checked here; checker : the version of
+    Assay that checked. redacted : its maker took names out of it; original_hash : the final hash before.
+    exported_by : the tool.
     """
 
     level: str
@@ -227,6 +228,7 @@ class StoredRun:
     journal : how it ends; None where a run is not from a folder. breaks : where it was resumed, in order.
     origin : where an imported run comes from; None for one of this host. seed : that the run drew from.
     digests : SHA-256 of the histograms of every sequence long enough that no two runs have the same by chance.
+    checked : whether it keeps all rules, as this user's host found; None where it was not checked. In no run folder.
     """
 
     run_id: str
@@ -245,6 +247,7 @@ class StoredRun:
     certificate: HostCertificate | None = None
     journal: JournalEnd | None = None
     origin: RunOrigin | None = None
+    checked: bool | None = None
     breaks: tuple[RunBreak, ...] = ()
     seed: int | None = None
     digests: frozenset[str] = frozenset()

@@ -5,22 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.spec.units import count_label
+from assay.words.levels import BREAKS_RULES, NOT_CHECKED, SELF_CHECKED
 from assay.words.printed import paragraph
 
 if TYPE_CHECKING:
     from assay.engine.records import StoredRun
     from assay.summary.pages.model import Entry
 
-SELF_CHECKED = "self-checked"
+_AT_HOME = {True: SELF_CHECKED, False: BREAKS_RULES, None: NOT_CHECKED}
 _CHECKED = {True: "yes, all rules are kept", False: "yes, and rules are broken", None: "no"}
 
 
 def level_label(run: StoredRun, replicated: int = 0) -> str:
     """The level of a result. replicated : by how many other runs.
 
-    Worked: a run of this host -> ``"self-checked"``; an import without a signature -> ``"unverified, unsigned"``.
+    Worked: a run of this host that keeps the rules -> ``"self-checked"``; where nobody checked -> ``"not checked
+    here"``; an import that keeps them, without a signature -> ``"verified bundle, unsigned"``.
     """
-    return with_replicas(paragraph(run.origin.level) if run.origin else SELF_CHECKED, replicated)
+    return with_replicas(paragraph(run.origin.level) if run.origin else _AT_HOME[run.checked], replicated)
 
 
 def with_replicas(level: str, replicated: int) -> str:

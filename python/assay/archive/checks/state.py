@@ -1,0 +1,147 @@
+"""A file of lines in the user's state folder that only this user can have written.
+
+From the home folder (or from XDG_STATE_HOME) on no link is followed, and each folder and the file itself belong to the
+effective user. What another user may have planted is not read, and nothing is written there.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import stat
+import time
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FOLDER, NAME = "assay", "checked.jsonl"
+BYTES_MAX = 8 << 20
+"""Of the file, some 15,000 runs; beyond it the older half is dropped."""
+_LOCK_S, _TRY_S = 2.0, 0.01
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_SHARED = stat.S_IWOTH
+_WRITABLE = stat.S_IWGRP | stat.S_IWOTH
+
+
+def read_lines() -> list[bytes]:
+    """The lines that were kept, the oldest first. Raises OSError."""
+    with _file(os.O_RDONLY, make=False) as descriptor:
+        return _content(descriptor).splitlines()
+
+
+def file_state() -> tuple[int, ...]:
+    """What changes with the file, without its content. Raises OSError."""
+    with _file(os.O_RDONLY, make=False) as descriptor:
+        found = os.fstat(descriptor)
+        return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def append_line(line: bytes) -> None:
+    """Keep a line, without its end; writers wait for each other, at most 2 s. Raises OSError."""
+    with _file(os.O_RDWR | os.O_CREAT, make=True) as descriptor:
+        _lock(descriptor)
+        content = _content(descriptor)
+        # A writer that was killed may have left a line without its end.
+        end = b"" if not content or content.endswith(b"\n") else b"\n"
+        if len(content) + len(line) > BYTES_MAX:
+            _drop_older_half(descriptor, content)
+            end = b""
+        _write(descriptor, end + line + b"\n")
+
+
+def _drop_older_half(descriptor: int, content: bytes) -> None:
+    """A reader that comes between sees fewer lines, and checks once more."""
+    lines = content.splitlines(keepends=True)
+    os.ftruncate(descriptor, 0)
+    _write(descriptor, b"".join(line for line in lines[len(lines) // 2 :] if line.endswith(b"\n")))
+
+
+def _write(descriptor: int, content: bytes) -> None:
+    at = os.fstat(descriptor).st_size
+    while content:
+        written = os.pwrite(descriptor, content, at)
+        content, at = content[written:], at + written
+
+
+def _content(descriptor: int) -> bytes:
+    size = os.fstat(descriptor).st_size
+    if size > 2 * BYTES_MAX:
+        raise OSError(errno.EFBIG, "is larger than this version writes it")
+    return os.pread(descriptor, size, 0)
+
+
+def _lock(descriptor: int) -> None:
+    until = time.monotonic() + _LOCK_S
+    while True:
+        try:
+            return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(_TRY_S)
+
+
+@contextmanager
+def _file(flags: int, *, make: bool) -> Iterator[int]:
+    """The file, opened; it is closed, and with it unlocked, afterwards."""
+    with _folder(make=make) as folder:
+        descriptor = os.open(NAME, flags | _FILE, 0o600, dir_fd=folder)
+    try:
+        found = _of_this_user(descriptor, _WRITABLE)
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError(errno.EINVAL, "is not a regular file")
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _folder(*, make: bool) -> Iterator[int]:
+    """The folder of the file, reached step by step."""
+    base, parts = _start()
+    descriptor = os.open(base, _FOLDER)
+    try:
+        _of_this_user(descriptor, _SHARED)
+        for part in parts:
+            inner = _below(descriptor, part, make=make)
+            os.close(descriptor)
+            descriptor = inner
+            _of_this_user(descriptor, _SHARED)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _start() -> tuple[Path, tuple[str, ...]]:
+    """The first folder that has to belong to the user, and the names below it."""
+    named = os.environ.get("XDG_STATE_HOME")
+    if not named:
+        try:
+            return Path.home(), (".local", "state", FOLDER)
+        except RuntimeError as error:
+            raise OSError(errno.ENOENT, str(error)) from None
+    path = Path(named)
+    # One that is still to be made belongs to the folder above it.
+    return (path, (FOLDER,)) if os.path.lexists(path) else (path.parent, (path.name, FOLDER))
+
+
+def _below(folder: int, name: str, *, make: bool) -> int:
+    if make:
+        with suppress(FileExistsError):
+            os.mkdir(name, 0o700, dir_fd=folder)
+    return os.open(name, _FOLDER, dir_fd=folder)
+
+
+def _of_this_user(descriptor: int, forbidden: int) -> os.stat_result:
+    """Raise OSError where another user owns what is open, or rights among ``forbidden`` let others write to it."""
+    found = os.fstat(descriptor)
+    if found.st_uid != os.geteuid():
+        raise OSError(errno.EPERM, "belongs to another user")
+    if found.st_mode & forbidden:
+        raise OSError(errno.EPERM, "can be written to by other users")
+    return found
