@@ -26,6 +26,7 @@ from assay.report.test_page.outcome import time_text
 from assay.run.store.read import read_run
 from assay.summary.pages.model import Table
 from assay.summary.verdict import stated
+from assay.words.levels import NOT_CHECKED
 from assay.words.text import text
 from every_kind import EVERY, run_of, with_stall
 from folder_faults import Folder
@@ -350,7 +351,7 @@ def test_runs_are_a_table_of_what_was_measured_whole(
     assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", found["iops"][1])
     assert found["iops"][2] == "sim:ideal?capacity=1GB"
     assert found["iops"][3].startswith("simulated drive; not conforming, ")
-    assert found["iops"][4:] == ["self-checked", "iops", "5 rounds", "steady state"]
+    assert found["iops"][4:] == [NOT_CHECKED, "iops", "5 rounds", "steady state"]
     assert found["killed"][5:7] == ["iops", "1 round"]
     assert re.fullmatch(r"\d+ variants?", found["oio"][6])
     assert "is not JSON" in found["bad"][-1]

@@ -107,7 +107,7 @@ def test_a_signature_holds_for_its_manifest_alone(signed: Path, keys: Path, run:
     bundle = inspect(signed)
     level = bundle_level(bundle, trusted_keys(keys), passed=True)
     assert level_text(level) == "signed by Lab 2"
-    assert level_text(bundle_level(bundle, (), passed=None)).startswith("unverified, signed by an unknown key ")
+    assert level_text(bundle_level(bundle, (), passed=None)).startswith("not checked here, signed by an unknown key ")
     again = export_run(run, tmp_path / "again.assay", key=signer(keys)).path
     assert again.read_bytes() == signed.read_bytes()
     tar = unpacked(signed)
@@ -134,12 +134,12 @@ def test_a_changed_manifest_under_an_old_signature_is_refused(signed: Path, tmp_
 @pytest.mark.parametrize(
     ("signer_", "signed_", "passed", "redacted", "text"),
     [
-        (None, False, None, False, "unverified, unsigned"),
+        (None, False, None, False, "not checked here, unsigned"),
         (None, False, True, False, "verified bundle, unsigned"),
         (None, True, True, False, "verified bundle, signed by an unknown key 0123"),
-        (None, True, None, False, "unverified, signed by an unknown key 0123"),
+        (None, True, None, False, "not checked here, signed by an unknown key 0123"),
         ("Lab 2", True, True, False, "signed by Lab 2"),
-        ("Lab 2", True, None, False, "signed by Lab 2, rules not checked"),
+        ("Lab 2", True, None, False, "signed by Lab 2, not checked here"),
         ("Lab 2", True, False, False, "unverified: it breaks rules, signed by Lab 2"),
         ("Lab 2", True, True, True, "signed by Lab 2, redacted by its maker"),
     ],
@@ -153,13 +153,13 @@ def test_a_level_says_what_is_known(
     assert level_text(level) == text
 
 
-def imported(signed: Path, into: Path, *, passed: bool | None = None) -> tuple[StoredRun, Path]:
-    found = import_bundle(signed, into, check=None if passed is None else lambda _: passed)
+def imported(signed: Path, into: Path) -> tuple[StoredRun, Path]:
+    found = import_bundle(signed, into)
     return found.run, found.folder
 
 
 def level_of(run: StoredRun, folder: Path, keys: Path, **more: Any) -> str:
-    shown = with_origin(run, folder, trusted_keys(keys), **more)
+    shown = with_origin(run, folder, trusted_keys(keys), **{"checked": True, **more})
     said = {overview(shown, folder="").level, listed_run(shown, "").level}
     assert len(said) == 1
     return said.pop()
@@ -168,7 +168,7 @@ def level_of(run: StoredRun, folder: Path, keys: Path, **more: Any) -> str:
 def test_the_origin_is_held_against_run_and_signature_when_it_is_shown(
     signed: Path, keys: Path, tmp_path: Path
 ) -> None:
-    run, folder = imported(signed, tmp_path, passed=True)
+    run, folder = imported(signed, tmp_path)
     assert level_of(run, folder, keys) == "signed by Lab 2"
     assert level_of(run, folder, tmp_path / "other").startswith("verified bundle, signed by an unknown key")
     origin = json.loads((folder / "origin.json").read_bytes())
@@ -177,7 +177,7 @@ def test_the_origin_is_held_against_run_and_signature_when_it_is_shown(
         {"signature": {**origin["signature"], "key": "A" * 43 + "="}},
         {"signature": {**origin["signature"], "key": "A" * 41}},
         {"schema": 2},
-        {"checker": {"passed": True}},
+        {"checkers": {"passed": True}},
         {"manifest": "{}"},
         {"manifest": 1},
     ]
@@ -204,18 +204,35 @@ def test_files_that_the_journal_does_not_hold_are_held_by_the_manifest(run: Path
         path = export_run(run, tmp_path / "x.assay", key=signer(keys)).path
     finally:
         date.unlink()
-    found, folder = imported(path, tmp_path / "runs", passed=True)
+    found, folder = imported(path, tmp_path / "runs")
     (folder / "report_date.json").write_text('{"wall_ns":1795355342681748284}', "utf-8")
     assert level_of(found, folder, keys).startswith("unverified: origin.json does not fit")
     assert level_of(found, folder, keys, whole=False) == "signed by Lab 2"
 
 
+def test_an_origin_carries_no_verdict_and_that_of_an_older_one_counts_for_nothing(signed: Path, tmp_path: Path) -> None:
+    run, folder = imported(signed, tmp_path)
+    origin = json.loads((folder / "origin.json").read_bytes())
+    assert origin.keys() == {"schema", "manifest", "signature"}
+    for checker in ({"passed": True, "version": "0.1.0"}, {"passed": False, "version": "0.1.0"}, None, 1, "passed"):
+        (folder / "origin.json").write_text(json.dumps({**origin, "checker": checker}), "utf-8")
+        other = tmp_path / "other"
+        assert level_of(run, folder, other, checked=None).startswith("not checked here, signed by an unknown key")
+        assert level_of(run, folder, other, checked=True).startswith("verified bundle, signed by an unknown key")
+        assert level_of(run, folder, other, checked=False).startswith("unverified: it breaks rules")
+
+
 def test_a_run_of_this_host_is_self_checked_and_one_of_another_is_not(run: Path, keys: Path) -> None:
     with opened(export_run(run, run.with_name("o.assay")).path) as found:
         stored = replace(found.run, platform=replace(found.run.platform, host_id="a" * 16))
+    nameless = replace(stored, platform=replace(stored.platform, host_id=None))
     assert level_of(stored, run, keys, host_id="a" * 16) == "self-checked"
-    assert level_of(stored, run, keys) == "self-checked"
+    assert level_of(stored, run, keys, host_id="a" * 16, checked=None) == "not checked here"
     assert level_of(stored, run, keys, host_id="b" * 16).startswith("unverified: a run folder of another host")
+    for host_id in ("a" * 16, None):
+        assert level_of(nameless, run, keys, host_id=host_id).startswith("unverified: the host that it was measured")
+        assert level_of(stored, run, keys, host_id=host_id, checked=False) == "unverified: it breaks rules"
+    assert level_of(stored, run, keys).startswith("unverified: the host that it was measured")
 
 
 @pytest.fixture(scope="module")
@@ -272,7 +289,8 @@ def test_a_run_is_replicated_by_another_drive_on_another_host(real: StoredRun) -
     assert replication(real, other).replicated
     assert replication(real, other).difference_max == 0
     assert replicated_by([real, other, real]) == [[1], [0, 2], [1]]
-    assert level_label(real, 1) == "self-checked, replicated by 1 run"
+    assert level_label(replace(real, checked=True), 1) == "self-checked, replicated by 1 run"
+    assert level_label(real, 1) == "not checked here, replicated by 1 run"
 
 
 def test_what_is_not_another_sample_replicates_nothing(real: StoredRun) -> None:

@@ -32,7 +32,7 @@ from assay.archive.rendering import stored_run
 from assay.cli import assay
 from assay.cli.config import output_folder
 from assay.cli.indexed import KEY_FILES, runs_everywhere, runs_in, update
-from assay.cli.origin import with_level
+from assay.cli.origin import with_known_level
 from assay.errors import StoreError, UsageError
 from assay.report.formats.terminal.listed import listed_run, run_numbers
 from assay.run.store import document, journal
@@ -92,7 +92,7 @@ def command(*arguments: str) -> tuple[int, str, str]:
 
 def test_what_it_answers_is_what_the_folders_say(place: Place, runs: Path) -> None:
     def read(path: Path) -> ListedRun:
-        run = with_level(stored_run(path), path, whole=False)
+        run = with_known_level(stored_run(path), path)
         return listed_run(run, str(path), run_schema=RUN_SCHEMA)
 
     expected = {path.name: read(path) for path in sorted(runs.iterdir())}
