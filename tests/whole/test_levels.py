@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import tempfile
+import traceback
 from contextlib import redirect_stdout
 from pathlib import Path
 
@@ -173,17 +174,19 @@ def by_user(home: Path, *arguments: str | Path) -> str:
     child = os.fork()
     if child == 0:
         code = 70
-        try:
-            with out.open("w", encoding="utf-8") as file, redirect_stdout(file):
+        with out.open("w", encoding="utf-8") as file, redirect_stdout(file):
+            try:
                 os.setgroups([])
                 os.setgid(OTHER_USER)
                 os.setuid(OTHER_USER)
                 os.environ |= {f"XDG_{kind}_HOME": str(home / kind.lower()) for kind in ("CONFIG", "STATE")}
                 assay(list(map(str, arguments)), standalone_mode=False)
                 code = 0
-        finally:
+            except BaseException:  # noqa: BLE001 - the child ends here, and its parent shows why
+                traceback.print_exc(file=file)
+            file.flush()
             os._exit(code)
-    assert os.waitpid(child, 0)[1] == 0
+    assert os.waitpid(child, 0)[1] == 0, out.read_text("utf-8")
     return out.read_text("utf-8")
 
 
@@ -198,6 +201,8 @@ def test_a_run_of_root_is_seen_by_root_and_by_a_user(
         os.chown(home, OTHER_USER, OTHER_USER)
         shutil.copytree(run, shared / "runs/mine")
         assert shown(capsys, shared / "runs/mine") == "self-checked"
+        # All that the child needs is loaded here.
+        assert listed(capsys, shared / "runs") == {"mine": "self-checked"}
 
         def level(*arguments: str | Path) -> str:
             content = json.loads(by_user(home, *arguments, "--json"))

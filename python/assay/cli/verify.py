@@ -30,9 +30,9 @@ def verify(runs: tuple[Path, ...], as_json: bool) -> int:
 
     BUNDLE is a file that assay export wrote: it is checked as assay import does, and unpacked for the time of this.
 
-    The rules and their IDs are in docs/rules.md. Nothing is written to the folder: how they came out is kept in the
-    state folder of the user, for the level that other commands print. That a run was interrupted or cut
-    short breaks no rule; what it holds is verified. Results that the run itself withholds stay withheld.
+    The rules and their IDs are in docs/rules.md. Nothing is written to the folder; the result is kept in the user's
+    state folder. That a run was interrupted or cut short breaks no rule; what it holds is verified. Results that the
+    run itself withholds stay withheld.
 
     Exit codes: 0 no rule is broken, 5 a rule is broken or the run withholds results, 6 a folder that cannot be read.
     """

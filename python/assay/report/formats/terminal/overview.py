@@ -96,7 +96,7 @@ class Overview(Facts):
     limit_count: int = Field(description="How many limits its plan states; assay limits RUN judges them.")
     label: str = Field(description="How far the run conforms, as every page of the report says.")
     deviations: _Texts = Field(description="Every departure from the specification.")
-    level: str = Field(description="How far it is vouched for: self-checked, or what is known of an imported run.")
+    level: str = Field(description="Trust level: self-checked, not checked here, or what is known of another run.")
     edition: str = Field(description="Name of the edition.")
     edition_title: str = Field(description="Its title as printed.")
     drive: ShownDrive = Field(description="The drive.")
