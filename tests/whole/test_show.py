@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from assay.archive.rendering import run_summary
 from assay.cli import assay
+from assay.cli.origin import with_level
 from assay.cli.show import tell
 from assay.report import Overview, build_report, overview
 from assay.report.formats.terminal.lines import COLUMNS_MAX, LINES_MAX, terminal_lines
@@ -262,7 +263,7 @@ def test_json_is_what_is_printed_and_of_its_schema(folder: Path, capsys: pytest.
         assert command("show", str(folder / name), "--json") == 0
         found = json.loads(capsys.readouterr().out)
         fits(found, form, form["$defs"])
-        run = read_run(folder / name, histograms=True)
+        run = with_level(read_run(folder / name, histograms=True), folder / name)
         assert Overview.model_validate_json(json.dumps(found)) == overview(run, folder=str(folder / name))
         assert (found["schema"], found["exit_code"], found["exit_codes"], found["complete"]) == (1, 0, [], True)
     with pytest.raises(AssertionError):
@@ -337,8 +338,9 @@ def test_a_report_of_an_earlier_state_of_the_run_is_said_to_be_one(
 
 
 def test_runs_are_a_table_of_what_was_measured_whole(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / ".state"))
     for name in ("iops", "oio"):
         changed(folder / name, tmp_path / name, lambda _: None)
     changed(folder / "iops", tmp_path / "killed", cut)
@@ -351,7 +353,12 @@ def test_runs_are_a_table_of_what_was_measured_whole(
     assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", found["iops"][1])
     assert found["iops"][2] == "sim:ideal?capacity=1GB"
     assert found["iops"][3].startswith("simulated drive; not conforming, ")
-    assert found["iops"][4:] == [NOT_CHECKED, "iops", "5 rounds", "steady state"]
+    level = (
+        NOT_CHECKED
+        if read_run(folder / "iops").platform.host_id
+        else "unverified: the host that it was measured on is not known"
+    )
+    assert found["iops"][4:] == [level, "iops", "5 rounds", "steady state"]
     assert found["killed"][5:7] == ["iops", "1 round"]
     assert re.fullmatch(r"\d+ variants?", found["oio"][6])
     assert "is not JSON" in found["bad"][-1]
