@@ -39,8 +39,8 @@ def run_content(folder: Path) -> RunContent:
     """What a run folder holds now. Raises OSError where it cannot be read, or a link lies in it."""
     tables = hashlib.sha256()
     for name in sorted(name for kind in (*TABLE_KINDS, TRACES) for name in _inside(folder, kind)):
-        told = _state(folder, name) if name.startswith(f"{TRACES}/") else _digest(folder, name)
-        tables.update(f"{name} {told}\n".encode("utf-8", "surrogateescape"))
+        digest = _state(folder, name) if name.startswith(f"{TRACES}/") else _digest(folder, name)
+        tables.update(f"{name} {digest}\n".encode("utf-8", "surrogateescape"))
     return RunContent(
         document=_digest(folder, RUN_DOCUMENT), journal=_digest(folder, JOURNAL_NAME), tables=tables.hexdigest()
     )
@@ -62,5 +62,5 @@ def _digest(folder: Path, name: str) -> str:
 
 
 def _state(folder: Path, name: str) -> str:
-    found = os.lstat(folder / name)
-    return f"{found.st_mode:o} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_ino}"
+    status = os.lstat(folder / name)
+    return f"{status.st_mode:o} {status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_ino}"

@@ -37,8 +37,8 @@ def read_lines() -> list[bytes]:
 def file_state() -> tuple[int, ...]:
     """What changes with the file, without its content. Raises OSError."""
     with _file(os.O_RDONLY, make=False) as descriptor:
-        found = os.fstat(descriptor)
-        return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+        status = os.fstat(descriptor)
+        return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def append_line(line: bytes) -> None:
@@ -92,8 +92,8 @@ def _file(flags: int, *, make: bool) -> Iterator[int]:
     with _folder(make=make) as folder:
         descriptor = os.open(NAME, flags | _FILE, 0o600, dir_fd=folder)
     try:
-        found = _of_this_user(descriptor, _WRITABLE)
-        if not stat.S_ISREG(found.st_mode):
+        status = _of_this_user(descriptor, _WRITABLE)
+        if not stat.S_ISREG(status.st_mode):
             raise OSError(errno.EINVAL, "is not a regular file")
         yield descriptor
     finally:
@@ -139,9 +139,9 @@ def _below(folder: int, name: str, *, make: bool) -> int:
 
 def _of_this_user(descriptor: int, forbidden: int) -> os.stat_result:
     """Raise OSError where another user owns what is open, or rights among ``forbidden`` let others write to it."""
-    found = os.fstat(descriptor)
-    if found.st_uid != os.geteuid():
+    status = os.fstat(descriptor)
+    if status.st_uid != os.geteuid():
         raise OSError(errno.EPERM, "belongs to another user")
-    if found.st_mode & forbidden:
+    if status.st_mode & forbidden:
         raise OSError(errno.EPERM, "can be written to by other users")
-    return found
+    return status
