@@ -35,8 +35,8 @@ tr.doubt td { background: #fff3d6 }
 """
 NOTE = (
     "Each number is the one of the report of its run. A result is unverified where nothing vouches for it: no "
-    "signature of a known key, and rules that it breaks or that were not checked. Results with different labels, editions or "
-    "demands are not to be compared. A simulated drive says nothing of a real one."
+    "signature of a known key, and rules that it breaks or that were not checked. Results with different labels, "
+    "editions or demands are not to be compared. A simulated drive says nothing of a real one."
 )
 
 

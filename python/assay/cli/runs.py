@@ -119,13 +119,15 @@ def _replicated(listed_runs: list[ListedRun], among: list[ListedRun]) -> list[Li
     """Runs with their level, which says by how many of a list each is replicated; those that can be are read."""
     from assay.archive.bundle import replicated_by  # noqa: PLC0415
     from assay.archive.rendering import stored_run  # noqa: PLC0415
+    from assay.cli.origin import with_known_level  # noqa: PLC0415
     from assay.report.annex.level import with_replicas  # noqa: PLC0415
 
     runs: dict[str, StoredRun] = {}
     for candidate in _candidates(among):
         # What cannot be read is in the list with its reason.
         with suppress(AssayError):
-            runs[candidate.run] = stored_run(Path(candidate.run))
+            path = Path(candidate.run)
+            runs[candidate.run] = with_known_level(stored_run(path), path)
     others = dict(zip(runs, map(len, replicated_by(tuple(runs.values()))), strict=True))
     return [
         listed_run.model_copy(update={"level": with_replicas(listed_run.level, others.get(listed_run.run, 0))})
