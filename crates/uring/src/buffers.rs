@@ -78,6 +78,7 @@ impl Buffers {
         }
     }
 
+    #[inline]
     fn refresh(&mut self, io: &Io) {
         let place = self.place(part(io), io.slot);
         let buffer = self.memory.slice_mut(place, io.length.0 as usize);
