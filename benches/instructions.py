@@ -124,10 +124,11 @@ OURS = [
     ours("engine qd1", "--depth 1", floor="bare qd1", limit=5200),
     # Every byte written is fresh.
     ours("engine qd32 write", "--write", floor="bare qd32 write"),
-    # What a write of 4 KiB holds, by the code that makes it: of this CPU, of every CPU, and the old way.
+    # What a write of 4 KiB holds, by the code that makes it: of this CPU, of every CPU, the old way, and addressed.
     ours("data avx2", "--loop data --data avx2"),
     ours("data baseline", "--loop data --data baseline"),
     ours("data stamped", "--loop data --data stamped"),
+    ours("data addressed", "--loop data --data addressed"),
     ours("nop qd32", "--loop nop", floor="bare qd32 nop", limit=480),
     ours("nop qd32 untimed", "--loop nop-untimed", floor="bare qd32 nop"),
     # Every completion is handed to another thread, which writes it nowhere; enough of them that the chunks go round.
@@ -272,9 +273,10 @@ def print_differences(figures: dict[str, float]) -> None:
         write = figures["engine qd32 write"] - figures["bare qd32 write"]
         data = write - (figures["engine qd32"] - figures["bare qd32"])
         print(f"data of a 4 KiB write: {data:.0f} instructions more than a read")
-    if {"data avx2", "data baseline", "data stamped"} <= figures.keys():
-        ways = ", ".join(f"{figures[f'data {way}']:.0f} {way}" for way in ("avx2", "baseline", "stamped"))
-        print(f"made alone: {ways}")
+    ways = ("avx2", "baseline", "stamped", "addressed")
+    if {f"data {way}" for way in ways} <= figures.keys():
+        listed = ", ".join(f"{figures[f'data {way}']:.0f} {way}" for way in ways)
+        print(f"made alone: {listed}")
 
 
 def keep(kernel: Kernel, figures: dict[str, float]) -> None:

@@ -1,4 +1,4 @@
-"""How fast one core makes what is written: fresh data, data of a stated share, the old stamp, beside a plain copy.
+"""How fast one core makes what is written: fresh, of a stated share, addressed, the old stamp, beside a plain copy.
 
 Goal: bytes per second of each over those of a copy of as many bytes, in alternating turns of one run, so that a busy
 host changes both. At least 0.7 of a copy is expected for random data, whose bytes are written and not read. The stamp
@@ -23,6 +23,7 @@ KINDS = {
     "random": DataPattern(),
     "compressible to 50 %": DataPattern(kind="compressible", stored_share=0.5),
     "stamped": DataPattern(kind="stamped"),
+    "addressed": DataPattern(kind="addressed"),
 }
 SLOTS = 32
 TURNS, SECONDS = 7, 0.3

@@ -6,7 +6,7 @@ from _typeshed import SupportsGetItem
 from os import PathLike
 from typing import Any, SupportsFloat, SupportsIndex, final
 
-__all__ = ["NativeReadBack", "NativeStallGauge", "NativeStalls", "NativeStimulus", "check_faults", "clock_reads", "drive_model_fault", "drive_parameters", "fill_rate", "hands_to_workers", "open_descriptors", "place_segments", "simulated_memory_bytes", "toml_positions", "written_data"]
+__all__ = ["NativeReadBack", "NativeSectors", "NativeStallGauge", "NativeStalls", "NativeStimulus", "addressed_tags", "check_addressed", "check_faults", "clock_reads", "drive_model_fault", "drive_parameters", "fill_rate", "hands_to_workers", "open_descriptors", "place_segments", "simulated_memory_bytes", "toml_positions", "written_data"]
 
 @final
 class NativeReadBack:
@@ -35,6 +35,31 @@ class NativeReadBack:
         """
     @property
     def wrong_count(self, /) -> int: ...
+
+@final
+class NativeSectors:
+    """
+    What a check of addressed data found; sectors have 512 bytes.
+    """
+    @property
+    def checked_count(self, /) -> int: ...
+    @property
+    def counts(self, /) -> list[tuple[str, int]]:
+        """
+        Wrong sectors by kind: `zeros`, `stale`, `other-run`, `misdirected`, `corrupt` or `unread`.
+        """
+    @property
+    def ranges(self, /) -> list[tuple[int, int, str, int]]:
+        """
+        First sector, count, kind, and the distance to the address that the data are of, in sectors.
+        """
+    @property
+    def span_ns(self, /) -> int: ...
+    @property
+    def unlisted_count(self, /) -> int:
+        """
+        Wrong sectors that are in none of the ranges.
+        """
 
 @final
 class NativeStallGauge:
@@ -183,6 +208,23 @@ class NativeStimulus:
         `shares` has the I/Os outstanding, the bytes of buffers and the open files of each worker. Returns the resource that was
         refused (`thread`, `file`, `memory` or `ring`) and the errno; None where all is there.
         """
+    def written(self, /) -> list[tuple[int, int]]:
+        """
+        Of each worker, the origin of its data and its writes so far; none of a drive that holds no data.
+        """
+
+def addressed_tags(content: bytes) -> list[tuple[int, int, int, int] | None]:
+    """
+    What each 512 bytes of addressed data say: sector, number of the write, worker and run; None of what is damaged or other.
+    """
+
+def check_addressed(descriptor: SupportsIndex, logical_block_bytes: SupportsIndex, parts: SupportsGetItem[int, tuple[SupportsIndex, SupportsIndex]], data_origin: SupportsIndex, since: SupportsGetItem[int, SupportsIndex], until: SupportsGetItem[int, SupportsIndex], thread_count: SupportsIndex, look: Any) -> NativeSectors:
+    """
+    Read parts of a drive (first byte, length) that addressed data were written to, and compare all of them.
+
+    `since`, `until`: of each worker, its first write that counts and the first that has not been. `look` takes the bytes
+    that are done, 50 times a second. The GIL is released. Raises `DeviceFailureError` where no read returns for a minute.
+    """
 
 def check_faults(faults: str, capacity_bytes: SupportsIndex, logical_block_bytes: SupportsIndex) -> None:
     """
@@ -253,10 +295,11 @@ def toml_positions(text: str, name: str) -> dict[str, tuple[int, int]]:
     with `"b.0"` at its table's header.
     """
 
-def written_data(data: str, origin: SupportsIndex, transfer_bytes: SupportsIndex, first: SupportsIndex, count: SupportsIndex) -> bytes:
+def written_data(data: str, origin: SupportsIndex, transfer_bytes: SupportsIndex, first: SupportsIndex, count: SupportsIndex, place_bytes: SupportsIndex = 0) -> bytes:
     """
     What `count` writes of `transfer_bytes` each hold, one behind the other, from the thread's write `first` on.
 
-    `origin` is the run's data origin; thread n of a run has `origin ^ (n << 48)`. Raises `ValueRangeError` where the kind of
+    `origin` is the run's data origin; thread n of a run has `origin ^ (n << 48)`. `place_bytes` is where the first of them
+    goes, which addressed data say. Raises `ValueRangeError` where the kind of
     data is unknown or the answer would be above 1 GiB.
     """

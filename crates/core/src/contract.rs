@@ -115,6 +115,9 @@ pub enum DataPattern {
         /// Size of the pool, at least 512.
         pool: Bytes,
     },
+    /// Every 512 bytes begin with 16 that say for which address, by which run, worker and write they were written; all others
+    /// follow from these. None compresses, and no 512 bytes are written twice.
+    Addressed,
     /// These bytes, again and again.
     File(Arc<[u8]>),
 }
@@ -150,6 +153,7 @@ pub enum DataKind {
     Compressible,
     Stamped,
     Repeating,
+    Addressed,
     File,
 }
 

@@ -475,7 +475,11 @@ fn fresh_log(model: &FlashModel, geometry: &Geometry) -> Option<Log> {
 fn stored_share(pattern: &DataPattern) -> f64 {
     match pattern {
         DataPattern::Compressible { stored_share } => *stored_share,
-        DataPattern::Random | DataPattern::Stamped | DataPattern::Repeating { .. } | DataPattern::File(_) => 1.0,
+        DataPattern::Random
+        | DataPattern::Stamped
+        | DataPattern::Repeating { .. }
+        | DataPattern::Addressed
+        | DataPattern::File(_) => 1.0,
     }
 }
 

@@ -18,6 +18,7 @@ mod specs;
 mod state;
 mod stimulus;
 mod trace;
+mod verify;
 mod written;
 
 /// The native half of Assay.
@@ -42,7 +43,9 @@ mod _native {
     #[pymodule_export]
     use crate::stimulus::NativeStimulus;
     #[pymodule_export]
-    use crate::written::{fill_rate, written_data};
+    use crate::verify::{NativeSectors, check_addressed};
+    #[pymodule_export]
+    use crate::written::{addressed_tags, fill_rate, written_data};
 
     /// A panic becomes a Python exception, which the command line words: its own text is printed on request only.
     #[pymodule_init]

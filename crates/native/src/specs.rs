@@ -61,6 +61,7 @@ fn found(data: &DataText, files: &mut DataFiles) -> PyResult<DataPattern> {
         DataKind::Compressible => DataPattern::Compressible { stored_share: data.stored_share },
         DataKind::Stamped => DataPattern::Stamped,
         DataKind::Repeating => DataPattern::Repeating { pool: data.pool },
+        DataKind::Addressed => DataPattern::Addressed,
         DataKind::File => DataPattern::File(read_once(files, &data.path)?),
     })
 }

@@ -307,6 +307,12 @@ impl NativeStimulus {
         py.detach(|| read_back(stimulus, count, turn, Nanos(limit_ns))).map(Some)
     }
 
+    /// Of each worker, the origin of its data and its writes so far; none of a drive that holds no data.
+    fn written(&mut self) -> PyResult<Vec<(u64, u64)>> {
+        let Engine::Real(stimulus) = self.engine()? else { return Ok(Vec::new()) };
+        stimulus.with_devices(|device| device.written()).map_err(|error| sequence_error(&error))
+    }
+
     /// Something else than this stimulus changed what lies between two places, in bytes.
     fn forget_written(&mut self, from_bytes: u64, to_bytes: u64) -> PyResult<()> {
         let Engine::Real(stimulus) = self.engine()? else { return Ok(()) };

@@ -82,7 +82,7 @@ impl Buffers {
     fn refresh(&mut self, io: &Io) {
         let place = self.place(part(io), io.slot);
         let buffer = self.memory.slice_mut(place, io.length.0 as usize);
-        self.payloads[io.data_index as usize].refresh(self.write_count, buffer);
+        self.payloads[io.data_index as usize].refresh(self.write_count, io.offset, buffer);
         self.write_count += 1;
     }
 

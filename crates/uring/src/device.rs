@@ -119,6 +119,13 @@ impl UringDevice {
         Ok(Self { queue: None, target, counters, waits, write_count: 0, memory, written })
     }
 
+    /// The origin of this worker's data, and its writes so far.
+    #[must_use]
+    pub fn written(&self) -> (u64, u64) {
+        let count = self.queue.as_ref().map_or(self.write_count, |queue| queue.buffers().write_count());
+        (self.target.data_origin, count)
+    }
+
     /// How the I/Os of the last sequence were carried out; `None` before the first.
     #[must_use]
     pub fn disclosure(&self) -> Option<Disclosure> {

@@ -101,6 +101,12 @@ impl Generator {
         (self.fill)(&self.seeds, key(number), buffer);
     }
 
+    /// The same for a key whose low 63 bits are well mixed and differ between any two calls.
+    #[inline]
+    pub(crate) fn fill_keyed(&self, key: u64, buffer: &mut [u8]) {
+        (self.fill)(&self.seeds, key & START_MASK, buffer);
+    }
+
     /// Which write has `word` at the begin of each of its first steps, for so many steps: what a block may be a part of. A
     /// step is undone one by one; of most words that fails soon.
     pub(crate) fn numbers_of(&self, word: u64, steps: usize) -> impl Iterator<Item = (usize, u64)> {

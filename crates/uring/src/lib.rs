@@ -2,6 +2,7 @@
 //!
 //! All `unsafe` I/O of the project lives here. The descriptor is opened by the gate, never here.
 
+pub mod addressed;
 pub mod affinity;
 pub mod device;
 pub mod discard;
@@ -16,6 +17,7 @@ pub mod processors;
 pub mod read_back;
 pub mod remembered;
 pub mod trial;
+pub mod verify;
 pub mod written;
 
 mod buffers;

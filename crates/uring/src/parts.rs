@@ -28,6 +28,11 @@ pub(crate) fn parts_of(payload: &Payload, block: &[u8], within: u64) -> Vec<Part
             let part = Part { number: count >> 20, within: (count & 0xf_ffff) * GRID as u64, sure };
             if sure { vec![part] } else { Vec::new() }
         }
+        Payload::Addressed(writes) => {
+            let tag = block.get(..GRID).and_then(|sector| writes.sectors.read(sector));
+            let own = tag.filter(|tag| writes.origin.worker(tag) == Some(0));
+            own.map(|tag| Part { number: tag.number, within: 0, sure: true }).into_iter().collect()
+        }
         Payload::Given { .. } => Vec::new(),
     }
 }

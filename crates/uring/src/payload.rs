@@ -1,11 +1,12 @@
-//! The bytes that are written: made anew for every write, stamped anew, or an endless stream of given content.
+//! The bytes that are written: made anew for every write, stamped anew, addressed, or an endless stream of given content.
 
 use std::sync::Arc;
 
-use assay_core::contract::DataPattern;
+use assay_core::contract::{Bytes, DataPattern};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use crate::addressed::Writes;
 use crate::generator::Generator;
 
 /// Smallest unit that is never written twice.
@@ -23,6 +24,8 @@ pub(crate) enum Payload {
     Compressible { generator: Generator, mask: Box<[u8; GRID]> },
     /// The same bytes in a slot again and again, with a fresh stamp in every unit.
     Stamped { origin: u64 },
+    /// Every unit says where it belongs.
+    Addressed(Box<Writes>),
     /// Written again and again from where the last write left off.
     Given { content: Arc<[u8]>, place: usize },
 }
@@ -39,6 +42,7 @@ impl Payload {
             DataPattern::Repeating { pool } => {
                 Self::Given { content: random_bytes(pool.0 as usize, 0).into(), place: 0 }
             }
+            DataPattern::Addressed => Self::Addressed(Box::new(Writes::new(origin))),
             DataPattern::File(content) => Self::Given { content: Arc::clone(content), place: 0 },
         }
     }
@@ -50,9 +54,9 @@ impl Payload {
         }
     }
 
-    /// Make a buffer ready for write number `number` of its worker.
+    /// Make a buffer ready for write number `number` of its worker, to the byte `place` of the drive.
     #[inline]
-    pub(crate) fn refresh(&mut self, number: u64, buffer: &mut [u8]) {
+    pub(crate) fn refresh(&mut self, number: u64, place: Bytes, buffer: &mut [u8]) {
         match self {
             Self::Fresh(generator) => generator.fill(number, buffer),
             Self::Compressible { generator, mask } => {
@@ -60,6 +64,7 @@ impl Payload {
                 keep(buffer, mask);
             }
             Self::Stamped { origin } => stamp(buffer, *origin, number),
+            Self::Addressed(writes) => writes.fill(number, place.0, buffer),
             Self::Given { content, place } => *place = go_on(buffer, content, *place),
         }
     }
@@ -111,14 +116,13 @@ fn random_bytes(count: usize, seed: u64) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_core::contract::Bytes;
     use std::collections::HashSet;
 
     fn written(payload: &mut Payload, writes: u64, bytes: usize) -> Vec<Vec<u8>> {
         let mut buffer = vec![0; bytes];
         payload.fill(&mut buffer, 0);
         let write = |number| {
-            payload.refresh(number, &mut buffer);
+            payload.refresh(number, Bytes(0), &mut buffer);
             buffer.clone()
         };
         (0..writes).map(write).collect()
@@ -130,7 +134,7 @@ mod tests {
 
     #[test]
     fn no_512_bytes_are_ever_written_twice() {
-        for pattern in [DataPattern::Random, compressible(0.05), DataPattern::Stamped] {
+        for pattern in [DataPattern::Random, compressible(0.05), DataPattern::Stamped, DataPattern::Addressed] {
             let mut seen = HashSet::new();
             for origin in [1, 2] {
                 for content in written(&mut Payload::new(&pattern, origin), 100, 65_536) {
@@ -152,11 +156,11 @@ mod tests {
 
     #[test]
     fn what_a_write_holds_depends_on_origin_and_number_only() {
-        for pattern in [DataPattern::Random, compressible(0.5), DataPattern::Stamped] {
+        for pattern in [DataPattern::Random, compressible(0.5), DataPattern::Stamped, DataPattern::Addressed] {
             let all = written(&mut Payload::new(&pattern, 1), 4, 4096);
             let (mut later, mut buffer) = (Payload::new(&pattern, 1), vec![0; 4096]);
             later.fill(&mut buffer, 0);
-            later.refresh(3, &mut buffer);
+            later.refresh(3, Bytes(0), &mut buffer);
             assert_eq!(buffer, all[3]);
             assert_ne!(written(&mut Payload::new(&pattern, 2), 4, 4096)[3], all[3]);
         }

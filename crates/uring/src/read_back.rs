@@ -112,20 +112,20 @@ impl Check {
     }
 
     fn is_right(&self, index: usize, content: &[u8]) -> bool {
-        let Right::AnyOf(writes) = &self.known[index].right else {
+        let Known { offset, right: Right::AnyOf(writes), .. } = &self.known[index] else {
             return true;
         };
-        writes.iter().any(|made| self.made(made).is_some_and(|made| made == content))
+        writes.iter().any(|made| self.made(*offset, made).is_some_and(|made| made == content))
     }
 
-    /// What a write put into its block.
-    fn made(&self, made: &Made) -> Option<Vec<u8>> {
+    /// What a write put into its block at `offset`.
+    fn made(&self, offset: Bytes, made: &Made) -> Option<Vec<u8>> {
         let (worker, Content::Made { data, number, slot, within }) = *made else {
             return None;
         };
         let Remembered { origin, data: patterns, .. } = &self.workers[worker];
         let mut payload = Payload::new(&patterns[data as usize], *origin);
-        Some(part(&mut payload, number, u64::from(slot), within, self.block))
+        Some(part(&mut payload, number, u64::from(slot), (offset - within, within), self.block))
     }
 
     /// Whether a block is a part of any write of the run.
@@ -135,7 +135,7 @@ impl Check {
                 let mut payload = Payload::new(pattern, worker.origin);
                 let mut parts = parts_of(&payload, content, WITHIN).into_iter();
                 parts.any(|found| {
-                    let made = |payload| part(payload, found.number, 0, Bytes(found.within), self.block);
+                    let made = |payload| part(payload, found.number, 0, (Bytes(0), Bytes(found.within)), self.block);
                     found.number < worker.write_count && (found.sure || made(&mut payload) == content)
                 })
             })
@@ -147,10 +147,12 @@ impl Check {
         let mut elsewhere = HashMap::new();
         for (index, known) in self.known.iter().enumerate().filter(|_| !wrong.is_empty()) {
             let Right::AnyOf(writes) = &known.right else { continue };
-            elsewhere.extend(writes.iter().chain(&known.stale).filter_map(|made| Some((self.made(made)?, index))));
+            elsewhere.extend(
+                writes.iter().chain(&known.stale).filter_map(|made| Some((self.made(known.offset, made)?, index))),
+            );
         }
         let kind = |(index, content): &(usize, Vec<u8>)| {
-            let stale = |made: &Made| self.made(made).is_some_and(|made| made == *content);
+            let stale = |made: &Made| self.made(self.known[*index].offset, made).is_some_and(|made| made == *content);
             let kind = if content.iter().all(|byte| *byte == 0) {
                 Wrong::Zeros
             } else if self.known[*index].stale.iter().any(stale) {
@@ -168,12 +170,12 @@ impl Check {
     }
 }
 
-/// What write number `number` holds from `within` on.
+/// What write number `number` to `place` holds from `within` on.
 #[cold]
-fn part(payload: &mut Payload, number: u64, slot: u64, within: Bytes, block: Bytes) -> Vec<u8> {
+fn part(payload: &mut Payload, number: u64, slot: u64, (place, within): (Bytes, Bytes), block: Bytes) -> Vec<u8> {
     let mut buffer = vec![0; (within + block).0 as usize];
     payload.fill(&mut buffer, slot);
-    payload.refresh(number, &mut buffer);
+    payload.refresh(number, place, &mut buffer);
     buffer.split_off(within.0 as usize)
 }
 

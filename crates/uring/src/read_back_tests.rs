@@ -69,7 +69,12 @@ impl Trial {
 #[test]
 fn an_honest_file_holds_what_was_written_over_every_path_with_every_kind_of_data() {
     for path in [Path::Interrupt, Path::Synchronous] {
-        for data in [DataPattern::Random, DataPattern::Compressible { stored_share: 0.5 }, DataPattern::Stamped] {
+        for data in [
+            DataPattern::Random,
+            DataPattern::Compressible { stored_share: 0.5 },
+            DataPattern::Stamped,
+            DataPattern::Addressed,
+        ] {
             let mut trial = Trial::new(path, 2);
             let depth = if path == Path::Synchronous { 1 } else { 8 };
             trial.write(&data, 131_072, 0.0, depth);

@@ -64,14 +64,14 @@ impl Worker {
     }
 }
 
-/// What the writes from number `first` on hold, `count` of one size, one behind the other.
+/// What the writes from number `first` on hold, `count` of one size, one behind the other from a byte of the drive on.
 #[must_use]
-pub fn written(data: &DataPattern, seed: u64, transfer: Bytes, first: u64, count: u64) -> Vec<u8> {
+pub fn written(data: &DataPattern, seed: u64, transfer: Bytes, first: u64, count: u64, place: Bytes) -> Vec<u8> {
     let mut payload = Payload::new(data, seed);
     let mut content = vec![0; (transfer.0 * count) as usize];
-    for (number, buffer) in (first..).zip(content.chunks_mut(transfer.0.max(1) as usize)) {
+    for (index, buffer) in (0..).zip(content.chunks_mut(transfer.0.max(1) as usize)) {
         payload.fill(buffer, 0);
-        payload.refresh(number, buffer);
+        payload.refresh(first + index, place + Bytes(index * transfer.0), buffer);
     }
     content
 }
@@ -82,14 +82,19 @@ mod tests {
 
     #[test]
     fn writes_are_told_from_any_number_on() {
-        let content = |first, count| written(&DataPattern::Random, 7, Bytes(4096), first, count);
+        let content = |first, count| written(&DataPattern::Random, 7, Bytes(4096), first, count, Bytes(0));
         assert_eq!(content(0, 8)[5 * 4096..], content(5, 3));
-        assert!(written(&DataPattern::Random, 7, Bytes(4096), 0, 0).is_empty());
+        assert!(written(&DataPattern::Random, 7, Bytes(4096), 0, 0, Bytes(0)).is_empty());
     }
 
     #[test]
     fn a_rate_is_measured_of_every_kind() {
-        for data in [DataPattern::Random, DataPattern::Compressible { stored_share: 0.5 }, DataPattern::Stamped] {
+        for data in [
+            DataPattern::Random,
+            DataPattern::Compressible { stored_share: 0.5 },
+            DataPattern::Stamped,
+            DataPattern::Addressed,
+        ] {
             let rate = fill_rate(&data, Bytes(4096), Nanos(1_000_000)).expect("memory");
             assert!(rate.is_finite() && rate > 0.0, "{data:?}: {rate}");
         }

@@ -302,8 +302,8 @@ def plan_options(command: Command) -> Command:
         click.option(
             "--data",
             metavar="KIND",
-            help="Data to write: random, compressible:SHARE, stamped, repeating:KIB, file:PATH; all but random are a "
-            "listed deviation. Default: random.",
+            help="Data to write: random, compressible:SHARE, stamped, repeating:KIB, addressed, file:PATH; all but "
+            "random are a listed deviation. Default: random.",
         ),
         click.option(
             "--capture",

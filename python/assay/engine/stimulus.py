@@ -228,6 +228,10 @@ class Stimulus:
         """
         return self._native.read_back(count, turn, limit_ns)
 
+    def written(self) -> list[tuple[int, int]]:
+        """Of each worker, the origin of its data and its writes so far; none of a drive that holds no data."""
+        return self._native.written()
+
     def forget_written(self, from_bytes: int, to_bytes: int) -> None:
         """Something else than this stimulus changed what lies between two places: it is not read back."""
         self._native.forget_written(from_bytes, to_bytes)
@@ -314,13 +318,16 @@ def fill_rate(data: DataPattern, transfer_bytes: int, seconds: float) -> float:
     return _native.fill_rate(to_json(data).decode(), transfer_bytes, seconds)
 
 
-def written_data(data: DataPattern, origin: int, transfer_bytes: int, first: int, count: int) -> bytes:
+def written_data(
+    data: DataPattern, origin: int, transfer_bytes: int, first: int, count: int, *, from_bytes: int = 0
+) -> bytes:
     """What ``count`` writes of ``transfer_bytes`` each hold, one behind the other, from the thread's ``first`` on.
 
-    origin : the run's data origin; thread n of a run has ``origin ^ (n << 48)``.
+    origin : the run's data origin; thread n of a run has ``origin ^ (n << 48)``. from_bytes : where the first write
+    goes, which addressed data name.
     Raises ValueRangeError where the kind of data is unknown or the answer would be above 1 GiB.
     """
-    return _native.written_data(to_json(data).decode(), origin, transfer_bytes, first, count)
+    return _native.written_data(to_json(data).decode(), origin, transfer_bytes, first, count, from_bytes)
 
 
 def program_text(steps: Sequence[StepSpec]) -> str:

@@ -101,7 +101,7 @@ class SpecialNote(Strict):
     comments: Text = ""
 
 
-_DataKind = Literal["random", "compressible", "stamped", "repeating", "file"]
+_DataKind = Literal["random", "compressible", "stamped", "repeating", "addressed", "file"]
 
 
 class DataOptions(Strict):

@@ -105,7 +105,7 @@ class Rate(Strict):
 class Content(Strict):
     """What writes hold. kind : as in a plan's ``data``. stored_percent : of compressible data, 5 to 95."""
 
-    kind: Literal["random", "compressible", "stamped", "repeating"] = "random"
+    kind: Literal["random", "compressible", "stamped", "repeating", "addressed"] = "random"
     stored_percent: Annotated[float, Field(ge=5, le=95)] | None = None
     pool_bytes: Annotated[int, Field(ge=512, le=1 << 30)] | None = None
 

@@ -185,6 +185,7 @@ def data_label(data: DataPattern) -> str:
         "compressible": f"compressible to {percent(data.stored_share)}",
         "stamped": "stamped, 16 of every 512 bytes fresh",
         "repeating": f"repeating pool of {data.pool_bytes:,} bytes",
+        "addressed": "addressed, does not compress",
         "file": f"file {printable(data.path)}",
     }[data.kind]
 

@@ -84,7 +84,7 @@ def test_the_faults_of_a_plan_are_one_a_line_in_the_order_of_the_file(tmp_path: 
         '9:14 wsat.workloads.0: is "foo", none of rnd-4k-write, oltp, vod, metadata, composite; choose a listed value',
         "11:13 dirth.patterns.0: is 3, not a text or a table; correct it",
         (
-            '13:1 data.kind: is "compressable", none of random, compressible, stamped, repeating, file; '
+            '13:1 data.kind: is "compressable", none of random, compressible, stamped, repeating, addressed, file; '
             'did you mean "compressible"?'
         ),
         "15:1 report.sponsor: is 5, not a text; correct it",

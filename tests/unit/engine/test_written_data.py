@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 import pytest
+from assay._native import addressed_tags
 from assay.engine.records import DataPattern
 from assay.engine.stimulus import fill_rate, written_data
 from assay.errors import ValueRangeError
@@ -74,6 +75,9 @@ def test_random_data_do_not_compress() -> None:
     content = written_data(DataPattern(), 5, 4096, 0, 4096)
     assert gzip_share(content) >= 1
     assert zstd_share(content) >= 1
+    addressed = written_data(DataPattern(kind="addressed"), 5, 4096, 0, 4096)
+    assert gzip_share(addressed) >= 1
+    assert zstd_share(addressed) >= 1
     stamped = written_data(DataPattern(kind="stamped"), 5, 4096, 0, 4096)
     assert gzip_share(stamped) < 0.1
 
@@ -85,6 +89,18 @@ def test_writes_follow_from_origin_and_number() -> None:
     assert written_data(DataPattern(), 2, 4096, 0, 8) != first
     assert first[:16].hex() == "112390a2348ba469102a1d2eaaa1fa8e"
     assert first[4096:8192] == defined(1, 1, 4096)
+
+
+def test_addressed_data_name_their_sector_write_thread_and_run() -> None:
+    origin, data = 0x5555_0000_0000_0007, DataPattern(kind="addressed")
+    content = written_data(data, origin ^ 3 << 48, 1024, 70_000, 2, from_bytes=1 << 40)
+    runs = {run for _, _, _, run in filter(None, addressed_tags(content))}
+    assert len(runs) == 1
+    read = [None if tag is None else (tag[0], tag[1], tag[2] ^ 0x555) for tag in addressed_tags(content)]
+    assert read == [((1 << 31) + sector, 70_000 + sector // 2, 3) for sector in range(4)]
+    damaged = content[:600] + bytes([content[600] ^ 1]) + content[601:]
+    assert [tag is None for tag in addressed_tags(damaged)] == [False, True, False, False]
+    assert addressed_tags(bytes(512)) == [None]
 
 
 def test_what_cannot_be_made_is_refused() -> None:

@@ -328,9 +328,13 @@ def test_a_share_that_compressors_cannot_come_to_is_refused_by_name(share: float
 
 
 def test_data_are_named_in_one_word_and_a_value() -> None:
-    found = {text: plan(data=text).data.to_pattern() for text in ("stamped", "compressible:0.25", "repeating:64")}
+    found = {
+        text: plan(data=text).data.to_pattern()
+        for text in ("stamped", "addressed", "compressible:0.25", "repeating:64")
+    }
     assert found == {
         "stamped": DataPattern(kind="stamped"),
+        "addressed": DataPattern(kind="addressed"),
         "compressible:0.25": DataPattern(kind="compressible", stored_share=0.25),
         "repeating:64": DataPattern(kind="repeating", pool_bytes=65536),
     }

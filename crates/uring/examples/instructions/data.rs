@@ -4,22 +4,22 @@ use std::hint::black_box;
 use std::io;
 use std::time::Instant;
 
-use assay_core::contract::{Bytes, DataPattern, Nanos};
+use assay_core::contract::{Bytes, Nanos};
 use assay_uring::generator::Generator;
 use assay_uring::written::time_to_fill;
 
 use crate::Outcome;
-use crate::request::Request;
+use crate::request::{Made, Request};
 
 /// As many buffers as a worker at queue depth 32 has, one after the other.
 const SLOTS: usize = 32;
 
 pub(crate) fn run(request: &Request) -> io::Result<Outcome> {
-    let elapsed = match request.width {
-        None => time_to_fill(&DataPattern::Stamped, Bytes(request.bytes), request.count)?,
-        Some(width) => {
+    let elapsed = match &request.data {
+        Made::Kind(kind) => time_to_fill(kind, Bytes(request.bytes), request.count)?,
+        Made::Fresh(width) => {
             let generator =
-                Generator::with_width(1, width).ok_or_else(|| io::Error::other("this CPU has not got it"))?;
+                Generator::with_width(1, *width).ok_or_else(|| io::Error::other("this CPU has not got it"))?;
             generate(&generator, request)
         }
     };

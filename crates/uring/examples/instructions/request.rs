@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use assay_core::contract::DataPattern;
 use assay_uring::generator::Width;
 use assay_uring::path::Path;
 
@@ -16,6 +17,15 @@ pub(crate) enum Loop {
     Data,
 }
 
+/// What writes hold.
+#[derive(Clone, Debug)]
+pub(crate) enum Made {
+    /// Random data by one code.
+    Fresh(Width),
+    /// Another kind of data, as a worker makes it.
+    Kind(DataPattern),
+}
+
 /// One case.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
@@ -25,8 +35,7 @@ pub(crate) struct Request {
     pub(crate) depth: u32,
     pub(crate) write: bool,
     pub(crate) capture: bool,
-    /// Of random data; `None` means the old way, a stamp in every 512 bytes.
-    pub(crate) width: Option<Width>,
+    pub(crate) data: Made,
     pub(crate) bytes: u64,
     pub(crate) count: u64,
 }
@@ -37,15 +46,15 @@ impl Request {
         let mut arguments = std::env::args().skip(1);
         let device = arguments.next().ok_or("name a device, or none for the loops without one")?;
         let (kind, path, write, capture) = (Loop::Engine, Path::Interrupt, false, false);
-        let width = Some(Width::widest());
-        let mut request = Self { device, kind, path, depth: 32, write, capture, width, bytes: 4096, count: 100_000 };
+        let data = Made::Fresh(Width::widest());
+        let mut request = Self { device, kind, path, depth: 32, write, capture, data, bytes: 4096, count: 100_000 };
         while let Some(name) = arguments.next() {
             match name.as_str() {
                 "--write" => request.write = true,
                 "--capture" => request.capture = true,
                 "--loop" => request.kind = parse_loop(arguments.next().as_deref())?,
                 "--path" => request.path = parse_path(arguments.next().as_deref())?,
-                "--data" => request.width = parse_data(arguments.next().as_deref())?,
+                "--data" => request.data = parse_data(arguments.next().as_deref())?,
                 "--depth" => request.depth = number(&name, arguments.next())?,
                 "--bytes" => request.bytes = number(&name, arguments.next())?,
                 "--count" => request.count = number(&name, arguments.next())?,
@@ -68,12 +77,14 @@ fn parse_loop(value: Option<&str>) -> Result<Loop, String> {
     }
 }
 
-fn parse_data(value: Option<&str>) -> Result<Option<Width>, String> {
-    if value == Some("stamped") {
-        return Ok(None);
+fn parse_data(value: Option<&str>) -> Result<Made, String> {
+    match value {
+        Some("stamped") => return Ok(Made::Kind(DataPattern::Stamped)),
+        Some("addressed") => return Ok(Made::Kind(DataPattern::Addressed)),
+        _ => {}
     }
     let known = Width::NAMES.into_iter().find(|(name, _)| value == Some(name));
-    known.map(|(_, width)| Some(width)).ok_or_else(|| "--data: avx2, baseline or stamped".to_owned())
+    known.map(|(_, width)| Made::Fresh(width)).ok_or_else(|| "--data: avx2, baseline, stamped or addressed".to_owned())
 }
 
 fn parse_path(value: Option<&str>) -> Result<Path, String> {

@@ -39,12 +39,13 @@ class DataPattern:
 
     kind : ``random`` (made anew for every write, does not compress), ``compressible`` (to ``stored_share`` of its
         size), ``stamped`` (16 of every 512 bytes are fresh in each write, the others the same in all of a buffer),
-        ``repeating`` (a pool of ``pool_bytes`` written again and again) or ``file`` (the bytes of ``path``).
+        ``repeating`` (a pool of ``pool_bytes`` written again and again), ``addressed`` (16 of every 512 bytes name
+        address, run, worker and write, and the others follow from these) or ``file`` (the bytes of ``path``).
     stored_share : what gzip -1 and zstd -3 keep of any 4 KiB and of the whole run, to within 0.02; 0.05 to 0.95 where
         kind is ``compressible``, else 1.
     """
 
-    kind: Literal["random", "compressible", "stamped", "repeating", "file"] = "random"
+    kind: Literal["random", "compressible", "stamped", "repeating", "addressed", "file"] = "random"
     stored_share: float = 1.0
     pool_bytes: int = 0
     path: str = ""

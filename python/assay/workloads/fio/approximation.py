@@ -177,7 +177,7 @@ def _plain_data(stream: Stream, notes: list[str]) -> Stream:
     data = stream.data
     if data is None or not any(line.read_percent < _ALL for line in stream.lines):
         return stream.model_copy(update={"data": None})
-    if data.kind in ("stamped", "repeating"):
+    if data.kind in ("stamped", "repeating", "addressed"):
         notes.append(f"{stream.name}: random data instead of {data.kind}, which fio does not make")
         return stream.model_copy(update={"data": None})
     if data.stored_percent is None:
