@@ -24,6 +24,7 @@ from assay.dut.real.placement import place_threads
 from assay.dut.real.purge import choose_purge, purge_drive
 from assay.dut.real.queue import merging_off, stat_path
 from assay.dut.real.read_back import WrittenData
+from assay.dut.real.sectors import AddressedData
 from assay.dut.real.servers import serving_threads
 from assay.dut.real.transport import HeldDrive, command_set
 from assay.dut.real.trim import trim_range
@@ -275,7 +276,7 @@ def _real(
             all_namespaces=answers.all_namespaces,
         )
         with _cache_held(plan, held, tests) as cache, _watch_drive(drive, cache) as watched:
-            written = WrittenData(drive, stimulus)
+            written = WrittenData(drive, stimulus, AddressedData(held, stimulus))
 
             def purge(watch: PurgeWatch) -> PurgeRecord:
                 written.forget()
@@ -482,7 +483,7 @@ def overwrite(
 
     step = StepSpec(
         label="overwrite",
-        pattern=fill_pattern(OVERWRITE_BYTES, DataPattern()),
+        pattern=fill_pattern(OVERWRITE_BYTES, DataPattern(kind="addressed")),
         demand=stimulus.served(OVERWRITE_DEMAND),
         active_range=leading_range(length_bytes),
         stop=StopRule(amount_bytes=length_bytes),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from assay.engine.records import Ending, Purge, Round, SetCache, StepRecord, StepSequence, Trim
+from assay.engine.records import CheckData, Ending, Purge, Round, SetCache, StepRecord, StepSequence, Trim
 from assay.results import iops, no_completions_reason, ran_whole, silent_cell, void_reason
 from assay.spec.steady import WINDOW_ROUNDS
 from assay.words.endings import NO_COMPLETIONS
@@ -68,7 +68,7 @@ class RoundOutcome:
         return Ending(reason=str(self.ended), reached=reached)
 
 
-Action = StepSequence | Purge | Trim | SetCache | RoundOutcome
+Action = StepSequence | Purge | Trim | SetCache | CheckData | RoundOutcome
 """What a test asks of its run: a sequence to be run, or an act between two of them; or a verdict, to be stored."""
 
 Records = Sequence[StepRecord]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.results.data_check import sectors_held
 from assay.results.finding import Finding
 from assay.words.coded import coded
 
@@ -40,6 +41,7 @@ def wrong_data(record: ReadBack) -> Coded | None:
 
 def data_held(test: StoredTest) -> Iterator[Finding]:
     """What was read back after preparation and at the end of a test."""
+    yield from sectors_held(test.data_checks)
     for record in test.read_backs:
         if reason := wrong_data(record):
             yield Finding(level="invalid", reason=reason, measured=record.wrong_count, limit=0)

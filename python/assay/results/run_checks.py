@@ -173,10 +173,14 @@ def _durations(test: StoredTest) -> Iterator[Finding]:
 
 
 def _gaps(test: StoredTest) -> Iterator[Finding]:
-    """Before every sequence, the time without a submission beyond what the drive may have worked for."""
+    """Before every sequence, the time without a submission beyond what the drive may have worked for.
+
+    None where all that was written is read back in between.
+    """
     counts = {id(sequence) for sequence in counted_sequences(test)}
+    read_back = {check.after for check in test.data_checks}
     for before, sequence in program_pairs(test):
-        gaps = sequence_gap(before, sequence) if before else None
+        gaps = sequence_gap(before, sequence) if before and before.name not in read_back else None
         if gaps is not None:
             yield gaps if id(sequence) in counts else outside_results(gaps)
 

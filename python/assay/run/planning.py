@@ -54,7 +54,9 @@ def plan_suite(edition: Edition, plan: Plan, drive: DriveIdentity) -> PlannedRun
         if all(one.table is not None and edition.table(one.name) is None for one in lacking):
             raise _without_tests(edition, lacking)
         reasons = ", ".join(f"{one.test}: {one.reason}" for one in skipped)
-        raise TooSmallError(drive.path, f"can run no test of the plan ({reasons})", "use a larger drive, or --scale")
+        raise TooSmallError(
+            drive.path, f"can run no test of the plan ({reasons})", "use another or a larger drive, or --scale"
+        )
     return PlannedRun(tests=tests, skipped=skipped)
 
 

@@ -9,13 +9,13 @@ from assay.dut.dut import change_told
 from assay.dut.ended import check_sequence, what_to_check
 from assay.dut.real.purge import PurgeWatch
 from assay.engine.codec import encode
-from assay.engine.records import Purge, SetCache, StepSequence, Trim
+from assay.engine.records import CheckData, Purge, SetCache, StepSequence, Trim
 from assay.engine.stimulus import Capture
-from assay.errors import AssayError, DeviceFailureError, DriveChangedError
+from assay.errors import AssayError, DeviceFailureError, DriveChangedError, UsageError
 from assay.plan.procedure import Context
 from assay.results import stalled_steps, void_reason
 from assay.run.progress import Pace, PhaseEnd, Progress, Watched
-from assay.run.read_back import refuse_wrong
+from assay.run.read_back import refuse_wrong, refuse_wrong_sectors
 from assay.run.time_left import RunTimes, TimeLeft, extent
 from assay.words.text import text, text_or_none
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from assay.dut.dut import Dut
     from assay.dut.real.watch import DriveWatch
     from assay.dut.simulated.fault_watch import FaultWatch
-    from assay.engine.records import CacheState, DriveRecord, Ending, HostRecord, StepRecord
+    from assay.engine.records import CacheState, DataCheck, DriveRecord, Ending, HostRecord, StepRecord
     from assay.plan.procedure import Course, PlannedTest
     from assay.plan.until import Action, RoundOutcome
     from assay.run.store.write import RunWriter
@@ -66,7 +66,10 @@ def run_test(
     try:
         with change_told(dut.unchanged), runner.write_cache_put_back():
             writer.test_condition(dut.condition())
+            if dut.written:
+                dut.written.sectors.begin()
             ending = runner.follow(planned.run(planned.settings, Context(drive=dut.identity, seed=seed)))
+            runner.refuse_wrong_sectors()
             runner.check_data()
         dut.looked()
         _note_looks(dut, writer)
@@ -122,6 +125,7 @@ class _Runner:
         self._watched: Watched | None = None
         self._verdict, self._last_name = "", ""
         self._cache_before: CacheState | None = None
+        self._data_checks: list[DataCheck] = []
 
     def follow(self, course: Course) -> Ending:
         """Carry out one action after the other until the test has ended."""
@@ -145,6 +149,8 @@ class _Runner:
                 self._trim(action)
             case SetCache():
                 self._set_write_cache(action.state)
+            case CheckData():
+                self._check_sectors(action)
             case _:
                 self._judged(action)
         return None
@@ -170,6 +176,26 @@ class _Runner:
     def _trim(self, trim: Trim) -> None:
         self._dut.trim(trim.from_bytes, trim.to_bytes)
         self._writer.note("trimmed", from_bytes=trim.from_bytes, to_bytes=trim.to_bytes)
+
+    def _check_sectors(self, request: CheckData) -> None:
+        """Read addressed data back; what is wrong is kept until the end of the test."""
+        whole = sum(length for _, length in request.parts)
+        name = f"read-back after {request.after}"
+
+        def show(done_bytes: int) -> None:
+            self._dut.look()
+            self._tell("variant", name=name, share=done_bytes / whole)
+
+        if self._dut.written is None:
+            raise UsageError(self._dut.identity.path, "holds no data to be read back", "use a real drive or a file")
+        record = self._dut.written.sectors.check(request, show)
+        self._writer.note("data_checked", **encode(record))
+        self._data_checks.append(record)
+        self._tell("variant", name=name, phase_end=PhaseEnd(name=name, span_ns=record.span_ns))
+
+    def refuse_wrong_sectors(self) -> None:
+        """Raise WrongDataError where addressed data were not returned as they were written."""
+        refuse_wrong_sectors(self._dut.identity, self._data_checks)
 
     def _set_write_cache(self, state: CacheState) -> None:
         if self._cache_before is None:

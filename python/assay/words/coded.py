@@ -45,4 +45,4 @@ def quantity(value: Number | None, unit: str) -> Coded | None:
     return coded(code, value=value, unit=unit if code == "amount" else None)
 
 
-_CODES = {"ms": "time", "x": "ratio", "MB/s": "throughput"}
+_CODES = {"ms": "time", "x": "ratio", "MB/s": "throughput", "LBA": "exact", "sectors": "exact"}

@@ -21,6 +21,7 @@ OUTCOMES: dict[str, str] = {
     "verdict-samples": "average of the last five verdict samples, {outstanding:,} outstanding",
     "last-sample": "at {fills:.2f} drive fills, not settled; {outstanding:,} outstanding",
     "two-above": "the two above",
+    "read-backs": "{count} whole read-backs",
     "written": "{fills:.2f} drive fills in {minutes:minutes}",
     "all-samples": "mean of all samples, {outstanding:,} outstanding[; {written}]",
     "last-samples": "mean of the last {share:percent} of the samples, {outstanding:,} outstanding[; {written}]",
@@ -98,6 +99,7 @@ OUTCOMES: dict[str, str] = {
     "not-applicable": "N/A",
     # Numbers in a statement.
     "amount": "{value:si} {unit}",
+    "exact": "{value:,}",
     "throughput": "{value:thousands} MB/s",
     "time": "{value:span}",
     "ratio": "{value:times}",

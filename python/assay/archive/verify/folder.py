@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _IN_TEST = {
     "test_condition", "purged", "steps", "stall", "verdict", "trimmed", "write_cache_set", "looked", "drive_changed",
-    "read_back", "test_ended",
+    "read_back", "data_checked", "test_ended",
 }  # fmt: skip
 _BETWEEN_TESTS = {"test_started", "condition", RESUMED}
 _ANYWHERE = {"asked", "engine", "advice", RUN_ENDED}

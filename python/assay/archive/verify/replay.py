@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay.engine.codec import decode, encode
-from assay.engine.records import Purge, SetCache, StepSequence, Trim
+from assay.engine.records import CheckData, DataCheck, Purge, SetCache, StepSequence, Trim
 from assay.results import void_reason
 from assay.results.step import ran_whole
 from assay.run.store.forms import Verdict
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from assay.run.store.journal import Entry
 
 Subject = Literal["sequence", "verdict", "ending"]
-_ACTS = {"purged", "steps", "trimmed", "write_cache_set", "verdict"}
+_ACTS = {"purged", "steps", "trimmed", "write_cache_set", "data_checked", "verdict"}
 _UNWANTED = "the test asks for nothing more"
 
 
@@ -88,6 +88,8 @@ class _Tape:
                 self._act("trimmed", f"a trim of {data}", data)
             case SetCache():
                 self._act("write_cache_set", f"write cache {action.state}", {"state": action.state})
+            case CheckData():
+                self._data_check(action)
             case _:
                 self._verdict(action)
         return None
@@ -103,6 +105,13 @@ class _Tape:
     def _act(self, kind: str, expected: str, data: dict[str, Any] | None = None) -> None:
         line = self._next(kind, expected)
         if data is not None and line.data != data:
+            raise _Differs("sequence", line.place, _told(line), expected)
+
+    def _data_check(self, request: CheckData) -> None:
+        expected = f"a read-back after {request.after}"
+        line = self._next("data_checked", expected)
+        stored = decode(DataCheck, line.data, name=line.place)
+        if (stored.after, stored.flushed, stored.parts) != (request.after, request.flush, request.parts):
             raise _Differs("sequence", line.place, _told(line), expected)
 
     def _sequence(self, asked: StepSequence) -> Sequence[StepRecord]:

@@ -9,6 +9,7 @@ from assay.engine.records import ReadBack, WrongBlock
 from assay.spec.units import SECOND_NS
 
 if TYPE_CHECKING:
+    from assay.dut.real.sectors import AddressedData
     from assay.engine.records import DriveIdentity, Returned
     from assay.engine.stimulus import Stimulus
 
@@ -22,10 +23,11 @@ END_LIMIT_NS = 30 * SECOND_NS
 
 @dataclass(slots=True)
 class WrittenData:
-    """What a run wrote to a drive. turn : checks so far; each takes other blocks."""
+    """What a run wrote to a drive. sectors : of addressed data. turn : checks so far; each takes other blocks."""
 
     drive: DriveIdentity
     stimulus: Stimulus
+    sectors: AddressedData
     turn: int = field(default=0, init=False)
 
     def between(self, after: str) -> ReadBack | None:

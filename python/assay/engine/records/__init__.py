@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from assay.engine.records.data_check import SECTOR_BYTES, DataCheck, WrongKind, WrongRange
     from assay.engine.records.drive import (
         REAL_PURGES,
         SIMULATED_PURGE,
@@ -44,7 +45,17 @@ if TYPE_CHECKING:
         StoredSequence,
         StoredTest,
     )
-    from assay.engine.records.sequence import Ending, OnVoid, Purge, Role, SetCache, Stage, StepSequence, Trim
+    from assay.engine.records.sequence import (
+        CheckData,
+        Ending,
+        OnVoid,
+        Purge,
+        Role,
+        SetCache,
+        Stage,
+        StepSequence,
+        Trim,
+    )
     from assay.engine.records.settings import Cell, PatternSettings, TestSettings
     from assay.engine.records.stimulus import (
         DIRECTIONS,
@@ -83,6 +94,7 @@ __all__ = [
     "IDLE",
     "REAL_PURGES",
     "SIMULATED_PURGE",
+    "SECTOR_BYTES",
     "Access",
     "AccessLine",
     "AccessPattern",
@@ -91,7 +103,9 @@ __all__ = [
     "CacheState",
     "CalibrationPoint",
     "Cell",
+    "CheckData",
     "Control",
+    "DataCheck",
     "DataPattern",
     "Demand",
     "DirectionRecord",
@@ -149,10 +163,13 @@ __all__ = [
     "TraceSummary",
     "Trim",
     "WrongBlock",
+    "WrongKind",
+    "WrongRange",
 ]
 
 _MODULES = (
-    "drive", "neighbours", "watched", "read_back", "host", "reference", "stimulus", "settings", "sequence", "run",
+    "drive", "neighbours", "watched", "read_back", "data_check", "host", "reference",
+    "stimulus", "settings", "sequence", "run",
 )  # fmt: skip
 
 

@@ -75,6 +75,11 @@ class DriveIdentity:
     faults_sha256: tuple[str, ...] = ()
 
     @property
+    def keeps_data(self) -> bool:
+        """Whether it returns what was written; a simulated drive has times and no content."""
+        return self.kind != "simulated"
+
+    @property
     def faults_label(self) -> str | None:
         """The faults on one line, the first three of many; None where there are none.
 

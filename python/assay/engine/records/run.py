@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from assay.engine.records.data_check import DataCheck
 from assay.engine.records.drive import DriveCondition, DriveIdentity, Platform, PurgeRecord
 from assay.engine.records.host import HostCalibration, HostCertificate
 from assay.engine.records.read_back import ReadBack
@@ -104,6 +105,7 @@ class StoredTest:
     ended_detail : more of the reason, in words.
     looks : for other users of a real drive, None where nobody looked.
     calibration : of the host, None in older runs and where time is virtual.
+    data_checks : addressed data that were read back whole, in order.
     read_backs : what was read back of a real drive, in order; none of a simulated drive, which holds no data.
     """
 
@@ -121,6 +123,7 @@ class StoredTest:
     looks: LooksRecord | None = None
     calibration: HostCalibration | None = None
     read_backs: tuple[ReadBack, ...] = ()
+    data_checks: tuple[DataCheck, ...] = ()
 
     def settings_as(self, kind: type[Kind]) -> Kind:
         """The settings as those of a kind of test. Raises TypeError for any other test."""

@@ -60,6 +60,19 @@ class Trim:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CheckData:
+    """Addressed data that were written since the last purge or check are read back whole and compared.
+
+    after : name of the sequence before. parts : (first byte, length) of what was written, in rising order and apart.
+    flush : the drive is told to make its cache durable first.
+    """
+
+    after: str
+    parts: tuple[tuple[int, int], ...]
+    flush: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SetCache:
     """The drive's write cache is switched; behind the test it is put back as it was."""
 

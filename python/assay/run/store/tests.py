@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from assay.engine.codec import decode
 from assay.engine.records import (
     BY_GATE,
+    DataCheck,
     DriveCondition,
     DriveEvent,
     LooksRecord,
@@ -111,6 +112,7 @@ class _Test:
     ended_wall_ns: int | None = None
     looks: LooksRecord | None = None
     read_backs: list[ReadBack] = field(default_factory=list)
+    data_checks: list[DataCheck] = field(default_factory=list)
 
     def take(self, entry: Entry) -> None:
         match entry.kind:
@@ -124,6 +126,8 @@ class _Test:
                 self.looks = decode(LooksRecord, entry.data, name=entry.place)
             case "read_back":
                 self.read_backs.append(decode(ReadBack, entry.data, name=entry.place))
+            case "data_checked":
+                self.data_checks.append(decode(DataCheck, entry.data, name=entry.place))
             case "drive_changed":
                 self._void(decode(DriveChanged, entry.data, name=entry.place))
             case "test_ended" if self.ended is None:
@@ -160,6 +164,7 @@ class _Test:
             conditions=tuple(self.conditions),
             looks=self.looks,
             read_backs=tuple(self.read_backs),
+            data_checks=tuple(self.data_checks),
         )
 
 
