@@ -11,6 +11,7 @@ from assay.procedures.ecw import ECW
 from assay.procedures.entry_points import outside_procedures
 from assay.procedures.five_steps import FIVE_STEPS
 from assay.procedures.hir import HIR
+from assay.procedures.integrity import INTEGRITY, INTEGRITY_QUICK
 from assay.procedures.iops import IOPS
 from assay.procedures.lat import LAT
 from assay.procedures.oem_guide import OEM_GUIDE
@@ -37,6 +38,8 @@ SHIPPED: tuple[Procedure[Any, Any], ...] = (
     *STUDIES,
     OEM_GUIDE,
     FIVE_STEPS,
+    INTEGRITY,
+    INTEGRITY_QUICK,
     WORKLOAD,
     REPLAY,
 )

@@ -46,6 +46,10 @@ _STATS: dict[str, Stat] = {
     "written_gb": "amount",
     "ratio": "ratio",
     "percent": "ratio",
+    "wrong_sectors": "count",
+    "checked_sectors": "count",
+    "first_wrong_lba": "count",
+    "true_capacity_gb": "amount",
     "trimmed_mb_per_s": "mean",
     "latency_ms_mean_of_rounds": "mean",
     MEAN: "mean",
@@ -76,6 +80,10 @@ _WORDS = {
     "minutes": "time",
     "written_gb": "written",
     "percent": "share",
+    "wrong_sectors": "wrong sectors",
+    "checked_sectors": "checked sectors",
+    "first_wrong_lba": "first wrong LBA",
+    "true_capacity_gb": "true capacity",
     **{percentile_key(share): f"{share * 100:g} % response time" for share in {*SHARES, *POINT_SHARES}},
 }
 

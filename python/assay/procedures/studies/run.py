@@ -44,7 +44,7 @@ def variant_actions(variant: StudyVariant, index: int, context: Context) -> Iter
                 Trim(from_bytes=step.from_bytes, to_bytes=step.from_bytes + step.length_bytes) for step in steps
             )
             continue
-        specs = [spec for step in steps for spec in [_spec(step, context)] * step.samples]
+        specs = [spec for step in steps for spec in [step_spec(step, context)] * step.samples]
         for place in range(0, len(specs), STEPS_PER_SEQUENCE):
             part = tuple(specs[place : place + STEPS_PER_SEQUENCE])
             yield _sequence(variant.label, index, role, part, done[role] + 1)
@@ -64,9 +64,13 @@ def _sequence(label: str, index: int, role: Role, steps: tuple[StepSpec, ...], f
     )
 
 
-def _spec(step: StudyStep, context: Context) -> StepSpec:
+def step_spec(step: StudyStep, context: Context) -> StepSpec:
+    """A step as it is asked of the drive."""
     stop = StopRule(time_ns=step.span_ns) if step.span_ns else StopRule(amount_bytes=step.amount_bytes)
     active_range = ActiveRange(segment_starts=(step.from_bytes,), segment_bytes=step.length_bytes)
+    if step.segment_starts:
+        length = step.length_bytes // len(step.segment_starts)
+        active_range = ActiveRange(segment_starts=step.segment_starts, segment_bytes=length)
     if step.segment_count is not None:
         length = step.length_bytes // step.segment_count
         active_range = segmented_range(context.drive.capacity_bytes, step.segment_count, length, context.seed)

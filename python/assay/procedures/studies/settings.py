@@ -25,6 +25,7 @@ class StudyStep:
     span_ns, amount_bytes : what ends each sample; the other is 0.
     place : where it stands on the x axis of a figure over what the steps vary; None where the variant has a place.
     series : of such a figure; empty means the variant.
+    segment_starts : first bytes of equal pieces, ``length_bytes`` in all; empty where it has another range.
     """
 
     role: StudyRole
@@ -39,6 +40,7 @@ class StudyStep:
     samples: int = 1
     place: float | None = None
     series: str = ""
+    segment_starts: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

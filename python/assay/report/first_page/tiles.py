@@ -27,7 +27,9 @@ _OF_WRITES = {"still-falling", "settled-fall"}
 _OF_TIMES = {"tail", "stalls"}
 _EACH = {*OWN_SLOTS, "demand-max"}
 """Slots in which each test has a tile."""
-_PRINTERS: dict[str, Callable[[float], str]] = {"MB/s": thousands}
+_PRINTERS: dict[str, Callable[[float], str]] = {"MB/s": thousands, "sectors": "{:,.0f}".format}
+_BARE: dict[str, Callable[[float], str]] = {"LBA": "{:,.0f}".format}
+"""Of what is printed without its unit, which its name has."""
 _TIMES = {"ms": 1, "min": 60_000}
 _TITLES = {
     f"tile-{name}": f"titled-{name}" for name in ("cell", "time", "settled", "not-settled", "idle", "recovery", "point")
@@ -122,6 +124,8 @@ def number_parts(measure: Measure) -> tuple[str, str]:
         return span_parts(value * _TIMES[measure.unit])
     if measure.unit == "x":
         return times(value), ""
+    if printed := _BARE.get(measure.unit):
+        return printed(value), ""
     return _PRINTERS.get(measure.unit, si)(value), measure.unit
 
 
