@@ -180,10 +180,12 @@ def test_a_run_on_an_honest_file_is_read_back_after_its_preparation_and_at_its_e
     (test,) = read_run(out).tests
     assert [record.after for record in test.read_backs] == ["preconditioning", ""], done.stderr
     between, end = test.read_backs
-    assert (between.checked_count, between.wrong_count, end.wrong_count) == (64, 0, 0)
+    # A host that is busy for the whole time limit reads fewer.
+    assert between.checked_count in range(65)
+    assert (between.wrong_count, end.wrong_count) == (0, 0)
     assert end.checked_count == end.known_count > 1_000
     assert done.returncode == verdict_code(out), done.stderr
-    assert verify_run(out).passed
+    assert verify_run(out).answers == ()
 
 
 @pytest.mark.parametrize(("lie", "share"), [("drop", 1.0), ("wrap", 1.0), ("misdirect", 0.1), ("flip", 0.05)])
@@ -199,7 +201,7 @@ def test_a_run_on_a_file_that_lies_ends_with_its_results_withheld(lie: str, shar
     assert not test.rounds
     # Where the purge already showed it, nothing was read back.
     assert "LBA" in reason or not test.read_backs
-    assert verify_run(tmp_path / "run").passed
+    assert verify_run(tmp_path / "run").answers == ()
 
 
 @pytest.mark.soak
