@@ -53,9 +53,7 @@ def run_checks(test: StoredTest) -> tuple[Checked, ...]:
     Worked: a write cache that is enabled before round 3 and disabled behind it -> C12 ``invalid``,
     ``"enabled, disabled in round 3"``.
     """
-    # Nothing was read back of a simulated drive, or before runs did so: their reports stay as they were made.
-    checks = (check for check in RUN_CHECKS if check.name != DATA_HELD or test.read_backs)
-    return tuple(result for result in ask_all(checks, test) if result.marked or not result.check.silent)
+    return tuple(result for result in ask_all(RUN_CHECKS, test) if result.marked or not result.check.silent)
 
 
 def _drive_events(test: StoredTest) -> Finding:
@@ -250,13 +248,11 @@ def _unknown(code: str) -> Finding:
     return Finding(level="unknown", reason=coded(code))
 
 
-DATA_HELD = "data-held"
-"""Name of the check of what was read back."""
 ENDED = "ended"
 """Name of the check of how a test ended, which banners say in words of their own."""
 
 RUN_CHECKS: tuple[Check[StoredTest], ...] = (
-    Check(name=DATA_HELD, title="Data read back", passes="what was written last", answer=data_held, unit="count",
+    Check(name="data-held", title="Data read back", passes="what was written last", answer=data_held, unit="count",
           absent="no-data-held", titled=False,
           untold="use random, compressible or stamped data: assay run --data random"),
     # How a test ended, and what contradicts itself, says enough without its title.
