@@ -21,6 +21,7 @@ from assay.procedures.families.saturation.result import saturation_result
 from assay.report import build_report, render
 from assay.report.formats.figure import figure_svg
 from assay.results import ResponseTimes, merged
+from assay.results.histogram import bucket_of
 from assay.summary.pages.distribution import SHARES, part, percentile_table, screen_blocks
 from assay.summary.pages.heat_figures import COLUMNS_MAX, ROWS_MAX, spread_heat, time_heat
 from assay.summary.pages.histogram_figures import confidence_figure
@@ -30,6 +31,7 @@ from report_run import TRACKED, balanced, synthetic_run, synthetic_test
 from saturation_run import saturation_test
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -39,6 +41,10 @@ LATENCIES_NS: dict[int, NDArray[np.int64]] = {
     index: np.random.default_rng(index).lognormal(13, 1.5, 3_000).astype(np.int64) for index in range(1, 6)
 }
 """Of each round of the tracked cell: what its histograms are made of."""
+
+
+MEAN_NS = 2_500_000
+"""Of every synthetic step."""
 
 
 def buckets(values: NDArray[np.int64]) -> NDArray[np.uint64]:
@@ -76,6 +82,34 @@ def with_times(record: StepRecord, values: NDArray[np.int64]) -> StepRecord:
     return balanced(replace(record, write=write))
 
 
+def flat(record: StepRecord) -> StepRecord:
+    """The same step with every response time at its mean, so that a single bucket holds them."""
+    sides = [
+        replace(side, latency_ns_min=MEAN_NS, latency_ns_max=MEAN_NS) if side.latency_io_count else side
+        for side in (record.read, record.write)
+    ]
+    return replace(record, read=sides[0], write=sides[1])
+
+
+def whole_table(steps: Sequence[StepRecord], values: NDArray[np.int64], place: int) -> HistogramTable:
+    """The histograms of every step of a round: that of the tracked cell from its values, the others of one bucket."""
+    tracked = table(values, place)
+    rows = [
+        (at, direction, bucket_of(MEAN_NS), side.latency_io_count)
+        for at, step in enumerate(steps)
+        if at != place
+        for direction, side in enumerate((step.read, step.write))
+        if side.latency_io_count
+    ]
+    step, direction, bucket, count = np.array(rows, np.int64).T
+    return HistogramTable(
+        step=np.concatenate([tracked.step, step.astype(np.uint32)]),
+        direction=np.concatenate([tracked.direction, direction]).astype(np.int8),
+        bucket=np.concatenate([tracked.bucket, bucket]).astype(np.uint32),
+        count=np.concatenate([tracked.count, count.astype(np.uint64)]),
+    )
+
+
 def loop_test() -> StoredTest:
     """A stored test whose tracked cell has histograms and seconds in every round."""
     test = synthetic_test()
@@ -84,10 +118,10 @@ def loop_test() -> StoredTest:
     for one in test.sequences:
         if one.stage == "round":
             values = LATENCIES_NS[one.index]
-            steps = tuple(with_times(step, values) if at == place else step for at, step in enumerate(one.steps))
+            steps = tuple(with_times(step, values) if at == place else flat(step) for at, step in enumerate(one.steps))
             seconds = np.arange(100, dtype=np.uint64)
             series = SeriesTable(step=np.full(100, place, np.uint64), io_count=seconds + 1, second=seconds)
-            sequences.append(replace(one, steps=steps, histograms=table(values, place), series=series))
+            sequences.append(replace(one, steps=steps, histograms=whole_table(steps, values, place), series=series))
         else:
             sequences.append(one)
     changed = replace(test, sequences=tuple(sequences))

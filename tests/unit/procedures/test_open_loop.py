@@ -29,11 +29,13 @@ OPEN = Demand(thread_count=1, queue_depth=256, arrivals_per_s=float(RATE))
 
 
 def paced(step: StepRecord, completed: int, outstanding: float, offered: int) -> StepRecord:
-    """The step at another count of completions, with so many outstanding on average."""
-    write = replace(step.write, window_io_count=completed)
-    read = replace(step.read, window_io_count=0)
+    """A step of writes at another count of completions, with so many outstanding on average; others as they are."""
+    if step.read.window_io_count:
+        return step
+    size = step.write.window_bytes // step.write.window_io_count
+    write = replace(step.write, window_io_count=completed, window_bytes=size * completed)
     outstanding_ns = round(outstanding * step.span_ns)
-    return balanced(replace(step, read=read, write=write, outstanding_ns=outstanding_ns, offered_io_count=offered))
+    return balanced(replace(step, write=write, outstanding_ns=outstanding_ns, offered_io_count=offered))
 
 
 def open_test(missing: int, outstanding: float, demand: Demand = OPEN) -> StoredTest:
@@ -44,6 +46,8 @@ def open_test(missing: int, outstanding: float, demand: Demand = OPEN) -> Stored
             sequence,
             steps=tuple(paced(one, RATE * 100 - missing, outstanding, RATE * 100 + 1) for one in sequence.steps),
         )
+        if sequence.stage == "round"
+        else sequence
         for sequence in test.sequences
     )
     return replace(test, sequences=sequences, verdict=None)
@@ -65,7 +69,7 @@ def open_test(missing: int, outstanding: float, demand: Demand = OPEN) -> Stored
 def test_a_rate_is_judged_by_the_share_of_the_offered_that_came_back(
     missing: int, outstanding: float, grade: str | None
 ) -> None:
-    test = open_test(missing, outstanding)
+    test = open_test(missing, outstanding, replace(OPEN, queue_depth=25_000))
     rate = offered_rates(test, loop_result(test))[TRACKED]
     # The one that is due when the step ends is not counted.
     assert rate.offered_per_s == RATE
@@ -74,12 +78,18 @@ def test_a_rate_is_judged_by_the_share_of_the_offered_that_came_back(
     assert rate.level == (grade or "unknown")
 
 
+def shortened(step: StepRecord) -> StepRecord:
+    """The step in a window of 5 ms, in which as many I/Os were outstanding."""
+    held_ns = step.outstanding_ns * (SECOND_NS // 200) // step.span_ns
+    return balanced(replace(step, span_ns=SECOND_NS // 200, outstanding_ns=held_ns))
+
+
 def test_a_shortage_of_fewer_than_ten_does_not_tell() -> None:
     test = open_test(0, 1)
     sequences = tuple(
-        replace(
-            sequence, steps=tuple(replace(paced(one, 19, 1, 20), span_ns=SECOND_NS // 200) for one in sequence.steps)
-        )
+        replace(sequence, steps=tuple(paced(shortened(one), 19, 1, 20) for one in sequence.steps))
+        if sequence.stage == "round"
+        else sequence
         for sequence in test.sequences
     )
     scarce = replace(

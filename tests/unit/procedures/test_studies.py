@@ -232,11 +232,13 @@ def test_the_blind_survey_is_level_one_as_tests_and_level_two_as_studies() -> No
 def record(count: int, *, size: int = 4096, span_s: int = 10, seconds: tuple[int, ...] = ()) -> StepRecord:
     side = synthetic_direction(count, size)
     largest = tuple(1_000_000 * (place + 1) for place, _ in enumerate(seconds))
-    side = replace(side, series_io_count=seconds, series_latency_ns_max=largest)
-    step = synthetic_step(TRACKED, 0)
     span_ns = span_s * SECOND_NS
+    # Nothing crosses the ends of the window, as equal steps would have to carry it on.
+    held_ns = 8 * span_ns if count else 0
+    side = replace(side, series_io_count=seconds, series_latency_ns_max=largest, latency_ns_sum=held_ns)
+    step = synthetic_step(TRACKED, 0)
     return balanced(
-        replace(step, span_ns=span_ns, write=side, read=synthetic_direction(0, size), outstanding_ns=8 * span_ns)
+        replace(step, span_ns=span_ns, write=side, read=synthetic_direction(0, size), outstanding_ns=held_ns)
     )
 
 
