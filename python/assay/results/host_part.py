@@ -69,9 +69,9 @@ def host_part_findings(test: StoredTest) -> Iterator[Finding]:
             yield Finding(level="unknown", reason=coded("host-part-unknown"), where=part.where)
             continue
         level = at_most(part.share, PART_PASS, PART_INVALID)
-        calm = is_calm(test.calibration)
-        reason = coded("host-part", share=part.share, where=part.where, calibrated=None if calm else coded("not-calm"))
-        level = "unknown" if level == "pass" and not calm else level
+        level = "unknown" if level == "pass" and not is_calm(test.calibration) else level
+        calibrated = coded("not-calm") if level == "unknown" else None
+        reason = coded("host-part", share=part.share, where=part.where, calibrated=calibrated)
         yield Finding(level=level, reason=reason, measured=part.share, limit=PART_PASS, where=part.where)
 
 
