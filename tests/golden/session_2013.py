@@ -23,7 +23,7 @@ from assay.run.run import run_plan
 from assay.run.store.read import read_run
 from assay.spec.units import SECOND_NS
 from demand_run import demand_drive, planned_demand
-from report_run import START_NS, balanced, stored_sequence, synthetic_direction, synthetic_step
+from report_run import START_NS, stored_sequence, synthetic_direction, synthetic_step
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -145,25 +145,31 @@ def _record(spec: StepSpec, rates: Rates, start_ns: int) -> StepRecord:
     count = round(rates.iops * span_ns / SECOND_NS)
     reads = round(count * spec.pattern.read_share)
     size = sum(size * share for size, share in spec.pattern.sizes)
-    step = replace(
+    # A published mean is rounded: no more I/Os are outstanding than were asked for.
+    held_ns = spec.demand.thread_count * spec.demand.queue_depth * span_ns
+    mean_ns = min(rates.latency_ms_mean * 10**6, held_ns / max(count, 1))
+    read, write = _side(reads, size, rates, mean_ns), _side(count - reads, size, rates, mean_ns)
+    return replace(
         synthetic_step(Cell(read_pct=0, transfer_bytes=4096), 0),
         label=spec.label,
         span_ns=span_ns,
         start_ns=start_ns,
         start_wall_ns=START_NS + start_ns,
-        read=_side(reads, size, rates),
-        write=_side(count - reads, size, rates),
-        outstanding_ns=spec.demand.thread_count * spec.demand.queue_depth * span_ns,
+        read=read,
+        write=write,
+        # By Little's law, with nothing in flight at the ends of the window.
+        outstanding_ns=read.latency_ns_sum + write.latency_ns_sum,
+        carried_in_ns=0,
+        carried_out_ns=0,
         first_submission_ns=start_ns if count else None,
         last_submission_ns=start_ns + span_ns if count else None,
     )
-    return balanced(step)
 
 
-def _side(count: int, size: float, rates: Rates) -> DirectionRecord:
+def _side(count: int, size: float, rates: Rates, mean_ns: float) -> DirectionRecord:
     return replace(
         synthetic_direction(count, 1),
         window_bytes=round(count * size),
-        latency_ns_sum=round(count * rates.latency_ms_mean * 10**6),
+        latency_ns_sum=int(count * mean_ns),
         latency_ns_max=round(rates.latency_ms_max * 10**6) if count else None,
     )
