@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import timed_file as timed
+from assay.archive.verify import verify_run
 from assay.dut.dut import Answers
 from assay.dut.real.sectors import AddressedData
 from assay.engine.records import CheckData, DataCheck, DataPattern, StoredRun
@@ -20,7 +21,7 @@ from assay.run.plan_file import load_plan
 from assay.run.run import run_plan
 from assay.run.store.read import read_run
 from conftest import allocate, known_id
-from quiet_host import QuietWatch
+from quiet_host import CALM, QuietStimulus, QuietWatch
 from timed_file import Service, timed_file
 
 SIZE = 96 << 20
@@ -32,6 +33,8 @@ Damage = Callable[[int, int], None]
 @pytest.fixture(autouse=True)
 def _quiet(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("assay.dut.dut.HostWatch", QuietWatch)
+    monkeypatch.setattr("assay.dut.dut.Stimulus", QuietStimulus)
+    monkeypatch.setattr("assay.run.run.calibrate_host", lambda *_, **__: CALM)
 
 
 def run(target: Path, out: Path, study: str, *, acknowledged: frozenset[str] = frozenset()) -> StoredRun:
@@ -81,6 +84,7 @@ def test_an_honest_file_returns_every_sector(study: str, memory_path: Path) -> N
     target = allocate(memory_path / "target.img", SIZE + 4096 * 3)
     stored = run(target, memory_path / "run", study)
     (test,) = stored.tests
+    assert verify_run(memory_path / "run").answers == ()
     # A busy host may withhold the rates.
     assert (failures, [one.level for one in sectors_held(test.data_checks)]) == ([], ["pass"] * 2)
     assert [(one.after, one.flushed, one.wrong_count) for one in test.data_checks] == [

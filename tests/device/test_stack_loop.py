@@ -160,4 +160,6 @@ def test_a_trace_leaves_no_tracing_behind(folder: Path, tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "cached: shown" in done.stderr
-    assert not [name for name in done.stdout.split() if name.startswith("assay-")]
+    left = [name for name in done.stdout.split() if name.startswith("assay-")]
+    # Another that runs at the same time has its own, named after its process.
+    assert not [name for name in left if not Path(f"/proc/{name.split('-')[1]}").exists()]

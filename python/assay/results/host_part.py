@@ -50,7 +50,7 @@ def host_parts(test: StoredTest) -> tuple[HostPart, ...]:
     Of the rounds of a window, one for each cell: the average of its rounds by their length. Of every other sequence,
     the average of its steps.
     """
-    counted = [sequence for sequence in counted_sequences(test) if sequence.host and sequence.steps]
+    counted = [sequence for sequence in counted_sequences(test) if sequence.host and busy_steps(sequence)]
     window = [sequence for sequence in counted if test.window_indexes and sequence.stage == test.window_stage]
     calibration = test.calibration
     cells = [_of_cell(window, index, calibration) for index in range(_step_count(window))]
@@ -107,7 +107,12 @@ def average_part(steps: Iterable[tuple[StoredSequence, int]], calibration: HostC
 
 def sequence_part(sequence: StoredSequence, calibration: HostCalibration | None) -> float | None:
     """The host's part in all steps of a sequence, by their length; None where one cannot be told."""
-    return average_part([(sequence, index) for index in range(len(sequence.steps))], calibration)
+    return average_part([(sequence, index) for index in busy_steps(sequence)], calibration)
+
+
+def busy_steps(sequence: StoredSequence) -> list[int]:
+    """The steps of a sequence that issue I/Os: no thread waits in idle time."""
+    return [index for index in range(len(sequence.steps)) if sequence.asked[index].demand.thread_count]
 
 
 def _stalled_ns(host: HostRecord, begin_ns: int, end_ns: int) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from assay.results import counted_sequences
 from assay.results.calm import is_calm
 from assay.results.finding import at_most
-from assay.results.host_part import PART_INVALID, PART_PASS, average_part, step_part
+from assay.results.host_part import PART_INVALID, PART_PASS, average_part, busy_steps, step_part
 from assay.results.host_tail import calm_wakes, late_excess, late_ns_near_maximum
 from assay.results.step import mean_latency_ns
 from assay.spec.units import MILLISECOND_NS
@@ -120,8 +120,8 @@ class _Host:
         return [
             (sequence, step)
             for sequence in counted_sequences(self.test)
-            for step, record in enumerate(sequence.steps)
-            if record.span_ns
+            for step in busy_steps(sequence)
+            if sequence.steps[step].span_ns
         ]
 
     def _steps(self, sources: Sources) -> Sequence[tuple[StoredSequence, int]]:

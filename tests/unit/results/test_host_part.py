@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 from assay.compare.interval import Spread, Uncertainty
-from assay.engine.records import CalibrationPoint, Demand, HostCalibration, HostRecord
+from assay.engine.records import IDLE, CalibrationPoint, Demand, HostCalibration, HostRecord
 from assay.results.calm import calm_point, is_calm
 from assay.results.finding import ask
-from assay.results.host_part import average_part, host_part_findings, host_parts, step_part
+from assay.results.host_part import average_part, busy_steps, host_part_findings, host_parts, step_part
 from assay.results.host_tail import late_excess, late_ns_near_maximum
 from assay.results.outcome import withheld_reason
 from assay.results.run_checks import RUN_CHECKS
@@ -212,3 +212,15 @@ def test_a_comparison_is_less_sure_by_the_part_of_its_hosts() -> None:
     marked = replace(number("mean", "iops", 1.0), bound=0.03, mark="warn")
     tail = replace(number("percentile", "latency_ms_p99.9", 1.0), bound=0.03, mark="warn")
     assert [moved_share(one) for one in (marked, tail, replace(marked, mark=None))] == [0.03, 0.0, 0.0]
+
+
+def test_idle_time_has_no_part() -> None:
+    test = watched(wait=0.02)
+    sequence = test.sequences[-1]
+    idle = replace(sequence, asked=tuple(replace(spec, demand=IDLE) for spec in sequence.asked))
+    assert busy_steps(sequence) == list(range(len(sequence.steps)))
+    assert busy_steps(idle) == []
+    only_idle = replace(test, sequences=(idle,), window_indexes=())
+    assert host_parts(only_idle) == ()
+    (measure,) = bounded(only_idle, [number("mean", "iops", 1.0)])
+    assert measure.mark == "unknown"
