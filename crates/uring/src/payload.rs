@@ -78,6 +78,7 @@ fn mask(stored_share: f64) -> [u8; GRID] {
 }
 
 /// With a mask this takes less than setting the ends of units to zero one by one.
+#[inline(never)]
 fn keep(buffer: &mut [u8], mask: &[u8; GRID]) {
     for block in buffer.chunks_mut(GRID) {
         for (byte, kept) in block.iter_mut().zip(mask) {
@@ -96,6 +97,7 @@ fn stamp(buffer: &mut [u8], origin: u64, number: u64) {
 }
 
 /// The place in the content behind what was written.
+#[inline(never)]
 fn go_on(mut buffer: &mut [u8], content: &[u8], mut place: usize) -> usize {
     while !buffer.is_empty() {
         let length = buffer.len().min(content.len() - place);
