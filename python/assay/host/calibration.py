@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from assay.dut.real.host_watch import HostWatch
@@ -63,7 +64,13 @@ def _extremes(demands: Iterable[Demand]) -> list[Demand]:
     return list(dict.fromkeys([ranked[0], ranked[-1]]))
 
 
-def _measured(demand: Demand, answer_ns: int, cpus: tuple[int, ...], seconds: float) -> tuple[StepRecord, HostRecord]:
+def without_drive(
+    answer_ns: int | None, demand: Demand, seconds: float, *, cpus: tuple[int, ...] = (), watch: HostWatch | None = None
+) -> StepRecord:
+    """Drive nothing for some time: what the record shows is the host's.
+
+    answer_ns : time that each I/O takes; None: none. cpus : of the threads, none leaves them free. watch : of the host.
+    """
     step = StepSpec(
         label="host",
         pattern=random_pattern(4 * KIB, 1.0, DataPattern()),
@@ -73,9 +80,14 @@ def _measured(demand: Demand, answer_ns: int, cpus: tuple[int, ...], seconds: fl
     )
     with (
         Stimulus.null(seed=1, answer_ns=answer_ns, thread_count=demand.thread_count, cpus=cpus) as stimulus,
-        HostWatch(cpus=cpus) as watch,
+        watch or nullcontext(),
     ):
-        record = stimulus.run([step])[0]
+        return stimulus.run([step])[0]
+
+
+def _measured(demand: Demand, answer_ns: int, cpus: tuple[int, ...], seconds: float) -> tuple[StepRecord, HostRecord]:
+    watch = HostWatch(cpus=cpus)
+    record = without_drive(answer_ns, demand, seconds, cpus=cpus, watch=watch)
     assert watch.record is not None, "the block has ended"  # noqa: S101 - an invariant of HostWatch
     return record, watch.record
 

@@ -7,23 +7,20 @@ import time
 from typing import TYPE_CHECKING
 
 from assay.dut.real.platform import describe_platform
-from assay.engine.pattern import leading_range, random_pattern
 from assay.engine.records import (
     DataPattern,
     Demand,
     FillPoint,
     ReferenceDrive,
     StepRecord,
-    StepSpec,
-    StopRule,
 )
-from assay.engine.stimulus import Stimulus, fill_rate
-from assay.host.calibration import ANSWERS_NS, calibrate_host
+from assay.engine.stimulus import fill_rate
+from assay.host.calibration import ANSWERS_NS, calibrate_host, without_drive
 from assay.host.certificate.baseline import against_baseline, simulator_runs
 from assay.host.certificate.record import Certificate, NullPoint, TimerPoint
 from assay.host.certificate.simulator import check_simulator
 from assay.results import direction_times, effective_queue_depth, iops, mean_latency_ns
-from assay.spec.units import KIB, MICROSECOND_NS, MILLISECOND_NS, SECOND_NS
+from assay.spec.units import KIB, MICROSECOND_NS, MILLISECOND_NS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,7 +29,6 @@ DEPTHS = (1, 8, 32)
 CONSTANT_NS = (100 * MICROSECOND_NS, 1_000 * MICROSECOND_NS)
 CONSTANT_DEPTHS = (1, 8)
 FILL_BYTES = (4 * KIB, 128 * KIB, 1024 * KIB)
-_RANGE_BYTES = 1 << 30
 
 
 def measure_host(
@@ -51,12 +47,12 @@ def measure_host(
     ceiling = []
     for demand in ceiling_demands():
         show(f"answers at once, {demand.thread_count} x queue depth {demand.queue_depth}")
-        ceiling.append(_ceiling(_run(None, demand, seconds), demand))
+        ceiling.append(_ceiling(without_drive(None, demand, seconds), demand))
     timers = []
     for constant_ns in CONSTANT_NS:
         for depth in CONSTANT_DEPTHS:
             show(f"constant {constant_ns / MICROSECOND_NS:.0f} us, queue depth {depth}")
-            result = _run(constant_ns, Demand(thread_count=1, queue_depth=depth), seconds)
+            result = without_drive(constant_ns, Demand(thread_count=1, queue_depth=depth), seconds)
             timers.append(_timer(result, constant_ns, depth))
     show("random data to write")
     fills = [FillPoint(transfer_bytes=size, bytes_per_s=fill_rate(DataPattern(), size, seconds)) for size in FILL_BYTES]
@@ -82,18 +78,6 @@ def ceiling_demands(cpu_count: int | None = None) -> list[Demand]:
     most = cpu_count or len(os.sched_getaffinity(0))
     threads = sorted({min(1 << power, most) for power in range(most.bit_length() + 1)})
     return [Demand(thread_count=count, queue_depth=depth) for count in threads for depth in DEPTHS]
-
-
-def _run(answer_ns: int | None, demand: Demand, seconds: float) -> StepRecord:
-    step = StepSpec(
-        label="host",
-        pattern=random_pattern(4 * KIB, 1.0, DataPattern()),
-        demand=demand,
-        active_range=leading_range(_RANGE_BYTES),
-        stop=StopRule(time_ns=round(seconds * SECOND_NS)),
-    )
-    with Stimulus.null(seed=1, answer_ns=answer_ns, thread_count=demand.thread_count) as stimulus:
-        return stimulus.run([step])[0]
 
 
 def _ceiling(record: StepRecord, demand: Demand) -> NullPoint:
