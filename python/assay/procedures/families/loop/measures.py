@@ -53,13 +53,14 @@ def _measures(test: StoredTest, result: LoopResult) -> Iterator[Measure]:
     settings, sequences = test.settings_as(LoopSettings), window_sequences(test, result)
     rates = window_times(test, result)
     times = [measures for sequence in sequences if (measures := step_times(sequence))]
-    quoted = _quoted_cells(settings)
+    quoted, averaged = _quoted_cells(settings), set(map(id, sequences))
+    numbers = [number for number, sequence in enumerate(test.sequences) if id(sequence) in averaged]
     for cell in dict.fromkeys([*quoted, *settings.cells]):
-        one = _Cell(cell, test, result)
         if cell not in result.matrix:
-            yield from one.quoted_without_value() if cell in quoted else ()
+            yield from _Cell(cell, test, result).quoted_without_value() if cell in quoted else ()
             continue
         place = settings.cells.index(cell)
+        one = _Cell(cell, test, result, tuple((number, place) for number in numbers))
         steps = [sequence.steps[place] for sequence in sequences]
         yield one.variable()
         if settings.variable != "iops":
@@ -76,13 +77,12 @@ def _quoted_cells(settings: LoopSettings) -> list[Cell]:
 class _Cell:
     """The measures of one cell."""
 
-    def __init__(self, cell: Cell, test: StoredTest, result: LoopResult) -> None:
-        self._cell, self._test, self._result = cell, test, result
+    def __init__(self, cell: Cell, test: StoredTest, result: LoopResult, sources: Sources = ()) -> None:
+        self._cell, self._test, self._result, self._sources = cell, test, result, sources
         self._settings = test.settings_as(LoopSettings)
         self._key = cell_key(cell)
         self._label = cell_label(cell, self._settings.access)
         self._is_quoted = cell in _quoted_cells(self._settings)
-        self._sources = _sources(cell, test, result)
 
     def variable(self) -> Measure:
         """The test's own variable, the average of the rounds."""
@@ -157,14 +157,6 @@ class _Cell:
             sources=self._sources,
             **more,
         )
-
-
-def _sources(cell: Cell, test: StoredTest, result: LoopResult) -> Sources:
-    """The steps of a cell in the rounds that its numbers come from."""
-    used, cells = window_sequences(test, result), test.settings_as(LoopSettings).cells
-    if cell not in cells:
-        return ()
-    return tuple((index, cells.index(cell)) for index, sequence in enumerate(test.sequences) if sequence in used)
 
 
 _PARTS = {"iops": "", "throughput": "", "latency": "average"}
