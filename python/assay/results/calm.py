@@ -5,8 +5,10 @@ from __future__ import annotations
 from math import log2
 from typing import TYPE_CHECKING
 
+from assay.results.step import mean_latency_ns
+
 if TYPE_CHECKING:
-    from assay.engine.records import CalibrationPoint, Demand, HostCalibration
+    from assay.engine.records import CalibrationPoint, Demand, HostCalibration, StoredSequence
 
 CALM_OTHER_MAX, CALM_STEAL_MAX = 0.01, 0.005
 """Shares of all processors' time that other tasks and the hypervisor may use while a host is calibrated."""
@@ -20,6 +22,11 @@ def is_calm(calibration: HostCalibration | None) -> bool:
     if calibration is None or calibration.other_busy_share is None or calibration.steal_share is None:
         return False
     return calibration.other_busy_share < CALM_OTHER_MAX and calibration.steal_share < CALM_STEAL_MAX
+
+
+def calm_of_step(sequence: StoredSequence, index: int, calibration: HostCalibration | None) -> CalibrationPoint | None:
+    """The point of a calibration nearest to a step; None where it does not count."""
+    return calm_point(calibration, sequence.asked[index].demand, mean_latency_ns(sequence.steps[index]) or 1.0)
 
 
 def calm_point(calibration: HostCalibration | None, demand: Demand, mean_ns: float) -> CalibrationPoint | None:

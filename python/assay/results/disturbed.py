@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from assay.results.finding import Finding, at_most, outside_results
 from assay.results.host_part import PART_PASS, sequence_part
-from assay.results.measured import counted_sequences
+from assay.results.measured import counted_sequences, counted_window
 from assay.results.sequence_names import sequence_place
 from assay.spec.units import MILLISECOND_NS
 from assay.words.coded import coded
@@ -91,9 +91,8 @@ def window_disturbed(test: StoredTest) -> Coded | None:
 
     Worked: a stall in each of five rounds -> ``"5 of 5 rounds"``; in four of them -> None.
     """
-    counted = counted_sequences(test)
-    window = [one for one in counted if test.window_indexes and one.stage == test.window_stage]
-    held = window or counted
+    window = counted_window(test)
+    held = window or counted_sequences(test)
     if not held or not all(_is_disturbed(sequence, test) for sequence in held):
         return None
     return coded("all-rounds" if window and test.window_stage == "round" else "all-parts", count=len(held))

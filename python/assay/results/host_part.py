@@ -13,18 +13,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.results.calm import calm_point, is_calm
+from assay.results.calm import calm_of_step, is_calm
 from assay.results.finding import Finding, at_most
 from assay.results.groups import group_of
-from assay.results.measured import counted_sequences
+from assay.results.measured import counted_sequences, counted_window
 from assay.results.sequence_names import sequence_place
-from assay.results.step import mean_latency_ns
 from assay.words.coded import coded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from assay.engine.records import HostCalibration, HostRecord, StoredSequence, StoredTest
+    from assay.results.finding import Level
     from assay.words.location import Place
 
 PART_PASS, PART_INVALID = 0.01, 0.05
@@ -50,12 +50,11 @@ def host_parts(test: StoredTest) -> tuple[HostPart, ...]:
     Of the rounds of a window, one for each cell: the average of its rounds by their length. Of every other sequence,
     the average of its steps.
     """
-    counted = [sequence for sequence in counted_sequences(test) if sequence.host and busy_steps(sequence)]
-    window = [sequence for sequence in counted if test.window_indexes and sequence.stage == test.window_stage]
-    calibration = test.calibration
+    watched = [sequence for sequence in counted_sequences(test) if sequence.host and busy_steps(sequence)]
+    averaged, calibration = set(map(id, counted_window(test))), test.calibration
+    window = [sequence for sequence in watched if id(sequence) in averaged]
     cells = [_of_cell(window, index, calibration) for index in range(_step_count(window))]
-    others = (sequence for sequence in counted if sequence not in window)
-    return (*cells, *(_of_sequence(sequence, calibration) for sequence in others))
+    return (*cells, *(_of_sequence(sequence, calibration) for sequence in watched if id(sequence) not in averaged))
 
 
 def host_part_findings(test: StoredTest) -> Iterator[Finding]:
@@ -68,11 +67,16 @@ def host_part_findings(test: StoredTest) -> Iterator[Finding]:
         if part.share is None:
             yield Finding(level="unknown", reason=coded("host-part-unknown"), where=part.where)
             continue
-        level = at_most(part.share, PART_PASS, PART_INVALID)
-        level = "unknown" if level == "pass" and not is_calm(test.calibration) else level
+        level = part_level(part.share, test.calibration)
         calibrated = coded("not-calm") if level == "unknown" else None
         reason = coded("host-part", share=part.share, where=part.where, calibrated=calibrated)
         yield Finding(level=level, reason=reason, measured=part.share, limit=PART_PASS, where=part.where)
+
+
+def part_level(share: float, calibration: HostCalibration | None) -> Level:
+    """How a part is judged; a small one passes only where the host was calibrated while it was quiet."""
+    level = at_most(share, PART_PASS, PART_INVALID)
+    return "unknown" if level == "pass" and not is_calm(calibration) else level
 
 
 def step_part(sequence: StoredSequence, index: int, calibration: HostCalibration | None) -> float | None:
@@ -86,8 +90,7 @@ def step_part(sequence: StoredSequence, index: int, calibration: HostCalibration
     if host is None or host.began_ns is None or first.wait_ns is None or not length_ns:
         return None
     threads = sum(sequence.asked[member].demand.thread_count for member in group)
-    demand, mean_ns = sequence.asked[index].demand, mean_latency_ns(sequence.steps[index]) or 1.0
-    calm = calm_point(calibration, demand, mean_ns)
+    calm = calm_of_step(sequence, index, calibration)
     waited = first.wait_ns / (threads * length_ns) - (calm.wait_share or 0.0 if calm else 0.0)
     begin_ns = first.start_ns - first.lead_in_ns
     stalled = _stalled_ns(host, begin_ns, begin_ns + length_ns) / length_ns

@@ -5,13 +5,12 @@ from __future__ import annotations
 from math import sqrt
 from typing import TYPE_CHECKING
 
-from assay.results.calm import calm_point
 from assay.spec.units import MILLISECOND_NS, SECOND_NS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from assay.engine.records import HostCalibration, HostRecord, StepRecord, StepSpec, StoredSequence
+    from assay.engine.records import HostRecord, StepRecord, StoredSequence
 
     Wakes = Iterable[tuple[int, int]]
 
@@ -35,12 +34,6 @@ def late_excess(wakes: Wakes, calm: Wakes, value_ns: float) -> tuple[float, floa
     share, calm_share = late / count, calm_late / calm_count if calm_count else 0.0
     variance = share * (1 - share) / count + (calm_share * (1 - calm_share) / calm_count if calm_count else 0.0)
     return share - calm_share, share - calm_share - _DEVIATIONS * sqrt(variance)
-
-
-def calm_wakes(calibration: HostCalibration | None, spec: StepSpec, mean_ns: float) -> Wakes:
-    """The wake-ups of the quiet host at a demand; none where no calibration counts."""
-    point = calm_point(calibration, spec.demand, mean_ns)
-    return point.wakes if point else ()
 
 
 def late_ns_near_maximum(sequence: StoredSequence, step: StepRecord) -> int | None:

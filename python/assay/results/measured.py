@@ -21,6 +21,12 @@ def counted_sequences(test: StoredTest) -> tuple[StoredSequence, ...]:
     return tuple(sequence for sequence in test.sequences if sequence.role == "measure" and _counts(sequence, test))
 
 
+def counted_window(test: StoredTest) -> tuple[StoredSequence, ...]:
+    """Those of them that are the window of the verdict; none before there is one."""
+    stage = test.window_stage if test.window_indexes else None
+    return tuple(sequence for sequence in counted_sequences(test) if sequence.stage == stage)
+
+
 def kept_histograms(test: StoredTest) -> tuple[StoredSequence, ...]:
     """The histogram sequences that count: one at most, since it is run again only until it is not void."""
     return tuple(sequence for sequence in counted_sequences(test) if sequence.stage == "histogram")

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from assay.results import counted_sequences
-from assay.results.calm import is_calm
-from assay.results.finding import at_most
-from assay.results.host_part import PART_INVALID, PART_PASS, average_part, busy_steps, step_part
-from assay.results.host_tail import calm_wakes, late_excess, late_ns_near_maximum
-from assay.results.step import mean_latency_ns
+from assay.results.calm import calm_of_step
+from assay.results.host_part import average_part, busy_steps, part_level, step_part
+from assay.results.host_tail import late_excess, late_ns_near_maximum
 from assay.spec.units import MILLISECOND_NS
 from assay.summary.measures import quantile_of
 from assay.words.coded import coded
@@ -20,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from assay.engine.records import StoredSequence, StoredTest
+    from assay.results.finding import Level
     from assay.summary.record import Mark, Measure, Sources
     from assay.words.coded import Coded
 
@@ -27,6 +26,8 @@ TAIL_FROM = 0.999
 """From this quantile on, single late wake-ups can make a percentile."""
 LATE_OF_MAXIMUM = 0.5
 """A maximum is marked where the host was late by this share of it."""
+_MARKS: dict[Level, Mark | None] = {"unknown": "uncalibrated", "warn": "warn", "invalid": "invalid", "pass": None}
+"""What the level of a known part makes of a number."""
 
 
 def bounded(test: StoredTest, measures: Iterable[Measure]) -> Iterator[Measure]:
@@ -56,14 +57,17 @@ def host_note(measure: Measure) -> Coded | None:
         return None
     if measure.stat == "maximum":
         return coded("host-beside", late_ms=measure.bound)
-    tail = (quantile_of(measure.key) or 0) >= TAIL_FROM
-    return coded("host-wakes" if tail else "host-bound", share=measure.bound)
+    return coded("host-wakes" if _is_tail(measure) else "host-bound", share=measure.bound)
 
 
 def moved_share(measure: Measure) -> float:
     """By which share the host may have moved a number; 0 where it is not marked, or its bound is no share of it."""
-    is_share = measure.stat != "maximum" and (quantile_of(measure.key) or 0) < TAIL_FROM
+    is_share = measure.stat != "maximum" and not _is_tail(measure)
     return measure.bound or 0.0 if measure.mark == "warn" and is_share else 0.0
+
+
+def _is_tail(measure: Measure) -> bool:
+    return (quantile_of(measure.key) or 0) >= TAIL_FROM
 
 
 def _noted(measure: Measure) -> Measure:
@@ -79,35 +83,35 @@ def _without_value(measure: Measure) -> Measure:
 @dataclass
 class _Host:
     test: StoredTest
+    _parts: dict[Sources, float | None] = field(default_factory=dict)
 
     def of(self, measure: Measure) -> tuple[float | None, Mark | None]:
         """Bound and mark of one number."""
         if measure.stat in {"amount", "count"}:
             return None, None
-        part = self._part(measure.sources)
         if measure.stat == "maximum":
             return self._maximum(measure)
+        part = self._part(measure.sources)
         if measure.stat == "ratio":
             # Both numbers that it is of may be off.
             part = None if part is None else 2 * part
-        if (quantile_of(measure.key) or 0) >= TAIL_FROM:
+        if _is_tail(measure):
             return self._tail(measure, part)
         return part, self._mark(part)
 
     def _mark(self, part: float | None) -> Mark | None:
         if part is None:
             return "unknown"
-        level = at_most(part, PART_PASS, PART_INVALID)
-        if level == "pass":
-            return None if is_calm(self.test.calibration) else "uncalibrated"
-        return "invalid" if level == "invalid" else "warn"
+        return _MARKS[part_level(part, self.test.calibration)]
 
     def _part(self, sources: Sources) -> float | None:
         """Of the steps that a number comes from, by their length; else the largest of any step that measured."""
-        if sources:
-            steps = [(self.test.sequences[sequence], step) for sequence, step in sources]
-            return average_part(steps, self.test.calibration)
-        return self._worst
+        if not sources:
+            return self._worst
+        # Rate, mean and percentiles of a cell come from the same steps.
+        if sources not in self._parts:
+            self._parts[sources] = average_part(self._steps(sources), self.test.calibration)
+        return self._parts[sources]
 
     @cached_property
     def _worst(self) -> float | None:
@@ -139,9 +143,8 @@ class _Host:
 
     def _excess(self, measure: Measure, sequence: StoredSequence, step: int) -> tuple[float, float] | None:
         value_ns = float(measure.value or 0) * MILLISECOND_NS
-        mean_ns = mean_latency_ns(sequence.steps[step]) or 1.0
-        calm = calm_wakes(self.test.calibration, sequence.asked[step], mean_ns)
-        return late_excess(sequence.host.wakes, calm, value_ns) if sequence.host else None
+        calm = calm_of_step(sequence, step, self.test.calibration)
+        return late_excess(sequence.host.wakes, calm.wakes if calm else (), value_ns) if sequence.host else None
 
     def _maximum(self, measure: Measure) -> tuple[float | None, Mark | None]:
         late = [late_ns_near_maximum(sequence, sequence.steps[step]) for sequence, step in self._steps(measure.sources)]
