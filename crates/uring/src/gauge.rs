@@ -2,7 +2,8 @@
 //!
 //! There is one on every processor that the stimulus is kept on, and one that the scheduler places where the stimulus is left
 //! free. They sleep in between, so that each costs some microseconds of CPU time per millisecond; what they cost is part of the
-//! readings.
+//! readings. The first of them reads how long the threads of the stimulus waited: the scheduler favours a thread that mostly
+//! sleeps, so that one that works waits longer.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -16,6 +17,7 @@ use assay_core::histogram::Histogram;
 
 use crate::affinity::pin_this_thread;
 use crate::clock;
+use crate::waited::meters;
 
 /// Time between two wakes.
 pub const PERIOD: Nanos = Nanos(1_000_000);
@@ -27,6 +29,8 @@ const STALLS_KEPT: usize = 1_000;
 const THREADS_MAX: usize = 16;
 /// Buckets per octave of the lateness that is kept: a bucket is at most an eighth of its values wide.
 const KEPT_PER_OCTAVE: u64 = 8;
+/// Threads of the stimulus that are asked per wake.
+const ASKED: usize = 2;
 /// Lateness from which on the largest of a second is kept.
 const SECOND_KEPT: Nanos = Nanos(250_000);
 
@@ -51,7 +55,11 @@ pub struct Readings {
     pub span: Nanos,
     /// Wakes that were due, by the lower border of their lateness in ns, ascending.
     pub wakes: Vec<(u64, u64)>,
-    /// Largest lateness of each second from its start on, where it is 0.25 ms or more.
+    /// Waits of the threads of the stimulus between two readings, by their lower border in ns, ascending; none of 0.
+    pub waits: Vec<(u64, u64)>,
+    /// Time between those readings, over all threads.
+    pub watched: Nanos,
+    /// Largest lateness or wait of each second from its start on, where it is 0.25 ms or more.
     pub seconds: Vec<(u64, u64)>,
     /// Lateness that 99.9 % of the wakes did not exceed; wakes that a stall swallowed count as late, too.
     pub late_p999: Nanos,
@@ -85,11 +93,15 @@ impl Gauge {
         }
         let ended = Arc::new(AtomicBool::new(false));
         let began = clock::monotonic();
-        let start = |cpu| {
+        for meter in meters() {
+            meter.waited_since();
+        }
+        let start = |(index, cpu)| {
             let seen = Arc::clone(&ended);
-            std::thread::Builder::new().name("stall-gauge".to_owned()).spawn(move || watch(cpu, &seen, began))
+            let work = move || watch(cpu, &seen, began, index == 0);
+            std::thread::Builder::new().name("stall-gauge".to_owned()).spawn(work)
         };
-        let threads = cpus.into_iter().map(start).collect::<io::Result<_>>()?;
+        let threads = cpus.into_iter().enumerate().map(start).collect::<io::Result<_>>()?;
         Ok(Self { ended, threads, began })
     }
 
@@ -107,7 +119,7 @@ impl Gauge {
     }
 }
 
-fn watch(cpu: Option<u32>, ended: &AtomicBool, began: Nanos) -> Sums {
+fn watch(cpu: Option<u32>, ended: &AtomicBool, began: Nanos, asks: bool) -> Sums {
     // A processor that went offline since is watched from another.
     let _ = cpu.map(pin_this_thread);
     wake_on_time();
@@ -119,6 +131,9 @@ fn watch(cpu: Option<u32>, ended: &AtomicBool, began: Nanos) -> Sums {
             continue;
         }
         due = sums.wake(due, now);
+        if asks {
+            sums.ask();
+        }
     }
     sums.cpu = clock::thread_cpu();
     sums
@@ -139,6 +154,9 @@ struct Sums {
     stalled: Nanos,
     stalls: Vec<(Nanos, Nanos)>,
     seconds: BTreeMap<u64, u64>,
+    waits: Histogram,
+    watched: Nanos,
+    turn: usize,
     cpu: Nanos,
 }
 
@@ -164,6 +182,27 @@ impl Sums {
         Nanos(due.0 + (swallowed + 1) * PERIOD.0)
     }
 
+    /// Ask some threads of the stimulus, in turn, how long they waited.
+    fn ask(&mut self) {
+        let meters = meters();
+        for _ in 0..ASKED.min(meters.len()) {
+            self.turn += 1;
+            if let Some((since, waited)) = meters[self.turn % meters.len()].waited_since() {
+                self.note_wait(since, clock::monotonic(), waited);
+            }
+        }
+    }
+
+    fn note_wait(&mut self, since: Nanos, now: Nanos, waited: Nanos) {
+        self.watched += Nanos(now.0.saturating_sub(since.0));
+        if waited.0 > 0 {
+            self.waits.record(waited.0);
+        }
+        if waited >= SECOND_KEPT {
+            self.note_second(since, now, waited);
+        }
+    }
+
     /// A lateness belongs to every second that it lasted in.
     fn note_second(&mut self, due: Nanos, now: Nanos, late: Nanos) {
         let second = |at: Nanos| at.0.saturating_sub(self.began.0) / Nanos::SECOND.0;
@@ -179,6 +218,8 @@ impl Sums {
             (self.stalled, self.stalls) = (other.stalled, other.stalls);
         }
         self.histogram.merge(&other.histogram);
+        self.waits.merge(&other.waits);
+        self.watched += other.watched;
         for (second, late) in other.seconds {
             let largest = self.seconds.entry(second).or_default();
             *largest = late.max(*largest);
@@ -195,21 +236,14 @@ impl Sums {
             span,
             late_p999: self.p999(),
             late_max: self.late_max,
-            wakes: self.wakes(),
+            wakes: kept(&self.histogram),
+            waits: kept(&self.waits),
+            watched: self.watched,
             seconds: self.seconds.into_iter().collect(),
             stalled: self.stalled,
             stalls: self.stalls,
             cpu: self.cpu,
         }
-    }
-
-    /// The histogram in coarser buckets.
-    fn wakes(&self) -> Vec<(u64, u64)> {
-        let mut kept: BTreeMap<u64, u64> = BTreeMap::new();
-        for (bucket, count) in self.histogram.sparse() {
-            *kept.entry(kept_border(Histogram::bucket_lower(bucket as usize))).or_default() += count;
-        }
-        kept.into_iter().collect()
     }
 
     /// The lower border of the bucket that holds the wake in place: too small by 0.2 % at most.
@@ -224,6 +258,15 @@ impl Sums {
         }
         Nanos(0)
     }
+}
+
+/// A histogram in coarser buckets.
+fn kept(histogram: &Histogram) -> Vec<(u64, u64)> {
+    let mut kept: BTreeMap<u64, u64> = BTreeMap::new();
+    for (bucket, count) in histogram.sparse() {
+        *kept.entry(kept_border(Histogram::bucket_lower(bucket as usize))).or_default() += count;
+    }
+    kept.into_iter().collect()
 }
 
 /// The lower border of the coarse bucket of a value.
@@ -267,6 +310,17 @@ mod tests {
         sums.wake(Nanos(1_990 * MS), Nanos(2_010 * MS));
         sums.wake(Nanos(2_500 * MS), Nanos(2_501 * MS));
         assert_eq!(sums.seconds.into_iter().collect::<Vec<_>>(), [(1, 20 * MS), (2, 20 * MS)]);
+    }
+
+    #[test]
+    fn a_wait_of_the_stimulus_counts_with_the_time_that_was_watched() {
+        let mut sums = Sums::default();
+        sums.note_wait(Nanos(0), Nanos(MS), Nanos(0));
+        sums.note_wait(Nanos(MS), Nanos(21 * MS), Nanos(16 * MS));
+        let readings = sums.finished(Nanos(0), Nanos(21 * MS));
+        assert_eq!(readings.watched, Nanos(21 * MS));
+        assert_eq!(readings.waits.len(), 1);
+        assert_eq!(readings.seconds, [(0, 16 * MS)]);
     }
 
     #[test]

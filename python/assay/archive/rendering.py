@@ -103,17 +103,19 @@ def render_stored(
     *,
     shown: Callable[[str, int, int], None] = lambda *_: None,
     out: Path | None = None,
+    assets_at: str = "",
 ) -> list[Path]:
     """Render the report of a run, as ``render_run``.
 
     folder : that it was read from. out : where the files go, the run folder is then not written to; None means into the
-    folder ``report`` of the run. shown : as of ``render_run``.
+    folder ``report`` of the run. shown : as of ``render_run``. assets_at : as of ``report.render``.
     A run without a report date gets it in the folder that is written to.
     """
     if out is None:
         fix_report_date(folder, run)
         return render(run, folder, formats=formats, below=REPORT_FOLDER, shown=shown, held=partial(held_of_plan, run))
-    return render(dated(run, folder, out), out, formats=formats, shown=shown, held=partial(held_of_plan, run))
+    held = partial(held_of_plan, run)
+    return render(dated(run, folder, out), out, formats=formats, shown=shown, held=held, assets_at=assets_at)
 
 
 def dated(run: StoredRun, folder: Path, out: Path) -> StoredRun:

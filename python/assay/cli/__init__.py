@@ -40,6 +40,7 @@ assay compare RUN RUN                drives side by side, or a gate against a ba
 assay crosscheck DRIVE               this engine against fio on the same drive
 assay convert FILE.icf               Iometer and fio files to plans and back
 assay trace-stack FOLDER             I/Os as issued and as the device received them
+assay serve                          runs in a browser: live, lists, comparison, trend
 assay calibrate                      the limits of this host, without a drive
 assay completion bash                shell completion of commands, drives and tests
 """
@@ -69,6 +70,7 @@ _COMMANDS = (
     "crosscheck",
     "convert",
     "trace-stack",
+    "serve",
     "calibrate",
     "fit",
     "config",

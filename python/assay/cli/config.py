@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.errors import UsageError
-from assay.spec.files import user_folder
+from assay.spec.files import config_folder
 from assay.spec.nearest import did_you_mean
 
 if TYPE_CHECKING:
@@ -74,11 +74,6 @@ def config_path() -> Path:
     if named := os.environ.get(FILE_VARIABLE):
         return Path(named)
     return config_folder() / "config.toml"
-
-
-def config_folder() -> Path:
-    """The user's folder of settings and keys."""
-    return user_folder("config") / "assay"
 
 
 def output_folder() -> Path:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.config import config_folder
 from assay.errors import UsageError
+from assay.spec.files import config_folder
 from assay.words.visible import visible
 
 if TYPE_CHECKING:

@@ -15,8 +15,9 @@ from assay.archive.index.folders import given_name, seen_folders, site, thorough
 from assay.archive.index.location import default_place, named_place
 from assay.archive.index.read import Known, folder_of, reading
 from assay.archive.index.update import Changes, apply, changes, parent_of
-from assay.cli.config import INDEX, config_folder, settings
+from assay.cli.config import INDEX, settings
 from assay.errors import AssayError
+from assay.spec.files import config_folder
 from assay.words.levels import NOT_CHECKED
 from assay.words.visible import unicode_name, visible
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import click
 
-from assay.cli.config import config_folder
 from assay.errors import UsageError
+from assay.spec.files import config_folder
 from assay.words.visible import visible
 
 _ACTIONS = ("make", "show", "trust")

@@ -22,32 +22,17 @@ _LARGE_BYTES = 10_000_000
 
 
 def with_level(run: StoredRun, folder: Path) -> StoredRun:
-    """A run with its level. Where this user has not checked it yet, it is checked now, as ``assay verify`` does.
+    """A run with its level, as ``archive.levels`` has it; what takes a while, or fails, is said on standard error."""
+    from assay.archive import levels  # noqa: PLC0415
 
-    That is done once for a run: how it came out is kept in the user's state folder.
-    Raises StoreError where the keys that are trusted cannot be read.
-    """
-    from assay.archive.checks.checker import check_run  # noqa: PLC0415
-
-    result = check_run(run, folder, _verify)
-    if result.unkept is not None:
-        _tell_unkept(result.unkept)
-    return _with_origin(run, folder, checked=result.passed, whole=True)
+    return levels.with_level(run, folder, _host_id(), verify=_verify, unkept=_tell_unkept)
 
 
 def with_known_level(run: StoredRun, folder: Path) -> StoredRun:
-    """A run with its level as far as it was checked before. Captures are not held against a bundle. Raises as above."""
-    from assay.archive.checks.checker import known_check  # noqa: PLC0415
+    """A run with its level as far as it was checked before. Raises as above."""
+    from assay.archive import levels  # noqa: PLC0415
 
-    return _with_origin(run, folder, checked=known_check(run, folder), whole=False)
-
-
-def _with_origin(run: StoredRun, folder: Path, *, checked: bool | None, whole: bool) -> StoredRun:
-    from assay.archive.bundle import trusted_keys, with_origin  # noqa: PLC0415
-    from assay.cli.config import config_folder  # noqa: PLC0415
-
-    keys = trusted_keys(config_folder())
-    return with_origin(run, folder, keys, host_id=_host_id(), checked=checked, whole=whole)
+    return levels.with_known_level(run, folder, _host_id())
 
 
 def _verify(folder: Path) -> Verification:

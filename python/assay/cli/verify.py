@@ -51,14 +51,16 @@ def _verified(path: Path) -> VerifiedRun:
     from assay.archive.checks.checker import verify_and_keep  # noqa: PLC0415
     from assay.archive.verify import verify_run  # noqa: PLC0415
     from assay.archive.verify.listed import unreadable_run, verified_run  # noqa: PLC0415
-    from assay.cli.config import config_folder  # noqa: PLC0415
+    from assay.spec.files import config_folder  # noqa: PLC0415
 
     try:
         if not is_bundle(path):
             return verified_run(verify_and_keep(path)[0], str(path))
         with opened(path) as result:
             verified = verify_run(result.folder)
-            level = bundle_level(result.bundle, trusted_keys(config_folder()), passed=verified.passed)
+            level = bundle_level(
+                result.bundle, trusted_keys(config_folder()), passed=verified.passed and bool(verified.sequence_count)
+            )
             return verified_run(verified, str(path), level_text(level))
     except (StoreError, VerificationError) as error:
         return unreadable_run(error, str(path), tool_version())

@@ -100,6 +100,8 @@ def _point(demand: Demand, answer_ns: int, record: StepRecord, host: HostRecord)
         answer_ns=answer_ns,
         wait_share=waited,
         wakes=host.wakes,
+        waits=host.waits,
+        watched_ns=host.watched_ns,
     )
 
 

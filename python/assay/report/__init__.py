@@ -74,12 +74,14 @@ def render(
     below: str = "",
     shown: Callable[[str, int, int], None] = lambda *_: None,
     held: Callable[[Sequence[TestReport]], Held | None] = lambda _: None,
+    assets_at: str = "",
 ) -> list[Path]:
     """Write the report of a stored run.
 
     folder : where the files go; made if missing. below : a folder in it that they go into.
     formats : any of ``FORMATS``. shown : called as each is begun, with its name, its number from 1, and their count.
-    held : how the limits of its plan came out, of its tests.
+    held : how the limits of its plan came out, of its tests. assets_at : address below which a server has style and
+    script of the HTML; empty: they are in the file.
     Returns the files written: ``report.pdf``, ``report.html``, ``report.xlsx``, one CSV file per table of numbers
     (``iops_matrix.csv``, ``wsat_samples.csv`` and so on) and ``results.json``, each put in place whole. The same run
     gives the same bytes each time.
@@ -103,7 +105,7 @@ def render(
             *(file for test in tests for file in test.other_files(_suffix(test))),
         ],
         "xlsx": lambda: _workbook(run, list(zip(tests, grouped(), strict=True)), of_run(), result()),
-        "html": lambda: _html(laid_out(), front()),
+        "html": lambda: _html(laid_out(), front(), assets_at),
         "pdf": lambda: _pdf(Paper(report=laid_out(), front=front()), picture, begun),
     }
     chosen = {name: maker for name, maker in makers.items() if name in formats}
@@ -113,15 +115,16 @@ def render(
 
 
 @_rare_collections()
-def render_pages(report: Report, folder: Path, others: dict[str, bytes]) -> list[Path]:
+def render_pages(report: Report, folder: Path, others: dict[str, bytes], assets_at: str = "") -> list[Path]:
     """Write a report of other pages as PDF and HTML, and other files beside it; the paths.
 
+    assets_at : as of ``render``.
     Raises StoreError where the folder cannot be written, and as ``render`` for a page.
     """
     picture = cache(_picture)
     makers: dict[str, Maker] = {
         "others": others.items,
-        "html": lambda: _html(report),
+        "html": lambda: _html(report, assets_at=assets_at),
         "pdf": lambda: _pdf(Paper(report=report), picture, None),
     }
     written = write_formats(folder, makers)
@@ -297,10 +300,11 @@ def _pdf(paper: Paper, picture: Callable[[Figure], bytes], begun: Typesetting | 
     return [("report.pdf", report_pdf(paper, _pictures(paper.figures, picture), begun))]
 
 
-def _html(report: Report, front: Front | None = None) -> Contents:
+def _html(report: Report, front: Front | None = None, assets_at: str = "") -> Contents:
     from assay.report.formats.html import report_html  # noqa: PLC0415
+    from assay.report.formats.page_assets import linked  # noqa: PLC0415
 
-    return [("report.html", report_html(report, front))]
+    return [("report.html", report_html(report, front, linked(assets_at) if assets_at else None))]
 
 
 def _workbook(

@@ -18,6 +18,7 @@ from assay.results.finding import Finding, at_most
 from assay.results.groups import group_of
 from assay.results.measured import counted_sequences, counted_window
 from assay.results.sequence_names import sequence_place
+from assay.spec.units import SECOND_NS
 from assay.words.coded import coded
 
 if TYPE_CHECKING:
@@ -119,7 +120,10 @@ def busy_steps(sequence: StoredSequence) -> list[int]:
 
 
 def _stalled_ns(host: HostRecord, begin_ns: int, end_ns: int) -> int:
-    return sum(max(min(start + span, end_ns) - max(start, begin_ns), 0) for start, span in host.stalls)
+    """Stalls in a span, or the largest lateness of each of its seconds, where that is more."""
+    first, last = ((at_ns - (host.began_ns or 0)) // SECOND_NS for at_ns in (begin_ns, end_ns - 1))
+    late_ns = sum(min(late, SECOND_NS) for second, late in host.late_ns_by_second if first <= second <= last)
+    return max(late_ns, sum(max(min(start + span, end_ns) - max(start, begin_ns), 0) for start, span in host.stalls))
 
 
 def _held_back(host: HostRecord) -> float:

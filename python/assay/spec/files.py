@@ -157,6 +157,11 @@ def process_fields(pid: int) -> list[str]:
 
 
 def user_folder(kind: str) -> Path:
-    """A user's folder for files of a kind, ``config``, ``data`` or ``state``, as the XDG Base Directories are."""
-    default = {"config": ".config", "data": ".local/share", "state": ".local/state"}[kind]
+    """A user's folder for files of a kind, by XDG: ``config``, ``data``, ``state`` or ``cache``."""
+    default = {"config": ".config", "data": ".local/share", "state": ".local/state", "cache": ".cache"}[kind]
     return Path(os.environ.get(f"XDG_{kind.upper()}_HOME") or Path.home() / default)
+
+
+def config_folder() -> Path:
+    """The user's folder of settings and keys."""
+    return user_folder("config") / "assay"

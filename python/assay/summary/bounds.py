@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from assay.results import counted_sequences
 from assay.results.calm import calm_of_step
 from assay.results.host_part import average_part, busy_steps, part_level, step_part
-from assay.results.host_tail import late_excess, late_ns_near_maximum
+from assay.results.host_tail import host_excess, late_ns_near_maximum
 from assay.spec.units import MILLISECOND_NS
 from assay.summary.measures import quantile_of
 from assay.words.coded import coded
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from assay.summary.record import Mark, Measure, Sources
     from assay.words.coded import Coded
 
-TAIL_FROM = 0.999
-"""From this quantile on, single late wake-ups can make a percentile."""
+LATE_BEYOND = 0.5
+"""A percentile is marked where the host was late in this share of the time that is beyond it: late I/Os come on top of
+those that are slow on a quiet host."""
 LATE_OF_MAXIMUM = 0.5
 """A maximum is marked where the host was late by this share of it."""
 _MARKS: dict[Level, Mark | None] = {"unknown": "uncalibrated", "warn": "warn", "invalid": "invalid", "pass": None}
@@ -57,17 +58,13 @@ def host_note(measure: Measure) -> Coded | None:
         return None
     if measure.stat == "maximum":
         return coded("host-beside", late_ms=measure.bound)
-    return coded("host-wakes" if _is_tail(measure) else "host-bound", share=measure.bound)
+    return coded("host-wakes" if measure.stat == "percentile" else "host-bound", share=measure.bound)
 
 
 def moved_share(measure: Measure) -> float:
     """By which share the host may have moved a number; 0 where it is not marked, or its bound is no share of it."""
-    is_share = measure.stat != "maximum" and not _is_tail(measure)
+    is_share = measure.stat not in {"maximum", "percentile"}
     return measure.bound or 0.0 if measure.mark == "warn" and is_share else 0.0
-
-
-def _is_tail(measure: Measure) -> bool:
-    return (quantile_of(measure.key) or 0) >= TAIL_FROM
 
 
 def _noted(measure: Measure) -> Measure:
@@ -95,8 +92,8 @@ class _Host:
         if measure.stat == "ratio":
             # Both numbers that it is of may be off.
             part = None if part is None else 2 * part
-        if _is_tail(measure):
-            return self._tail(measure, part)
+        if measure.stat == "percentile":
+            return self._percentile(measure, part)
         return part, self._mark(part)
 
     def _mark(self, part: float | None) -> Mark | None:
@@ -131,20 +128,20 @@ class _Host:
     def _steps(self, sources: Sources) -> Sequence[tuple[StoredSequence, int]]:
         return [(self.test.sequences[sequence], step) for sequence, step in sources] or self._counted
 
-    def _tail(self, measure: Measure, part: float | None) -> tuple[float | None, Mark | None]:
-        """The worst of its sequences; a host that shows in the rate shows in the tail."""
+    def _percentile(self, measure: Measure, part: float | None) -> tuple[float | None, Mark | None]:
+        """The worst of its sequences; a host that shows in the rate shows in every percentile."""
         excesses = [self._excess(measure, sequence, step) for sequence, step in self._steps(measure.sources)]
         if not excesses or None in excesses or part is None:
             return None, "unknown"
-        share, sure = max(excess for excess in excesses if excess)
-        late = sure > 1 - (quantile_of(measure.key) or 0)
+        share, sure = (max(shares) for shares in zip(*filter(None, excesses), strict=True))
+        late = sure > LATE_BEYOND * (1 - (quantile_of(measure.key) or 0))
         mark = self._mark(part)
         return max(share, 0.0), "warn" if late or mark == "invalid" else mark
 
     def _excess(self, measure: Measure, sequence: StoredSequence, step: int) -> tuple[float, float] | None:
         value_ns = float(measure.value or 0) * MILLISECOND_NS
         calm = calm_of_step(sequence, step, self.test.calibration)
-        return late_excess(sequence.host.wakes, calm.wakes if calm else (), value_ns) if sequence.host else None
+        return host_excess(sequence.host, calm, value_ns) if sequence.host else None
 
     def _maximum(self, measure: Measure) -> tuple[float | None, Mark | None]:
         late = [late_ns_near_maximum(sequence, sequence.steps[step]) for sequence, step in self._steps(measure.sources)]

@@ -61,8 +61,8 @@ class Measure:
     tracked : the verdict of steady state is about this very number. quoted : one of the few that people quote.
     claim, baseline : its key among the claims of a data sheet, and in the baseline of a plan.
     sources : the steps that it comes from, as (sequence in the test, step in the sequence); empty: any that measured.
-    bound : the host's part in it: of rates and means a share, of percentiles from 99.9 % on the share of wake-ups that
-    were late beyond a quiet host's, of maxima the lateness in ms. mark : what that makes of it; None: nothing.
+    bound : the host's part in it: of rates and means a share, of percentiles the share that was late by a tenth of them
+    beyond a quiet host's (``host_excess``), of maxima the lateness in ms. mark : what that makes of it; None: nothing.
     """
 
     cell: Key

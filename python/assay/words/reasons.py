@@ -22,7 +22,7 @@ REASONS: dict[str, str] = {
     "host-stolen": "the hypervisor took {share:pct|.1f}% of the processors",
     "host-part": "the stimulus lacked a processor {share:pct|.2f} % of the time in {where}[; {calibrated}]",
     "host-bound": "host's part up to {share:pct|.1f} %",
-    "host-wakes": "{share:pct|.2f} % more wake-ups than on the quiet host were late",
+    "host-wakes": "the host was late in {share:pct|.2f} % more of the time than when quiet",
     "host-beside": "the host was late by {late_ms:ms} in the same second",
     "noted": "[{basis}; ]{note}",
     "host-part-number": "the stimulus lacked a processor {share:pct|.1f} % of the time",

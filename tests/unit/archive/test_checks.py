@@ -11,11 +11,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from assay.archive.checks import state
 from assay.archive.checks.checker import Checked, check_run, known_check
 from assay.archive.checks.content import run_content
 from assay.archive.checks.record import Check, keep, kept_checks, rules_version, seal_of
 from assay.archive.verify import Verification, verify_run
+from assay.spec import state_file
 from every_kind import run_of
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def test_writers_side_by_side_lose_no_line(kept: Path) -> None:
 
 
 def test_the_file_stays_small(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(state, "BYTES_MAX", 10_000)
+    monkeypatch.setattr(state_file, "BYTES_MAX", 10_000)
     for number in range(100):
         keep(check(seal=f"{number:064x}"))
     assert kept.stat().st_size <= 10_000

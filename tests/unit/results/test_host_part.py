@@ -12,7 +12,7 @@ from assay.engine.records import IDLE, CalibrationPoint, Demand, HostCalibration
 from assay.results.calm import calm_point, is_calm
 from assay.results.finding import ask
 from assay.results.host_part import average_part, busy_steps, host_part_findings, host_parts, step_part
-from assay.results.host_tail import late_excess, late_ns_near_maximum
+from assay.results.host_tail import host_excess, late_excess, late_ns_near_maximum, wait_excess
 from assay.results.outcome import withheld_reason
 from assay.results.run_checks import RUN_CHECKS
 from assay.summary.bounds import bounded, moved_share
@@ -116,6 +116,14 @@ def test_stalls_quotas_stolen_time_and_waits_of_servers_are_its_part_too(
     assert step_part(replace(test.sequences[-1], host=host), 0, CALM) == pytest.approx(share)
 
 
+def test_what_is_too_short_for_a_stall_counts_by_the_largest_of_each_second() -> None:
+    host = replace(QUIET, late_ns_by_second=tuple((second, 6 * MS) for second in range(9_999)))
+    sequence = watched(host).sequences[-1]
+    step = sequence.steps[0]
+    seconds = (step.lead_in_ns + step.span_ns) / SECOND
+    assert step_part(sequence, 0, CALM) == pytest.approx(0.006, abs=0.012 / seconds)
+
+
 def test_a_round_of_the_window_counts_by_its_length() -> None:
     test = watched(wait=0.1, rounds=(synthetic_test().rounds[-1].index,))
     cells = [part for part in host_parts(test) if part.index is not None]
@@ -143,10 +151,9 @@ def test_the_reason_names_share_and_place() -> None:
 
 def test_late_wake_ups_beyond_those_of_the_quiet_host() -> None:
     busy = ((50_000, 59_400), (200_000, 600))
-    found = late_excess(busy, ((50_000, 60_000),), MS)
-    assert found is not None
-    assert found[0] == 0.01
-    assert found[1] == pytest.approx(0.01 - 3 * sqrt(0.01 * 0.99 / 60_000))
+    assert late_excess(busy, ((50_000, 60_000),), MS) == (0.01, 0.01)
+    found = late_excess(busy, ((50_000, 59_940), (200_000, 60)), MS)
+    assert found == pytest.approx((0.009, 0.0085 - 3 * sqrt(0.001 * 0.999 / 60_000)))
     assert late_excess((), (), MS) is None
     # A bucket that the border lies in counts as late.
     assert late_excess(((98_304, 10), (114_688, 90)), (), MS) == (1.0, 1.0)
@@ -190,11 +197,11 @@ def test_a_number_carries_what_befell_its_own_steps_only() -> None:
 
 def test_tails_and_maxima_are_marked_by_late_wake_ups() -> None:
     late = replace(QUIET, wakes=((50_000, 59_000), (MS, 1_000)), late_ns_by_second=tuple((s, MS) for s in range(9_999)))
-    tail, median, least, largest = bounded(watched(late), [
-        number("percentile", "latency_ms_p99.9", 2.0), number("percentile", "latency_ms_p50", 2.0),
+    tail, p90, least, largest = bounded(watched(late), [
+        number("percentile", "latency_ms_p99.9", 2.0), number("percentile", "latency_ms_p90", 2.0),
         number("maximum", "latency_ms_max", 2.1), number("maximum", "latency_ms_max", 2.0),
     ])  # fmt: skip
-    assert [one.mark for one in (tail, median, least, largest)] == ["warn", None, None, "warn"]
+    assert [one.mark for one in (tail, p90, least, largest)] == ["warn", None, None, "warn"]
     assert tail.bound == pytest.approx(1 / 60)
     assert largest.bound == 1.0
 
@@ -224,3 +231,15 @@ def test_idle_time_has_no_part() -> None:
     assert host_parts(only_idle) == ()
     (measure,) = bounded(only_idle, [number("mean", "iops", 1.0)])
     assert measure.mark == "unknown"
+
+
+def test_waits_of_the_stimulus_count_by_their_length() -> None:
+    waits = replace(QUIET, waits=((2 * MS, 10),), watched_ns=MINUTE)
+    upper = 2 * MS + (1 << 20 >> 3)
+    share = 10 * (upper - 0.1 * MS) / MINUTE
+    assert wait_excess(waits, None, MS) == (share, share)
+    assert share == pytest.approx(0.00034, abs=0.00001)
+    calm = replace(CALM.points[0], waits=((2 * MS, 1),), watched_ns=MINUTE)
+    assert wait_excess(waits, calm, MS) == pytest.approx((share * 0.9, share * 0.6))
+    assert host_excess(waits, None, MS) == (share, share)
+    assert host_excess(replace(waits, wakes=()), None, MS) is None

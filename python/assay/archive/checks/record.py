@@ -10,9 +10,11 @@ from dataclasses import asdict, dataclass, fields
 from functools import cache, lru_cache
 from pathlib import Path
 
-from assay.archive.checks import state
+from assay.spec.state_file import append_line, file_state, read_lines
 from assay.version import tool_version
 
+NAME = "checked.jsonl"
+"""Of the file in the state folder."""
 _RULES = Path(__file__).parents[1] / "verify"
 _DIGITS = 16
 _SEAL = re.compile(rb'"hash":"([0-9a-f]{64})"\}\n?')
@@ -70,7 +72,7 @@ def look_of(end: bytes) -> str:
 def kept_checks() -> dict[str, list[Check]]:
     """The checks by these rules by the seal of the journal, the newest last; none where they cannot be read."""
     with suppress(OSError):
-        return _kept(state.file_state())
+        return _kept(file_state(NAME))
     return {}
 
 
@@ -78,7 +80,7 @@ def keep(check: Check) -> str | None:
     """Keep a check, unless it is the last of its run already; why it cannot be kept, else None."""
     try:
         if kept_checks().get(check.seal, [None])[-1] != check:
-            state.append_line(check.encoded())
+            append_line(NAME, check.encoded())
     except OSError as error:
         return error.strerror or "cannot be written"
     return None
@@ -89,7 +91,7 @@ def _kept(known: tuple[int, ...]) -> dict[str, list[Check]]:
     """Read anew where the file is another."""
     del known
     result: dict[str, list[Check]] = {}
-    for line in state.read_lines():
+    for line in read_lines(NAME):
         check = _decoded(line)
         if check is not None and check.rules == rules_version():
             result.setdefault(check.seal, []).append(check)

@@ -36,6 +36,14 @@ def site() -> str:
     return kept_name(socket.gethostname())
 
 
+def run_address(where: str, parent: str, folder: str) -> str:
+    """What a run folder is asked for by, which is no path. where : its site. All names as they are kept.
+
+    Worked: ``lab``, ``/runs``, ``a`` -> the first 20 hex digits of a SHA-256.
+    """
+    return hashlib.sha256(f"{where}\n{parent}\n{folder}".encode()).hexdigest()[:20]
+
+
 def kept_name(name: str) -> str:
     r"""A name or path as a database can hold it; no two names are kept as one.
 

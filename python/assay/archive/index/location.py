@@ -74,6 +74,15 @@ def without_password(text: str, place: Place) -> str:
     return " ".join(text.split())
 
 
+def has_password(text: str) -> bool:
+    """Whether what names an index holds a password, which ``ps`` would show. Raises as ``named_place``.
+
+    Worked: ``postgresql://kim:secret@db/lab`` -> True; ``postgresql://kim@db/lab`` -> False.
+    """
+    url = named_place(text).url
+    return bool(url and _parameters(url).get("password"))
+
+
 def masked(text: str) -> str:
     """A setting that names an index, as it may be shown. Worked: ``postgresql://a:b@c/d`` -> ``postgresql://a@c/d``."""
     try:

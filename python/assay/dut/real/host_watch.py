@@ -53,6 +53,8 @@ def _record(seen: NativeStalls, before: HostCounters, after: HostCounters, pinne
         began_ns=seen.began_ns,
         span_ns=seen.span_ns,
         wakes=tuple(seen.wakes),
+        waits=tuple(seen.waits),
+        watched_ns=seen.watched_ns,
         late_ns_by_second=tuple(seen.late_ns_by_second),
         late_ns_p999=seen.late_ns_p999,
         late_ns_max=seen.late_ns_max,

@@ -36,7 +36,8 @@ class FillPoint:
 class CalibrationPoint:
     """How long the stimulus threads waited for a processor at one demand on a device of a constant answer time.
 
-    wait_share : of the threads' time, in [0, 1]; None where the kernel does not count it. wakes : as in ``HostRecord``.
+    wait_share : of the threads' time, in [0, 1]; None where the kernel does not count it. wakes, waits, watched_ns : as
+    in ``HostRecord``.
     """
 
     thread_count: int
@@ -44,6 +45,8 @@ class CalibrationPoint:
     answer_ns: int
     wait_share: float | None
     wakes: tuple[tuple[int, int], ...]
+    waits: tuple[tuple[int, int], ...] = ()
+    watched_ns: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,7 +21,9 @@ class HostRecord:
     switches_involuntary : times that a thread of the tester was taken off its processor.
     began_ns : on the device's clock. wakes : of the threads that ask to run every millisecond, on the processors of the
     stimulus, as (lower border of the lateness in ns, count), a border being an eighth of an octave from the next.
-    late_ns_by_second : (second from ``began_ns`` on, largest lateness in it), where it was 0.25 ms or more.
+    waits : of the stimulus threads for a processor, read in turn, two per millisecond, as wakes are; none of 0.
+    watched_ns : between those readings, over all threads.
+    late_ns_by_second : (second from ``began_ns`` on, largest lateness or wait in it), where it was 0.25 ms or more.
     stimulus_cpu_count : processors that the stimulus is kept on, or all. stimulus_steal_ns : taken from those.
     other_busy_ns : CPU time of all that is neither this process nor serves the target, interrupts left out.
     server_run_ns, server_wait_ns : of the threads that serve the target; None where it has none.
@@ -42,6 +44,8 @@ class HostRecord:
     switches_involuntary: int | None = None
     began_ns: int | None = None
     wakes: tuple[tuple[int, int], ...] = ()
+    waits: tuple[tuple[int, int], ...] = ()
+    watched_ns: int = 0
     late_ns_by_second: tuple[tuple[int, int], ...] = ()
     stimulus_cpu_count: int | None = None
     stimulus_steal_ns: int | None = None

@@ -41,25 +41,34 @@ def loaded_run(run: StoredRun, path: str, price: Price | None = None) -> LoadedR
     )
 
 
-def write_comparison(comparison: Comparison, folder: Path, published: Sequence[Table] = ()) -> list[Path]:
+def write_comparison(
+    comparison: Comparison, folder: Path, published: Sequence[Table] = (), assets_at: str = ""
+) -> list[Path]:
     """Write a comparison as ``report.pdf``, ``report.html``, ``comparison.xlsx``, ``comparison.json`` and CSV files.
 
-    published : figures of others, for a page behind all others.
+    published : figures of others, for a page behind all others. assets_at : as of ``report.render``.
     Returns the paths. The same runs give the same bytes. Raises StoreError where the folder cannot be written.
     """
     facts = json.dumps(comparison_facts(comparison).as_json(), indent=1).encode()
-    return _write(folder, comparison_report(comparison, published), comparison_data(comparison), facts)
+    report = comparison_report(comparison, published)
+    return _write(folder, report, comparison_data(comparison), facts, assets_at=assets_at)
 
 
 def write_gate(gate_result: GateResult, folder: Path, exit_code: int, *, undecided_fails: bool) -> list[Path]:
     """Write a gate as one page (``report.pdf``, ``report.html``), workbook, JSON, CSV and ``junit.xml``; the paths."""
     facts = json.dumps(gate_facts(gate_result, exit_code).as_json(), indent=1).encode()
     junit = {"junit.xml": junit_xml(gate_result, undecided_fails=undecided_fails)}
-    return _write(folder, gate_report(gate_result), (gate_data(gate_result),), facts, junit)
+    return _write(folder, gate_report(gate_result), (gate_data(gate_result),), facts, more=junit)
 
 
 def _write(
-    folder: Path, report: Report, tables: Sequence[ResultTable], facts: bytes, more: dict[str, bytes] | None = None
+    folder: Path,
+    report: Report,
+    tables: Sequence[ResultTable],
+    facts: bytes,
+    *,
+    more: dict[str, bytes] | None = None,
+    assets_at: str = "",
 ) -> list[Path]:
     from assay.report.formats.workbook.book import Book, workbook  # noqa: PLC0415 - heavy
     from assay.report.formats.workbook.results import Block  # noqa: PLC0415 - with it
@@ -73,4 +82,4 @@ def _write(
     )
     others = {f"{table.key}.csv": table_csv(table) for table in tables}
     others |= {f"{NAME}.json": facts, f"{NAME}.xlsx": workbook(book), **(more or {})}
-    return render_pages(report, folder, others)
+    return render_pages(report, folder, others, assets_at)

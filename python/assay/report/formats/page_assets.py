@@ -50,7 +50,8 @@ def linked(address: str) -> PageAssets:
     Worked: ``/assets`` -> a link to ``/assets/page.css`` and a script of ``/assets/page.js``.
     """
     return PageAssets(
-        policy=_policy(styles="'self'", scripts="'self'", fonts="'self'"),
+        # The server's own frame around the page asks it for what has changed.
+        policy=_policy(styles="'self'", scripts="'self'", fonts="'self'") + "; connect-src 'self'",
         head=Markup('<link rel="stylesheet" href="{}/page.css">').format(address),
         end=Markup('<script src="{}/page.js"></script>').format(address),
     )

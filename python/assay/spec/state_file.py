@@ -1,4 +1,4 @@
-"""A file of lines in the user's state folder that only this user can have written.
+"""Files of lines in the user's state folder that only this user can have written.
 
 From the home folder (or from XDG_STATE_HOME) on no link is followed, and each folder and the file itself belong to the
 effective user. What another user may have planted is not read, and nothing is written there.
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-FOLDER, NAME = "assay", "checked.jsonl"
+FOLDER = "assay"
 BYTES_MAX = 8 << 20
 """Of the file, some 15,000 runs; beyond it the older half is dropped."""
 _LOCK_S, _TRY_S = 2.0, 0.01
@@ -28,22 +28,22 @@ _SHARED = stat.S_IWOTH
 _WRITABLE = stat.S_IWGRP | stat.S_IWOTH
 
 
-def read_lines() -> list[bytes]:
-    """The lines that were kept, the oldest first. Raises OSError."""
-    with _file(os.O_RDONLY, make=False) as descriptor:
+def read_lines(name: str) -> list[bytes]:
+    """The lines that were kept in a file, the oldest first. Raises OSError."""
+    with _file(name, os.O_RDONLY, make=False) as descriptor:
         return _content(descriptor).splitlines()
 
 
-def file_state() -> tuple[int, ...]:
-    """What changes with the file, without its content. Raises OSError."""
-    with _file(os.O_RDONLY, make=False) as descriptor:
+def file_state(name: str) -> tuple[int, ...]:
+    """What changes with a file, without its content. Raises OSError."""
+    with _file(name, os.O_RDONLY, make=False) as descriptor:
         status = os.fstat(descriptor)
         return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
-def append_line(line: bytes) -> None:
+def append_line(name: str, line: bytes) -> None:
     """Keep a line, without its end; writers wait for each other, at most 2 s. Raises OSError."""
-    with _file(os.O_RDWR | os.O_CREAT, make=True) as descriptor:
+    with _file(name, os.O_RDWR | os.O_CREAT, make=True) as descriptor:
         _lock(descriptor)
         content = _content(descriptor)
         # A writer that was killed may have left a line without its end.
@@ -87,10 +87,10 @@ def _lock(descriptor: int) -> None:
 
 
 @contextmanager
-def _file(flags: int, *, make: bool) -> Iterator[int]:
+def _file(name: str, flags: int, *, make: bool) -> Iterator[int]:
     """The file, opened; it is closed, and with it unlocked, afterwards."""
     with _folder(make=make) as folder:
-        descriptor = os.open(NAME, flags | _FILE, 0o600, dir_fd=folder)
+        descriptor = os.open(name, flags | _FILE, 0o600, dir_fd=folder)
     try:
         status = _of_this_user(descriptor, _WRITABLE)
         if not stat.S_ISREG(status.st_mode):

@@ -1,0 +1,124 @@
+"""``assay serve``: the web page of this host's runs."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from assay.cli.config import output_folder
+from assay.cli.indexed import index_place
+from assay.cli.options import index_option
+from assay.cli.progress.labels import time_label
+from assay.cli.table import print_table
+from assay.errors import StoreError, UsageError
+from assay.spec.units import count_label
+from assay.web.links import ROLES, Links, Role
+
+LOOPBACK = "127.0.0.1"
+_ACTIONS = {
+    "link": "assay serve link [--role ROLE] [--days N]",
+    "links": "assay serve links",
+    "revoke": "assay serve revoke ID, of assay serve links",
+}
+"""What is not the name of a folder; a folder of that name is ``./link``."""
+
+
+@click.command()
+@click.argument("arguments", nargs=-1, metavar="[FOLDER]... | link | links | revoke ID")
+@click.option("--port", type=click.IntRange(0, 65535), default=8375, show_default=True, help="Port; 0: any free port.")
+@click.option("--behind-proxy", is_flag=True, help="A proxy with TLS stands in front; allows --address.")
+@click.option("--address", default=LOOPBACK, show_default=True, help="Address to listen at.")
+@click.option("--prefix", default="", metavar="PATH", help="What the proxy puts before every address. Default: none.")
+@click.option("--allow-host", "allow_hosts", multiple=True, metavar="NAME", help="Also answer to NAME. Default: none.")
+@click.option("--render-while-measuring", is_flag=True, help="Make pages while a drive on this host is measured, too.")
+@click.option("--role", type=click.Choice(ROLES), default="viewer", show_default=True, help="link: what it allows.")
+@click.option("--days", type=int, default=30, show_default=True, metavar="N", help="link: valid so long, 1 to 366.")
+@index_option
+def serve(arguments: tuple[str, ...], *, index: str | None, role: Role, days: int, **asked: Any) -> None:
+    """Show the runs in FOLDER (default: runs, or the folder that assay config shows) in a browser.
+
+    It has no rights on drives and starts no run. The link that it prints is valid for ten minutes, once.
+
+    link prints a link for another browser; links lists them; revoke ID ends it. A viewer reads; an operator also
+    adds bundles and notes, eight hours at most; a program reads the API and metrics with the token as bearer.
+    """
+    action = arguments[0] if arguments and arguments[0] in _ACTIONS else ""
+    if not action:
+        _serve(list(map(Path, arguments)), index, asked)
+    elif len(arguments) != 1 + (action == "revoke"):
+        raise UsageError(f"assay serve {action}", f"is given {len(arguments) - 1} names", _ACTIONS[action])
+    elif action == "link":
+        _print_link(role, days, asked["prefix"], asked["port"])
+    elif action == "links":
+        _print_links()
+    else:
+        Links().revoke(arguments[1])
+
+
+def _serve(folders: list[Path], index: str | None, asked: dict[str, Any]) -> None:
+    try:
+        from assay.web.serving import Serving  # noqa: PLC0415
+        from assay.web.serving import serve as run  # noqa: PLC0415
+    except ImportError as error:
+        raise StoreError("assay serve", f"lacks a library ({error.name})", "pip install 'assay[web]'") from None
+    _refuse_password(index)
+    if asked["address"] != LOOPBACK and not asked["behind_proxy"]:
+        reason = "is reached by others, without TLS"
+        raise UsageError("--address", reason, "set up a proxy with TLS; see assay serve --help")
+    chosen = tuple(map(_folder, folders or [output_folder()]))
+    serving = Serving(folders=chosen, place=index_place(index), **asked)
+    run(serving, lambda port: _tell(serving.prefix, port))
+
+
+def _print_link(role: Role, days: int, prefix: str, port: int) -> None:
+    link, token = Links().make(role, days)
+    if role == "program":
+        click.echo(f"Authorization: Bearer {token}")
+    else:
+        click.echo(f"http://127.0.0.1:{port}{prefix}/#{token}")
+    click.echo(
+        f"Link {link.id}, {role}, valid for {count_label(days, 'day')}; end it with: assay serve revoke {link.id}"
+    )
+
+
+def _print_links() -> None:
+    rows = [
+        (link.id, link.role, time_label(link.made_ns), time_label(link.until_ns), str(count))
+        for link, count in Links().listed()
+    ]
+    if rows:
+        print_table(("Link", "Role", "Made", "Valid until", "Sessions"), rows)
+    else:
+        click.echo("no links; assay serve link makes a link")
+
+
+def _folder(path: Path) -> Path:
+    if not path.is_dir():
+        reason = "is no folder" if path.exists() else "does not exist"
+        raise StoreError(str(path), reason, "name a folder of runs; assay run makes them in runs")
+    if not os.access(path, os.R_OK | os.X_OK):
+        raise StoreError(str(path), "cannot be read by this user", "run as a user who can read it")
+    return path.resolve()
+
+
+def _refuse_password(index: str | None) -> None:
+    from assay.archive.index.location import has_password  # noqa: PLC0415
+
+    if index and has_password(index):
+        raise UsageError(
+            "--index", "holds a password, which ps would show", "use ASSAY_INDEX, a service file or .pgpass"
+        )
+
+
+def _tell(prefix: str, port: int) -> None:
+    if not sys.stdout.isatty():
+        click.echo(f"http://127.0.0.1:{port}{prefix}/ is served; for a link: assay serve link")
+        return
+    click.echo(f"http://127.0.0.1:{port}{prefix}/#{Links().first()}")
+    click.echo("Valid for ten minutes, once. From another host, first:")
+    click.echo(f"ssh -N -L {port}:127.0.0.1:{port} {socket.gethostname()}")

@@ -1,0 +1,53 @@
+"""The comparison of chosen runs, as ``assay compare`` lays it out."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from assay.version import tool_version
+from assay.web.jobs import Job
+from assay.web.pages.run import found_run, page_of, waiting
+from assay.web.pages.shell import aside, framed, refused
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from assay.archive.index.search import FoundRun
+    from assay.web.site import Site
+
+RUNS_MIN, RUNS_MAX = 2, 50
+_CHOOSE = "Choose 2 to 50 runs of this host in the list of runs."
+
+
+async def compare_page(site: Site, request: Request) -> Response:
+    """The comparison of the runs that the address names: ``?run=A&run=B``, and ``despite``, ``repeats``."""
+    asked = request.query_params.getlist("run")
+    if not RUNS_MIN <= len(asked) <= RUNS_MAX:
+        return refused(site, request, 400, ("Comparison", f"names {len(asked)} runs", _CHOOSE))
+    found = await aside(lambda: [found_run(site, address) for address in asked])
+    here = [one for one in found if one is not None and one.folder is not None]
+    if len(here) < len(found):
+        return refused(site, request, 404, ("Comparison", "names a run that is not on this host", _CHOOSE))
+    options = {name: name in request.query_params for name in ("despite", "repeats")}
+    job = comparison_job(site, here, options)
+    page = page_of(site, job)
+    if page is None:
+        return waiting(site, request, job, "Comparison")
+    return framed(site, request, page, "comparison_bar", found=here, key=job.key)
+
+
+def comparison_job(site: Site, found: list[FoundRun], options: dict[str, bool]) -> Job:
+    """The job that makes a comparison; its key changes with the runs, the options and the version."""
+    heads = [f"{one.address} {one.listed.journal_hash}" for one in found]
+    text = "\n".join([*heads, *(name for name, chosen in options.items() if chosen), tool_version()])
+    key = hashlib.sha256(text.encode()).hexdigest()[:32]
+    folders = [one.folder for one in found]
+    arguments = {
+        "folders": folders,
+        "out": str(site.cache / key),
+        "address": f"{site.prefix}/assets",
+        "options": options,
+    }
+    return Job(kind="comparison", key=key, arguments=arguments)

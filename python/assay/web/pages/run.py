@@ -1,0 +1,86 @@
+"""The page of a run: its report, as ``assay report`` lays it out, in the frame of the site."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from starlette.responses import JSONResponse
+
+from assay.archive.index.read import reading
+from assay.archive.index.search import run_at
+from assay.version import tool_version
+from assay.web.jobs import Job
+from assay.web.pages.shell import aside, framed, refused, shown
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from assay.archive.index.search import FoundRun
+    from assay.web.site import Site
+
+
+async def run_page(site: Site, request: Request) -> Response:
+    """The report of a run; where it is still to be made, a page that waits for it."""
+    found = await aside(lambda: found_run(site, request.path_params["run"]))
+    if found is None:
+        return refused(site, request, 404, ("Run", "is not in the index", "Choose another from the list of runs."))
+    listed = found.listed
+    if found.folder is None:
+        return shown(site, request, "elsewhere", found=found, run=listed)
+    if listed.fault is not None:
+        return refused(site, request, 409, (listed.run, listed.fault, f"See what is wrong: assay verify {listed.run}"))
+    job = report_job(site, found)
+    page = page_of(site, job)
+    if page is None:
+        return waiting(site, request, job, f"Report of {listed.name or Path(listed.run).name}")
+    return framed(site, request, page, "run_bar", found=found, run=listed)
+
+
+def found_run(site: Site, address: str) -> FoundRun | None:
+    """The run of an address; None where there is none."""
+    with reading(site.place) as reader:
+        return run_at(reader, address) if reader else None
+
+
+def report_job(site: Site, found: FoundRun) -> Job:
+    """The job that makes the page of a run; its key changes with the run and with the version."""
+    head = hashlib.sha256(f"{found.address} {found.listed.journal_hash} {tool_version()}".encode()).hexdigest()[:32]
+    out = str(site.cache / head)
+    arguments = {"folder": found.folder, "out": out, "address": f"{site.prefix}/assets"}
+    return Job(kind="report", key=head, arguments=arguments)
+
+
+def page_of(site: Site, job: Job) -> bytes | None:
+    """The page that a job made; None where it is still to be made."""
+    try:
+        return (site.cache / job.key / "report.html").read_bytes()
+    except OSError:
+        return None
+
+
+def waiting(site: Site, request: Request, job: Job, title: str) -> Response:
+    """A page that waits for a job, which is asked for."""
+    state = site.jobs.state(job.key)
+    if state is None:
+        site.jobs.ask(job)
+        state = site.jobs.state(job.key)
+    failure = site.jobs.failure(job.key)
+    status = 500 if state == "failed" else 202
+    return shown(
+        site,
+        request,
+        "waiting",
+        status=status,
+        title=title,
+        key=job.key,
+        state=state,
+        failure=failure.text if failure else "",
+    )
+
+
+async def job_state(site: Site, request: Request) -> Response:
+    """How far a job is, for a page that waits: ``done`` where it can be loaded again."""
+    return JSONResponse({"state": site.jobs.state(request.path_params["key"]) or "done"})

@@ -1,0 +1,66 @@
+"""The frame of every page: its head, the contents of the site, and answers that say why there is no page."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+from starlette.responses import HTMLResponse
+
+from assay.web.guard import change_token
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from assay.web.links import Session
+    from assay.web.site import Site
+
+    T = TypeVar("T")
+
+
+def shown(site: Site, request: Request, template: str, *, status: int = 200, **values: Any) -> Response:
+    """A page of the site. template : without its ending. values : what it needs."""
+    text = site.templates.get_template(f"{template}.html.j2").render(**_frame(site, request), **values)
+    return HTMLResponse(text, status_code=status)
+
+
+def framed(site: Site, request: Request, page: bytes, template: str, **values: Any) -> Response:
+    """A page of a report with the frame of the site around it. template : of what stands above the report."""
+    above = site.templates.get_template(f"{template}.html.j2").render(**_frame(site, request), **values)
+    head = Markup(
+        '<link rel="stylesheet" href="{0}/assets/web.css">\n<script src="{0}/assets/web.js" defer></script>\n'
+    ).format(site.prefix)
+    page = page.replace(b"</head>", f"{head}</head>".encode(), 1)
+    return HTMLResponse(page.replace(b"<body>", f"<body>\n{above}".encode(), 1))
+
+
+def refused(site: Site, request: Request, status: int, why: tuple[str, str, str]) -> Response:
+    """A page that says why there is no other. why : the thing, the reason, and what to do, as errors have them."""
+    thing, reason, remedy = why
+    return shown(site, request, "refused", status=status, thing=thing, reason=reason, remedy=remedy)
+
+
+def session_of(request: Request) -> Session | None:
+    """Who asks; None without a session."""
+    result: Session | None = request.scope["state"]["session"]
+    return result
+
+
+async def aside(work: Callable[[], T]) -> T:
+    """What work answers, done by another thread: databases and files make a server wait."""
+    return await asyncio.to_thread(work)
+
+
+def _frame(site: Site, request: Request) -> dict[str, Any]:
+    session, cookie = session_of(request), request.cookies.get(site.rules.cookie, "")
+    return {
+        "contents": site.contents,
+        "here": request.url.path.removeprefix(site.prefix),
+        "session": session,
+        "change": change_token(cookie) if session and session.role == "operator" else "",
+    }

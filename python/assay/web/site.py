@@ -1,0 +1,43 @@
+"""What the pages of a server share: the folders and the index that it shows, who may look, and what is being made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import jinja2
+
+    from assay.archive.index.location import Place
+    from assay.web.guard import Rules
+    from assay.web.jobs import Jobs
+    from assay.web.links import Links
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contents:
+    """A page that every page leads to."""
+
+    path: str
+    title: str
+
+
+@dataclass(kw_only=True)
+class Site:
+    """One server.
+
+    folders : of runs, the first takes bundles. place : of the index. prefix : what a proxy puts before every address.
+    cache : folder of pages that were made. contents : pages that every page leads to.
+    """
+
+    folders: tuple[Path, ...]
+    place: Place
+    rules: Rules
+    links: Links
+    jobs: Jobs
+    cache: Path
+    templates: jinja2.Environment
+    contents: tuple[Contents, ...] = ()
+    prefix: str = ""

@@ -1,0 +1,97 @@
+"""The child process of a server: reads a job a line, and answers each with a line; at idle priority."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import platform
+import shutil
+import signal
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.errors import AssayError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_SET_DEATH_SIGNAL = 1
+_IOPRIO_SET = {"x86_64": 251, "aarch64": 30}
+_WHO_PROCESS, _IDLE_CLASS = 1, 3 << 13
+
+
+def report(folder: str, out: str, address: str) -> None:
+    """Make the page of a run. folder : of the run. out : folder of the page. address : where style and script are."""
+    from assay.archive.levels import with_level  # noqa: PLC0415 - heavy
+    from assay.archive.rendering import render_stored, stored_run  # noqa: PLC0415
+    from assay.dut.real.platform import host_id  # noqa: PLC0415
+
+    path = Path(folder)
+    run = with_level(stored_run(path), path, host_id())
+    _in_place(Path(out), lambda draft: render_stored(run, path, ["html"], out=draft, assets_at=address))
+
+
+def comparison(folders: list[str], out: str, address: str, options: dict[str, bool]) -> None:
+    """Make the pages of a comparison, with its workbook, CSV and JSON. options : of ``compare.Options``."""
+    from assay.archive.levels import with_level  # noqa: PLC0415 - heavy
+    from assay.archive.rendering import stored_run  # noqa: PLC0415
+    from assay.compare.comparison import Options, compare_runs  # noqa: PLC0415
+    from assay.dut.real.platform import host_id  # noqa: PLC0415
+    from assay.report.comparison.files import loaded_run, write_comparison  # noqa: PLC0415
+
+    paths = list(map(Path, folders))
+    runs = [loaded_run(with_level(stored_run(path), path, host_id()), str(path)) for path in paths]
+    result = compare_runs(runs, Options(despite=options["despite"], repeats=options["repeats"]))
+    _in_place(Path(out), lambda draft: write_comparison(result, draft, assets_at=address))
+
+
+JOBS: dict[str, Callable[..., object]] = {"report": report, "comparison": comparison}
+
+
+def main() -> None:
+    """Do one job after the other until standard input ends, or the server."""
+    ctypes.CDLL(None).prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _at_idle_priority()
+    for line in sys.stdin:
+        sys.stdout.write(json.dumps({"error": _done(json.loads(line))}) + "\n")
+        sys.stdout.flush()
+
+
+def _done(job: dict[str, Any]) -> str:
+    """Why a job could not be done; empty where it was."""
+    try:
+        JOBS[job["kind"]](**job["arguments"])
+    except AssayError as error:
+        return str(error)
+    except OSError as error:
+        return f"{error.filename or 'a file'}: {error.strerror or error}; see that the folder is there"
+    return ""
+
+
+def _at_idle_priority() -> None:
+    with suppress(OSError, PermissionError):
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    number = _IOPRIO_SET.get(platform.machine())
+    if number is not None:
+        ctypes.CDLL(None, use_errno=True).syscall(number, _WHO_PROCESS, 0, _IDLE_CLASS)
+
+
+def _in_place(out: Path, make: Callable[[Path], object]) -> None:
+    """Have a folder whole or not at all."""
+    draft = out.with_name(f".{out.name}-{os.getpid()}")
+    shutil.rmtree(draft, ignore_errors=True)
+    draft.mkdir(parents=True, mode=0o700)
+    try:
+        make(draft)
+        shutil.rmtree(out, ignore_errors=True)
+        draft.rename(out)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
