@@ -39,7 +39,7 @@ _ACTIONS = {
 @click.option("--role", type=click.Choice(ROLES), default="viewer", show_default=True, help="link: what it allows.")
 @click.option("--days", type=int, default=30, show_default=True, metavar="N", help="link: valid so long, 1 to 366.")
 @index_option
-def serve(arguments: tuple[str, ...], *, index: str | None, role: Role, days: int, **asked: Any) -> None:
+def serve(arguments: tuple[str, ...], *, index: str | None, role: Role, days: int, **options: Any) -> None:
     """Show the runs in FOLDER (default: runs, or the folder that assay config shows) in a browser.
 
     It has no rights on drives and starts no run. The link that it prints is valid for ten minutes, once.
@@ -49,29 +49,29 @@ def serve(arguments: tuple[str, ...], *, index: str | None, role: Role, days: in
     """
     action = arguments[0] if arguments and arguments[0] in _ACTIONS else ""
     if not action:
-        _serve(list(map(Path, arguments)), index, asked)
+        _serve(list(map(Path, arguments)), index, options)
     elif len(arguments) != 1 + (action == "revoke"):
         raise UsageError(f"assay serve {action}", f"is given {len(arguments) - 1} names", _ACTIONS[action])
     elif action == "link":
-        _print_link(role, days, asked["prefix"], asked["port"])
+        _print_link(role, days, options["prefix"], options["port"])
     elif action == "links":
         _print_links()
     else:
         Links().revoke(arguments[1])
 
 
-def _serve(folders: list[Path], index: str | None, asked: dict[str, Any]) -> None:
+def _serve(folders: list[Path], index: str | None, options: dict[str, Any]) -> None:
     try:
         from assay.web.serving import Serving  # noqa: PLC0415
         from assay.web.serving import serve as run  # noqa: PLC0415
     except ImportError as error:
         raise StoreError("assay serve", f"lacks a library ({error.name})", "pip install 'assay[web]'") from None
     _refuse_password(index)
-    if asked["address"] != LOOPBACK and not asked["behind_proxy"]:
+    if options["address"] != LOOPBACK and not options["behind_proxy"]:
         reason = "is reached by others, without TLS"
         raise UsageError("--address", reason, "set up a proxy with TLS; see assay serve --help")
     chosen = tuple(map(_folder, folders or [output_folder()]))
-    serving = Serving(folders=chosen, place=index_place(index), **asked)
+    serving = Serving(folders=chosen, place=index_place(index), **options)
     run(serving, lambda port: _tell(serving.prefix, port))
 
 

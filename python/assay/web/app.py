@@ -11,13 +11,13 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from assay.errors import AssayError
-from assay.web.guard import SESSION_PATH, Guard
+from assay.web.guard import SESSION_PATH, Guard, RefusedError
 from assay.web.layout import TYPES, static_files
 from assay.web.pages.compare import compare_page
-from assay.web.pages.door import door, open_session
 from assay.web.pages.run import job_state, run_page
 from assay.web.pages.runs import runs_page
 from assay.web.pages.shell import refused, session_of
+from assay.web.pages.sign_in import open_session, sign_in_page
 from assay.web.routes import Address, may
 from assay.web.site import Contents
 
@@ -53,7 +53,7 @@ ADDRESSES = (
 
 def make_app(site: Site) -> ASGIApp:
     """The application of a site. It works off the jobs of the site as long as it runs."""
-    site.contents = tuple(Contents(path=one.path, title=one.title) for one in ADDRESSES if one.in_contents)
+    site.contents = tuple(Contents(path=page.path, title=page.title) for page in ADDRESSES if page.in_contents)
 
     @asynccontextmanager
     async def working(_: Starlette) -> AsyncIterator[None]:
@@ -65,15 +65,23 @@ def make_app(site: Site) -> ASGIApp:
             with suppress(asyncio.CancelledError):
                 await task
 
-    routes = [Route(site.prefix + one.path, _endpoint(site, one), methods=list(one.methods)) for one in ADDRESSES]
-    return Guard(Starlette(routes=routes, lifespan=working), rules=site.rules, links=site.links)
+    routes = [Route(site.prefix + page.path, _endpoint(site, page), methods=list(page.methods)) for page in ADDRESSES]
+    app = Starlette(routes=routes, lifespan=working, exception_handlers={RefusedError: _refusal})
+    return Guard(app, rules=site.rules, links=site.links)
+
+
+async def _refusal(_: Request, error: Exception) -> Response:
+    status = error.status if isinstance(error, RefusedError) else 500
+    return JSONResponse({"error": str(error)}, status, headers={"connection": "close"})
 
 
 def _endpoint(site: Site, address: Address) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
         session = session_of(request)
         if not may(address.role, session.role if session else None):
-            return door(site, request) if address.title else JSONResponse({"error": "This needs a session."}, 401)
+            return (
+                sign_in_page(site, request) if address.title else JSONResponse({"error": "This needs a session."}, 401)
+            )
         try:
             return await address.answer(site, request)
         except AssayError as error:

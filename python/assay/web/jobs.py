@@ -48,7 +48,7 @@ class Jobs:
         self._waiting: dict[str, Job] = {}
         self._running = ""
         self._failures: dict[str, Failure] = {}
-        self._there = asyncio.Event()
+        self._event = asyncio.Event()
         self._process: Process | None = None
 
     def ask(self, job: Job) -> None:
@@ -56,7 +56,7 @@ class Jobs:
         self._failures.pop(job.key, None)
         if job.key != self._running:
             self._waiting.setdefault(job.key, job)
-            self._there.set()
+            self._event.set()
 
     def state(self, key: str) -> State | None:
         """How far a job is; None of one that is done, or was never asked for."""
@@ -88,9 +88,9 @@ class Jobs:
     async def _wait(self) -> None:
         """For a job; the child ends where none comes for long."""
         while not self._waiting:
-            self._there.clear()
+            self._event.clear()
             try:
-                await asyncio.wait_for(self._there.wait(), self._idle_s if self._process else None)
+                await asyncio.wait_for(self._event.wait(), self._idle_s if self._process else None)
             except TimeoutError:
                 await self._end()
 

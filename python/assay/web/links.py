@@ -180,5 +180,5 @@ def _read(line: dict[str, Any], links: dict[str, Link], sessions: dict[str, Sess
         links[line["used"]] = replace(links[line["used"]], digest="")
     elif "revoked" in line:
         links.pop(line["revoked"], None)
-        for session in [one for one in sessions.values() if one.link == line["revoked"]]:
+        for session in [session for session in sessions.values() if session.link == line["revoked"]]:
             del sessions[session.digest]

@@ -23,27 +23,27 @@ _CHOOSE = "Choose 2 to 50 runs of this host in the list of runs."
 
 async def compare_page(site: Site, request: Request) -> Response:
     """The comparison of the runs that the address names: ``?run=A&run=B``, and ``despite``, ``repeats``."""
-    asked = request.query_params.getlist("run")
-    if not RUNS_MIN <= len(asked) <= RUNS_MAX:
-        return refused(site, request, 400, ("Comparison", f"names {len(asked)} runs", _CHOOSE))
-    found = await aside(lambda: [found_run(site, address) for address in asked])
-    here = [one for one in found if one is not None and one.folder is not None]
-    if len(here) < len(found):
+    addresses = request.query_params.getlist("run")
+    if not RUNS_MIN <= len(addresses) <= RUNS_MAX:
+        return refused(site, request, 400, ("Comparison", f"names {len(addresses)} runs", _CHOOSE))
+    runs = await aside(lambda: [found_run(site, address) for address in addresses])
+    here = [run for run in runs if run is not None and run.folder is not None]
+    if len(here) < len(runs):
         return refused(site, request, 404, ("Comparison", "names a run that is not on this host", _CHOOSE))
     options = {name: name in request.query_params for name in ("despite", "repeats")}
     job = comparison_job(site, here, options)
     page = page_of(site, job)
     if page is None:
         return waiting(site, request, job, "Comparison")
-    return framed(site, request, page, "comparison_bar", found=here, key=job.key)
+    return framed(site, request, page, "comparison_bar", runs=here, key=job.key)
 
 
-def comparison_job(site: Site, found: list[FoundRun], options: dict[str, bool]) -> Job:
+def comparison_job(site: Site, runs: list[FoundRun], options: dict[str, bool]) -> Job:
     """The job that makes a comparison; its key changes with the runs, the options and the version."""
-    heads = [f"{one.address} {one.listed.journal_hash}" for one in found]
+    heads = [f"{run.address} {run.listed.journal_hash}" for run in runs]
     text = "\n".join([*heads, *(name for name, chosen in options.items() if chosen), tool_version()])
     key = hashlib.sha256(text.encode()).hexdigest()[:32]
-    folders = [one.folder for one in found]
+    folders = [run.folder for run in runs]
     arguments = {
         "folders": folders,
         "out": str(site.cache / key),

@@ -24,19 +24,19 @@ if TYPE_CHECKING:
 
 async def run_page(site: Site, request: Request) -> Response:
     """The report of a run; where it is still to be made, a page that waits for it."""
-    found = await aside(lambda: found_run(site, request.path_params["run"]))
-    if found is None:
+    indexed = await aside(lambda: found_run(site, request.path_params["run"]))
+    if indexed is None:
         return refused(site, request, 404, ("Run", "is not in the index", "Choose another from the list of runs."))
-    listed = found.listed
-    if found.folder is None:
-        return shown(site, request, "elsewhere", found=found, run=listed)
+    listed = indexed.listed
+    if indexed.folder is None:
+        return shown(site, request, "elsewhere", indexed=indexed, run=listed)
     if listed.fault is not None:
         return refused(site, request, 409, (listed.run, listed.fault, f"See what is wrong: assay verify {listed.run}"))
-    job = report_job(site, found)
+    job = report_job(site, indexed)
     page = page_of(site, job)
     if page is None:
         return waiting(site, request, job, f"Report of {listed.name or Path(listed.run).name}")
-    return framed(site, request, page, "run_bar", found=found, run=listed)
+    return framed(site, request, page, "run_bar", indexed=indexed, run=listed)
 
 
 def found_run(site: Site, address: str) -> FoundRun | None:
@@ -45,11 +45,11 @@ def found_run(site: Site, address: str) -> FoundRun | None:
         return run_at(reader, address) if reader else None
 
 
-def report_job(site: Site, found: FoundRun) -> Job:
+def report_job(site: Site, indexed: FoundRun) -> Job:
     """The job that makes the page of a run; its key changes with the run and with the version."""
-    head = hashlib.sha256(f"{found.address} {found.listed.journal_hash} {tool_version()}".encode()).hexdigest()[:32]
+    head = hashlib.sha256(f"{indexed.address} {indexed.listed.journal_hash} {tool_version()}".encode()).hexdigest()[:32]
     out = str(site.cache / head)
-    arguments = {"folder": found.folder, "out": out, "address": f"{site.prefix}/assets"}
+    arguments = {"folder": indexed.folder, "out": out, "address": f"{site.prefix}/assets"}
     return Job(kind="report", key=head, arguments=arguments)
 
 

@@ -15,7 +15,7 @@
 
   async function enter() {
     const token = location.hash.slice(1);
-    const state = document.getElementById("door-state");
+    const state = document.getElementById("sign-in-state");
     if (!token) return;
     // The token is in no history and no address that is copied later.
     history.replaceState(null, "", location.pathname + location.search);
@@ -39,7 +39,7 @@
   }
 
   window.assay = { prefix, send };
-  if (document.querySelector("[data-door]")) enter();
+  if (document.querySelector("[data-sign-in]")) enter();
   const job = document.querySelector("[data-job]");
   if (job && !job.querySelector(".bad")) wait(job.dataset.job);
 })();

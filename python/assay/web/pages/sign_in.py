@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 _TOKEN_MAX = 200
 
 
-def door(site: Site, request: Request) -> Response:
+def sign_in_page(site: Site, request: Request) -> Response:
     """What is shown instead of any page to whoever has no session; its script takes the token of the address."""
-    return shown(site, request, "door", status=401)
+    return shown(site, request, "sign_in", status=401)
 
 
 async def open_session(site: Site, request: Request) -> Response:
     """Take the token of a link; its browser gets a cookie that no script can read."""
     try:
-        asked = json.loads(await request.body())
-        token = asked["token"]
+        content = json.loads(await request.body())
+        token = content["token"]
     except (ValueError, KeyError, TypeError, RecursionError):
         token = None
     if not isinstance(token, str) or len(token) > _TOKEN_MAX:

@@ -1,0 +1,137 @@
+"""No page sees a request of another host, origin, size or session; whatever is answered has the policy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from assay.web.app import ADDRESSES
+from assay.web.guard import BODY_MAX, POLICY, _name
+from web_site import HOST, client_of, site_in
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
+
+
+@pytest.fixture(autouse=True)
+def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("STATE", "CACHE", "CONFIG", "DATA"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name))
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1.evil.example", "localhost:80@evil", "", "[::1", "192.0.2.1"]
+)
+def test_another_host_is_refused(tmp_path: Path, method: str, host: str) -> None:
+    client = client_of(site_in(tmp_path), "operator")
+    for path in ("/runs", "/assets/web.js", "/session", "/nothing"):
+        assert client.request(method, path, headers={"host": host}).status_code == 403
+
+
+def test_this_host_is_known_by_its_names_and_any_port(tmp_path: Path) -> None:
+    client = client_of(site_in(tmp_path), "viewer")
+    hosts = ("localhost", "LOCALHOST:1", "127.0.0.1:9999", "[::1]:8375", "[::1]")
+    assert {client.get("/runs", headers={"host": host}).status_code for host in hosts} == {200}
+    assert [_name(host) for host in ("[::1]:1", "A.b", "a/b", "a@b", "a:x", "a?b")] == ["[::1]", "a.b", "", "", "", ""]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": "http://evil.example"},
+        {"origin": "null"},
+        {"origin": "https://127.0.0.1:8375"},
+        {"origin": "http://127.0.0.1:1"},
+        {"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors", "sec-fetch-dest": "image"},
+        {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "iframe"},
+    ],
+)
+def test_another_site_is_refused(tmp_path: Path, headers: dict[str, str]) -> None:
+    client = client_of(site_in(tmp_path), "operator")
+    assert client.get("/runs", headers=headers).status_code == 403
+    assert client.post("/session", headers=headers, json={"token": "x"}).status_code == 403
+
+
+def test_a_link_on_another_site_may_lead_here(tmp_path: Path) -> None:
+    headers = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
+    client = client_of(site_in(tmp_path), "viewer")
+    assert client.get("/runs", headers=headers).status_code == 200
+    assert client.get("/runs", headers={"origin": HOST}).status_code == 200
+
+
+@pytest.mark.parametrize("address", ADDRESSES, ids=lambda address: address.name)
+def test_no_address_but_those_of_nobody_answers_without_a_session(tmp_path: Path, address: object) -> None:
+    client = client_of(site_in(tmp_path))
+    path, role, methods = address.path, address.role, address.methods  # type: ignore[attr-defined]
+    if role is None:
+        return
+    path = path.replace("{run}", "0" * 20).replace("{key}", "0").replace("{name}", "x").replace("{id}", "0")
+    for method in methods:
+        answer = client.request(method, path)
+        assert answer.status_code in ({401} if method == "GET" else {403})
+        assert "Runs" not in answer.text
+
+
+def test_a_change_needs_an_operator_and_the_token_of_the_page(tmp_path: Path) -> None:
+    site = site_in(tmp_path)
+    path = "/runs/x"
+    assert client_of(site).post(path).status_code == 403
+    assert client_of(site, "viewer").post(path).status_code == 403
+    operator = client_of(site, "operator")
+    assert operator.post(path, headers={"x-assay-token": "0" * 64}).status_code == 403
+    assert operator.post(path).status_code == 405
+
+
+def test_a_large_body_is_refused_and_not_kept(tmp_path: Path) -> None:
+    client = client_of(site_in(tmp_path))
+    assert client.post("/session", content=b"x" * (BODY_MAX + 1)).status_code == 413
+    assert client.post("/session", content=b"x" * BODY_MAX).status_code == 400
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"[]", b"{}", b'{"token": 3}', b'{"token": "' + b"x" * 300 + b'"}', b"[" * 9999]
+)
+def test_a_session_takes_a_token_alone(tmp_path: Path, content: bytes) -> None:
+    assert client_of(site_in(tmp_path)).post("/session", content=content).status_code == 400
+
+
+def test_a_token_opens_a_session_whose_cookie_no_script_reads(tmp_path: Path) -> None:
+    site = site_in(tmp_path)
+    client = client_of(site)
+    token = site.links.first()
+    answer = client.post("/session", json={"token": token})
+    assert answer.json() == {"role": "operator"}
+    cookie = answer.headers["set-cookie"]
+    assert cookie.startswith("assay-8375=")
+    assert {"HttpOnly", "SameSite=strict", "Path=/"} <= set(cookie.split("; "))
+    assert client.get("/runs").status_code == 200
+    assert client_of(site).post("/session", json={"token": token}).status_code == 403
+
+
+def test_every_answer_has_the_policy(tmp_path: Path) -> None:
+    client = client_of(site_in(tmp_path), "viewer")
+    paths = ("/runs", "/runs/" + "0" * 20, "/assets/web.js", "/assets/../app.py", "/nothing", "/compare?run=a")
+    for answer in (*map(client.get, paths), client.get("/runs", headers={"host": "evil"})):
+        if answer.status_code != 403:
+            assert answer.headers["content-security-policy"] == POLICY
+        assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize("path", [
+    "/runs/..%2f..%2fetc%2fpasswd", "/runs/%2e%2e/%2e%2e/etc/passwd", "/runs//etc/passwd", "/runs/%00",
+    "/assets/..%2fapp.py", "/assets/%2e%2e%2fguard.py", "/assets/web.js%00", "/jobs/..%2f..",
+])  # fmt: skip
+def test_no_path_leads_out(tmp_path: Path, path: str) -> None:
+    answer = client_of(site_in(tmp_path), "operator").get(path)
+    assert answer.status_code == 404 or answer.json() == {"state": "done"}
+
+
+def test_a_websocket_is_refused(tmp_path: Path) -> None:
+    from starlette.websockets import WebSocketDisconnect  # noqa: PLC0415
+
+    client = client_of(site_in(tmp_path), "operator")
+    with pytest.raises(WebSocketDisconnect), client.websocket_connect("/runs"):
+        pass
