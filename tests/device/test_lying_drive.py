@@ -19,14 +19,15 @@ from assay.errors import WrongDataError
 from assay.results import withheld_reason
 from assay.run.store.read import read_run
 from assay.words.text import text_or_none
-from conftest import PATIENT, stimulus_on
+from conftest import PATIENT, LoopDrive, stimulus_on
 from scipy.stats import binom
 from timed_file import Service, timed_file
 from undisturbed import quiet_assay, undisturbed, verdict_code
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from assay._native import NativeReadBack
@@ -96,10 +97,10 @@ def drawn(draws: random.Random) -> StepSpec:
     return step(pattern, demand, 2 * MIB, draws.choice((MIB, 8 * MIB, SIZE_BYTES)))
 
 
-def never_accused(sequence_count: int, seed: int) -> None:
+def never_accused(sequence_count: int, seed: int, opened: Callable[[], AbstractContextManager[Stimulus]]) -> None:
     draws = random.Random(seed)  # noqa: S311 - repeatable
     compared = 0
-    with served() as stimulus:
+    with opened() as stimulus:
         stimulus.run([fill(DataPattern())])
         assert check(stimulus).checked_count > KNOWN_MIN
         for number in range(sequence_count):
@@ -121,12 +122,18 @@ def found(lie: str, share: float, seed: int) -> NativeReadBack:
 
 
 def test_an_honest_file_is_never_accused() -> None:
-    never_accused(HONEST_COUNT, seed=1)
+    never_accused(HONEST_COUNT, 1, served)
 
 
 @pytest.mark.soak
 def test_an_honest_file_is_never_accused_in_a_thousand_sequences() -> None:
-    never_accused(int(os.environ.get("ASSAY_LIE_TRIALS", "1000")), seed=2)
+    never_accused(int(os.environ.get("ASSAY_LIE_TRIALS", "1000")), 2, served)
+
+
+@pytest.mark.soak
+def test_an_honest_loop_device_is_never_accused_in_a_hundred_sequences(loop_drive: LoopDrive) -> None:
+    node = loop_drive(SIZE_BYTES)
+    never_accused(100, 3, lambda: stimulus_on(node, SIZE_BYTES, thread_count=THREADS))
 
 
 @pytest.mark.parametrize("lie", LIES)

@@ -13,7 +13,10 @@ from starlette.routing import Route
 from assay.errors import AssayError
 from assay.web.guard import SESSION_PATH, Guard, RefusedError
 from assay.web.layout import TYPES, static_files
+from assay.web.pages.bundles import PATH as BUNDLES
+from assay.web.pages.bundles import take_bundle
 from assay.web.pages.compare import compare_page
+from assay.web.pages.files import made_file, raw_file
 from assay.web.pages.run import job_state, run_page
 from assay.web.pages.runs import runs_page
 from assay.web.pages.shell import refused, session_of
@@ -43,6 +46,9 @@ _STATIC = static_files()
 ADDRESSES = (
     Address(path="/runs", answer=runs_page, name="runs", title="Runs", in_contents=True),
     Address(path="/runs/{run}", answer=run_page, name="run", title="Run"),
+    Address(path="/runs/{run}/made/{kind}", answer=made_file, name="made", title="File"),
+    Address(path="/runs/{run}/stored/{name:path}", answer=raw_file, name="stored", title="File"),
+    Address(path=BUNDLES, answer=take_bundle, name="bundles", role="operator", methods=("POST",)),
     Address(path="/compare", answer=compare_page, name="compare", title="Compare"),
     Address(path="/jobs/{key}", answer=job_state, name="job"),
     Address(path="/assets/{name}", answer=_asset, name="asset", role=None),

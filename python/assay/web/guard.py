@@ -124,7 +124,9 @@ class Guard:
         async def part() -> Message:
             nonlocal seen, whole
             # Behind the request comes only that its client is gone.
-            left_s = None if whole or bytes_max > BODY_MAX else until_s - time.monotonic()
+            # A large body may take its time, but each part of it comes soon.
+            limit_s = REQUEST_S if bytes_max > BODY_MAX else until_s - time.monotonic()
+            left_s = None if whole else limit_s
             try:
                 message = await asyncio.wait_for(receive(), left_s)
             except TimeoutError:

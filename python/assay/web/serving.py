@@ -22,6 +22,8 @@ from assay.web.guard import LOCAL, Rules
 from assay.web.jobs import Jobs
 from assay.web.layout import environment
 from assay.web.links import Links
+from assay.web.pages.bundles import BYTES_MAX
+from assay.web.pages.bundles import PATH as BUNDLES
 from assay.web.site import Site
 
 if TYPE_CHECKING:
@@ -61,7 +63,7 @@ def site_of(serving: Serving, port: int, held: Callable[[], bool]) -> Site:
         hosts=LOCAL | {name.lower() for name in serving.allow_hosts},
         scheme="https" if serving.behind_proxy else "http",
         cookie=f"assay-{port}",
-        bodies={},
+        bodies={serving.prefix + BUNDLES: BYTES_MAX},
     )
     return Site(
         folders=serving.folders,

@@ -9,6 +9,7 @@ import platform
 import shutil
 import signal
 import sys
+import zipfile
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,7 +49,53 @@ def comparison(folders: list[str], out: str, address: str, options: dict[str, bo
     _in_place(Path(out), lambda draft: write_comparison(result, draft, assets_at=address))
 
 
-JOBS: dict[str, Callable[..., object]] = {"report": report, "comparison": comparison}
+def file(folder: str, out: str, kind: str, name: str) -> None:
+    """Make a file of a run. kind : a format of the report, or ``bundle``. name : of the file in ``out``."""
+    _in_place(Path(out), lambda draft: _MADE[kind](Path(folder), draft, name))
+
+
+def unpack(bundle: str, into: str) -> None:
+    """Check a bundle and unpack its run into a folder of runs; the file is removed however that ends."""
+    from assay.archive.bundle import import_bundle  # noqa: PLC0415
+
+    try:
+        import_bundle(Path(bundle), Path(into))
+    finally:
+        Path(bundle).unlink(missing_ok=True)
+
+
+JOBS: dict[str, Callable[..., object]] = {
+    "report": report,
+    "comparison": comparison,
+    "file": file,
+    "unpack": unpack,
+}
+
+
+def _bundle(folder: Path, draft: Path, name: str) -> None:
+    from assay.archive.bundle import export_run  # noqa: PLC0415
+
+    export_run(folder, draft / name, key=None, redacted=False, log=False, further=None)
+
+
+def _format(folder: Path, draft: Path, name: str) -> None:
+    from assay.archive.levels import with_level  # noqa: PLC0415 - heavy
+    from assay.archive.rendering import render_stored, stored_run  # noqa: PLC0415
+    from assay.dut.real.platform import host_id  # noqa: PLC0415
+
+    run = with_level(stored_run(folder), folder, host_id())
+    suffix = name.rpartition(".")[2]
+    written = render_stored(run, folder, ["csv" if suffix == "zip" else suffix], out=draft)  # type: ignore[list-item]
+    if suffix == "zip":
+        with zipfile.ZipFile(draft / name, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in written:
+                archive.write(path, path.name)
+
+
+_MADE: dict[str, Callable[[Path, Path, str], None]] = {
+    "bundle": _bundle,
+    **dict.fromkeys(("pdf", "xlsx", "json", "csv"), _format),
+}
 
 
 def main() -> None:

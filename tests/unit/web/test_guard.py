@@ -68,7 +68,8 @@ def test_no_address_but_those_of_nobody_answers_without_a_session(tmp_path: Path
     path, role, methods = address.path, address.role, address.methods  # type: ignore[attr-defined]
     if role is None:
         return
-    path = path.replace("{run}", "0" * 20).replace("{key}", "0").replace("{name}", "x").replace("{id}", "0")
+    for name, value in {"run": "0" * 20, "key": "0", "name": "x", "name:path": "run.json", "kind": "pdf"}.items():
+        path = path.replace(f"{{{name}}}", value)
     for method in methods:
         answer = client.request(method, path)
         assert answer.status_code in ({401} if method == "GET" else {403})

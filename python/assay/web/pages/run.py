@@ -8,11 +8,16 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import JSONResponse
 
+from assay.archive.index.before import run_before
+from assay.archive.index.folders import kept_name
 from assay.archive.index.read import reading
 from assay.archive.index.search import run_at
 from assay.version import tool_version
 from assay.web.jobs import Job
 from assay.web.pages.shell import aside, framed, refused, shown
+
+MADE = {"pdf": "PDF", "xlsx": "Workbook", "csv": "CSV", "json": "JSON", "bundle": "Bundle"}
+"""What is made of a run, as the bar above it calls it."""
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -36,13 +41,21 @@ async def run_page(site: Site, request: Request) -> Response:
     page = page_of(site, job)
     if page is None:
         return waiting(site, request, job, f"Report of {listed.name or Path(listed.run).name}")
-    return framed(site, request, page, "run_bar", indexed=indexed, run=listed)
+    before = await aside(lambda: _before(site, indexed))
+    return framed(site, request, page, "run_bar", indexed=indexed, run=listed, before=before, kinds=MADE)
 
 
 def found_run(site: Site, address: str) -> FoundRun | None:
     """The run of an address; None where there is none."""
     with reading(site.place) as reader:
         return run_at(reader, address) if reader else None
+
+
+def _before(site: Site, indexed: FoundRun) -> str | None:
+    """The address of the run before on the same drive."""
+    folder = Path(indexed.folder or "")
+    with reading(site.place) as reader:
+        return run_before(reader, kept_name(str(folder.parent)), kept_name(folder.name)) if reader else None
 
 
 def report_job(site: Site, indexed: FoundRun) -> Job:

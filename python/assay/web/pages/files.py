@@ -1,0 +1,96 @@
+"""Files of a run: made ones from the server's own cache, stored ones as they lie there, both as attachments."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from starlette.responses import FileResponse, StreamingResponse
+
+from assay.spec.files import is_plain_name, open_inside
+from assay.version import tool_version
+from assay.web.jobs import Job
+from assay.web.pages.run import found_run, waiting
+from assay.web.pages.shell import aside, refused
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from assay.archive.index.search import FoundRun
+    from assay.web.site import Site
+
+KINDS = {"pdf": "report.pdf", "xlsx": "report.xlsx", "json": "results.json", "csv": "csv.zip", "bundle": "run.assay"}
+"""What can be made of a run, with the name of its file."""
+RAW = ("run.json", "journal.jsonl")
+RAW_FOLDERS = ("series", "histograms")
+_CHUNK = 1 << 18
+_SANDBOX = {"content-security-policy": "sandbox; default-src 'none'"}
+_LIST = "Choose a run from the list of runs."
+
+
+async def made_file(site: Site, request: Request) -> Response:
+    """A report in a format, or the bundle, of a run; where it is still to be made, a page that waits for it."""
+    kind = request.path_params["kind"]
+    indexed = await aside(lambda: found_run(site, request.path_params["run"]))
+    if indexed is None or indexed.folder is None or kind not in KINDS:
+        return refused(site, request, 404, ("File", "does not exist", _LIST))
+    job = _job(site, indexed, kind)
+    path = site.cache / job.key / KINDS[kind]
+    if not path.is_file():
+        return waiting(site, request, job, f"{KINDS[kind]} of {Path(indexed.folder).name}")
+    name = f"{_plain(Path(indexed.folder).name)}-{KINDS[kind]}"
+    return FileResponse(path, media_type="application/octet-stream", filename=name, headers=_SANDBOX)
+
+
+async def raw_file(site: Site, request: Request) -> Response:
+    """A stored file of a run, byte for byte; links and what is no regular file are none."""
+    name = request.path_params["name"]
+    indexed = await aside(lambda: found_run(site, request.path_params["run"]))
+    if indexed is None or indexed.folder is None or not _is_raw(name):
+        return refused(site, request, 404, ("File", "does not exist", _LIST))
+    try:
+        descriptor = open_inside(Path(indexed.folder), name)
+    except OSError as error:
+        return refused(site, request, 404, (name, error.strerror or "cannot be read", _LIST))
+    size = os.fstat(descriptor).st_size
+    headers = {
+        **_SANDBOX,
+        "content-length": str(size),
+        "content-disposition": f'attachment; filename="{name.replace("/", "-")}"',
+    }
+    content = _content(descriptor, 0 if request.method == "HEAD" else size)
+    return StreamingResponse(content, media_type="application/octet-stream", headers=headers)
+
+
+def _job(site: Site, indexed: FoundRun, kind: str) -> Job:
+    text = f"{kind} {indexed.address} {indexed.listed.journal_hash} {tool_version()}"
+    key = hashlib.sha256(text.encode()).hexdigest()[:32]
+    arguments = {"folder": indexed.folder, "out": str(site.cache / key), "kind": kind, "name": KINDS[kind]}
+    return Job(kind="file", key=key, arguments=arguments)
+
+
+def _is_raw(name: str) -> bool:
+    """Whether a name is of a file that runs have. Worked: ``series/000001.parquet`` -> True, ``../x`` -> False."""
+    folder, _, last = name.rpartition("/")
+    return name in RAW or (folder in RAW_FOLDERS and is_plain_name(last))
+
+
+def _plain(name: str) -> str:
+    return name if is_plain_name(name) else "run"
+
+
+async def _content(descriptor: int, size: int) -> AsyncIterator[bytes]:
+    """A part of a file at a time, at most as much as it had when it was opened."""
+    with os.fdopen(descriptor, "rb") as file:
+        while size > 0:
+            chunk = await asyncio.to_thread(file.read, min(_CHUNK, size))
+            if not chunk:
+                return
+            size -= len(chunk)
+            yield chunk
