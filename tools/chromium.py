@@ -1,26 +1,30 @@
-"""A page in Chromium, asked over a pipe what it holds and how long it took. No network, no window."""
+"""A page in Debian's Chromium, driven by Playwright: what it holds, and how long it took. No network, no window."""
 
 from __future__ import annotations
 
 import base64
-import json
 import os
 import shutil
 import tempfile
 import time
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from playwright.sync_api import sync_playwright
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from playwright.sync_api import BrowserContext, CDPSession, Playwright
+
 PROGRAM = shutil.which("chromium")
 _OPTIONS = (
-    "--headless --disable-gpu --enable-unsafe-swiftshader --disable-quic --no-first-run --hide-scrollbars "
-    "--disable-background-networking --disable-component-update --disable-sync --remote-debugging-pipe"
+    "--disable-gpu --enable-unsafe-swiftshader --disable-quic --no-first-run --hide-scrollbars "
+    "--disable-background-networking --disable-component-update --disable-sync"
 )
+_TOLD = ("Log.entryAdded", "Runtime.exceptionThrown", "Network.requestWillBeSent", "Page.loadEventFired")
 # Enough for a report on a busy host.
 _PATIENCE_S = 60.0
 # Below this a window is a phone's.
@@ -31,28 +35,13 @@ _PHONE_PX = 600
 class Page:
     """One page; ``events`` is what the browser told of it, oldest first."""
 
-    asks: int
-    answers: int
-    session: str = ""
-    number: int = 0
-    rest: bytes = b""
+    context: BrowserContext
+    session: CDPSession
     events: list[dict[str, Any]] = field(default_factory=list)
 
     def ask(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """Send a command of the DevTools protocol; its answer. Raises RuntimeError where it is refused."""
-        self.number += 1
-        message = {"id": self.number, "method": method, "params": parameters}
-        if self.session:
-            message["sessionId"] = self.session
-        os.write(self.asks, json.dumps(message).encode() + b"\0")
-        while True:
-            found = self._next()
-            if found.get("id") != self.number:
-                self.events.append(found)
-            elif "error" in found:
-                raise RuntimeError(f"{method}: {found['error']}")
-            else:
-                return dict(found["result"])
+        """Send a command of the DevTools protocol; its answer. Raises playwright's Error where it is refused."""
+        return dict(self.session.send(method, parameters))
 
     def value(self, expression: str) -> Any:
         """The value of an expression of JavaScript, awaited."""
@@ -70,8 +59,8 @@ class Page:
             time.sleep(0.02)
         return time.monotonic() - begun
 
-    def open(self, path: Path, *, width: int = 1440, height: int = 900, dark: bool = False) -> None:
-        """Load a file into a window of this size and wait until it is loaded."""
+    def open(self, path: Path | str, *, width: int = 1440, height: int = 900, dark: bool = False) -> None:
+        """Load a file, or an address, into a window of this size and wait until it is loaded."""
         theme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         self.ask("Emulation.setEmulatedMedia", features=theme)
         self.ask(
@@ -84,8 +73,8 @@ class Page:
         self.ask("Page.navigate", url="about:blank")
         self.until("location.protocol === 'about:'")
         self.events.clear()
-        self.ask("Page.navigate", url=path.resolve().as_uri())
-        self.until("document.readyState === 'complete' && location.protocol === 'file:'")
+        self.ask("Page.navigate", url=path if isinstance(path, str) else path.resolve().as_uri())
+        self.until("document.readyState === 'complete' && location.protocol !== 'about:'")
 
     def picture(self, path: Path) -> None:
         """Write what is in view as PNG."""
@@ -96,14 +85,22 @@ class Page:
         self.value("0")
         return [event["params"] for event in self.events if event.get("method") in methods]
 
-    def _next(self) -> dict[str, Any]:
-        while b"\0" not in self.rest:
-            piece = os.read(self.answers, 1 << 20)
-            if not piece:
-                raise RuntimeError("Chromium ended")
-            self.rest += piece
-        message, _, self.rest = self.rest.partition(b"\0")
-        return dict(json.loads(message))
+
+_RUNNING: list[Playwright] = []
+"""Playwright runs once in a process; several browsers share it."""
+
+
+@contextmanager
+def _playwright() -> Iterator[Playwright]:
+    if _RUNNING:
+        yield _RUNNING[0]
+        return
+    with sync_playwright() as playwright:
+        _RUNNING.append(playwright)
+        try:
+            yield playwright
+        finally:
+            _RUNNING.clear()
 
 
 @contextmanager
@@ -111,35 +108,18 @@ def browser(*, script: bool = True) -> Iterator[Page]:
     """Start Chromium with one empty page, and end it. script : whether pages may run theirs."""
     if PROGRAM is None:
         raise RuntimeError("needs the Debian package chromium")
-    with tempfile.TemporaryDirectory(prefix="assay-chromium-", ignore_cleanup_errors=True) as folder:
-        process, page = _started(PROGRAM, folder)
-        try:
-            target = page.ask("Target.createTarget", url="about:blank")["targetId"]
-            page.session = page.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-            for domain in ("Page", "Runtime", "Network", "Log"):
-                page.ask(f"{domain}.enable")
-            page.ask("Emulation.setScriptExecutionDisabled", value=not script)
-            yield page
-        finally:
-            page.session = ""
-            with suppress(RuntimeError, OSError):
-                page.ask("Browser.close")
-            os.waitpid(process, 0)
-            os.close(page.asks)
-            os.close(page.answers)
-
-
-def _started(program: str, folder: str) -> tuple[int, Page]:
-    """Chromium reads commands from descriptor 3 and answers on 4."""
-    their_end, asks = os.pipe()
-    answers, their_answers = os.pipe()
-    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
-    command = [program, *_OPTIONS.split(), *sandbox, f"--user-data-dir={folder}", "about:blank"]
-    quiet = (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0)
-    # Both are first moved out of the way of 3 and 4.
-    moves = [(their_end, 103), (their_answers, 104), (103, 3), (104, 4)]
-    actions = [quiet, *((os.POSIX_SPAWN_DUP2, *move) for move in moves)]
-    process = os.posix_spawn(program, command, os.environ, file_actions=actions)
-    os.close(their_end)
-    os.close(their_answers)
-    return process, Page(asks=asks, answers=answers)
+    options = [*_OPTIONS.split(), *(["--no-sandbox"] if os.geteuid() == 0 else [])]
+    with (
+        tempfile.TemporaryDirectory(prefix="assay-chromium-", ignore_cleanup_errors=True) as folder,
+        _playwright() as playwright,
+        playwright.chromium.launch_persistent_context(
+            folder, executable_path=PROGRAM, args=options, no_viewport=True
+        ) as context,
+    ):
+        page = Page(context, context.new_cdp_session(context.pages[0]))
+        for name in _TOLD:
+            page.session.on(name, lambda event, name=name: page.events.append({"method": name, "params": event}))
+        for domain in ("Page", "Runtime", "Network", "Log"):
+            page.ask(f"{domain}.enable")
+        page.ask("Emulation.setScriptExecutionDisabled", value=not script)
+        yield page
