@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from chromium import Page
 
 SIZES = {"desk": (1440, 900), "phone": (390, 844)}
-_FAULTS = (Path(__file__).parent / "page_layout.js").read_text("utf-8")
+FAULTS = (Path(__file__).parent / "page_layout.js").read_text("utf-8")
 _UNFOLD = "document.querySelectorAll('details').forEach((one) => { one.open = true; })"
 _LAID_OUT = "document.querySelectorAll('.page').forEach((one) => { one.style.contentVisibility = 'visible'; })"
 
@@ -27,7 +27,7 @@ def layout_faults(page: Page, path: Path, size: str, *, unfold: bool = True, dar
     if unfold:
         page.value(_UNFOLD)
     page.value(_LAID_OUT)
-    return list(page.value(_FAULTS))
+    return list(page.value(FAULTS))
 
 
 def main() -> int:

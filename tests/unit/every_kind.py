@@ -59,13 +59,13 @@ EVERY = [kind if kind in _BASIC else pytest.param(kind, marks=pytest.mark.long) 
 _SECOND_NS = 10**9
 
 
-def run_of(kind: str, folder: Path, **more: str) -> StoredRun:
+def run_of(kind: str, folder: Path, **more: Any) -> StoredRun:
     """Run one kind of test with steps of 60 ms and read it back with its histograms. more : keys of the plan."""
     run_plan(plan_of(kind, **more), out=folder, answers=Answers(), show=lambda _: None)
     return read_run(folder, histograms=True)
 
 
-def plan_of(kind: str, *, options: str = "", **more: str) -> Plan:
+def plan_of(kind: str, *, options: str = "", **more: Any) -> Plan:
     """The plan of one kind of test. options : of the simulated drive, such as ``&faults=FILE``."""
     drive = _WITH_CACHE_AND_TRIM if kind in {"study-trim", "study-write-cache"} else _IDEAL
     keys = {"drive": drive + options, "edition": "pts-e-1.1", "seed": 1, "scale": 0.001}

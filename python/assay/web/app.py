@@ -44,6 +44,7 @@ async def _asset(_site: Site, request: Request) -> Response:
 
 _STATIC = static_files()
 ADDRESSES = (
+    Address(path="/", answer=runs_page, name="now", title="Now"),
     Address(path="/runs", answer=runs_page, name="runs", title="Runs", in_contents=True),
     Address(path="/runs/{run}", answer=run_page, name="run", title="Run"),
     Address(path="/runs/{run}/made/{kind}", answer=made_file, name="made", title="File"),

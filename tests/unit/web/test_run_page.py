@@ -105,7 +105,14 @@ def test_links_pipes_and_other_names_are_no_stored_files(site: Site, tmp_path: P
     os.mkfifo(folder / "series/pipe.parquet")
     (folder / "page.html").write_text("<script>alert(1)</script>")
     client = client_of(site, "viewer")
-    names = ("series/link.parquet", "series/pipe.parquet", "page.html", "%2e%2e/night/run.json", "series/%2e%2e%2frun.json", "")
+    names = (
+        "series/link.parquet",
+        "series/pipe.parquet",
+        "page.html",
+        "%2e%2e/night/run.json",
+        "series/%2e%2e%2frun.json",
+        "",
+    )
     for name in names:
         assert client.get(f"{path}/{name}").status_code in {404, 307}, name
 

@@ -1,0 +1,134 @@
+"""Every page of assay serve in a browser: nothing cut, nothing blocked, nothing asked of another host."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from assay.archive.index.location import Place
+from assay.archive.index.read import reading
+from assay.archive.index.search import all_runs
+from assay.cli.indexed import update
+from assay.web.app import ADDRESSES
+from chromium import PROGRAM, Page, browser
+from every_kind import run_of
+from page_layout import FAULTS
+from test_report_accessibility import AXE, violations
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = [
+    pytest.mark.skipif(PROGRAM is None, reason="SKIPPED: needs the Debian package chromium"),
+    pytest.mark.xdist_group("web-browser"),
+]
+ASSAY = str(Path(sys.executable).with_name("assay"))
+NO_PAGE = {"made", "stored"}
+"""Addresses that answer with a file."""
+PAGES = [address for address in ADDRESSES if address.title and address.name not in NO_PAGE]
+
+
+class Served:
+    """A server of two runs. address : of its pages. runs : their addresses."""
+
+    def __init__(self, address: str, variables: dict[str, str], runs: list[str]) -> None:
+        self.address, self.variables, self.runs = address, variables, runs
+
+    def link(self, role: str) -> str:
+        """A link that opens a session."""
+        port = self.address.rpartition(":")[2]
+        command = [ASSAY, "serve", "link", "--role", role, "--port", port]
+        done = subprocess.run(command, env=os.environ | self.variables, check=True, capture_output=True, text=True)
+        return done.stdout.split()[0]
+
+    def url(self, path: str) -> str:
+        """Where an address of the table is found."""
+        query = "?" + "&".join(f"run={run}" for run in self.runs) if path == "/compare" else ""
+        return self.address + path.replace("{run}", self.runs[0]) + query
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("served")
+    variables = {f"XDG_{name}_HOME": str(folder / name) for name in ("STATE", "CACHE", "CONFIG", "DATA")}
+    place = Place(shown="index", path=folder / "index.sqlite")
+    for seed in (1, 2):
+        run_of("iops", folder / "runs" / f"night-{seed}", seed=seed)
+    update(place, [folder / "runs"])
+    with reading(place) as reader:
+        assert reader
+        runs = [found.address for found in all_runs(reader)]
+    command = [ASSAY, "serve", str(folder / "runs"), "--port", "0", "--index", str(place.path)]
+    with subprocess.Popen(command, env=os.environ | variables, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        found = re.search(r"http://127\.0\.0\.1:\d+", process.stdout.readline())
+        assert found
+        try:
+            yield Served(found[0], variables, runs)
+        finally:
+            process.terminate()
+            process.wait(10)
+
+
+@pytest.fixture(scope="module")
+def page(served: Served) -> Iterator[Page]:
+    """A browser with the session of an operator."""
+    with browser() as result:
+        result.open(served.link("operator"))
+        result.until("document.querySelector('.who')")
+        yield result
+
+
+def opened(page: Page, url: str, width: int, **more: Any) -> None:
+    """A page, once it is made."""
+    page.open(url, width=width, height=844, **more)
+    page.until("!document.querySelector('[data-job]') && document.readyState === 'complete'")
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("address", PAGES, ids=lambda address: address.name)
+def test_a_page_is_whole_and_asks_nobody_else(served: Served, page: Page, address: Any, width: int) -> None:
+    opened(page, served.url(address.path), width)
+    assert page.value("document.documentElement.scrollWidth <= innerWidth")
+    assert page.value(FAULTS) == []
+    told = [event["entry"]["text"] for event in page.told("Log.entryAdded") if event["entry"]["level"] == "error"]
+    assert told == []
+    assert page.told("Runtime.exceptionThrown") == []
+    urls = {event["request"]["url"] for event in page.told("Network.requestWillBeSent")}
+    assert [url for url in urls if not url.startswith((served.address, "data:", "blob:", "about:"))] == []
+    assert page.value("document.title")
+
+
+@pytest.mark.skipif(not AXE, reason="SKIPPED: needs the Python package axe-core-python")
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("address", PAGES, ids=lambda address: address.name)
+def test_axe_core_finds_nothing_serious(served: Served, page: Page, address: Any, *, dark: bool) -> None:
+    opened(page, served.url(address.path), 1440, dark=dark)
+    assert violations(page) == []
+
+
+def test_a_browser_without_a_link_sees_how_to_get_one(served: Served) -> None:
+    with browser() as result:
+        result.open(served.url("/runs"), width=390)
+        assert "assay serve link" in result.value("document.body.textContent")
+        result.open(f"{served.address}/#{'x' * 43}")
+        result.until("document.querySelector('#sign-in-state.bad')")
+        assert "used before" in result.value("document.querySelector('#sign-in-state').textContent")
+        assert result.value("location.hash") == ""
+
+
+def test_ten_tabs_are_open_at_once(served: Served, page: Page) -> None:
+    tabs = [page.context.new_page() for _ in range(10)]
+    try:
+        for tab in tabs:
+            tab.goto(served.url("/runs"))
+        assert {tab.title() for tab in tabs} == {tabs[0].title()}
+        assert all(tab.locator(".who").count() == 1 for tab in tabs)
+    finally:
+        for tab in tabs:
+            tab.close()
