@@ -96,7 +96,7 @@ def check(
             "drive": drive,
             "put_back": done,
             "limits": allowed.model_dump(),
-            "checks": [facts(one) for one in result],
+            "checks": [facts(check) for check in result],
         }
         click.echo(json.dumps({**content, "fit": code == 0, "verdict": verdict(result)}, indent=2))
         return code
@@ -144,7 +144,7 @@ def verdict(checks: Sequence[Checked]) -> str:
 
 
 def _named(checks: Sequence[Checked], level: str) -> list[str]:
-    return [one.check.title for one in checks if one.level == level]
+    return [answer.check.title for answer in checks if answer.level == level]
 
 
 def _identity(target: str, file_target: bool) -> DriveIdentity:

@@ -57,8 +57,10 @@ def exit_codes() -> tuple[tuple[int, str, tuple[str, ...]], ...]:
 
 def _error_classes() -> list[type[errors.AssayError]]:
     """Every class of the tree in ``errors``, in its order."""
-    named = [one for one in vars(errors).values() if inspect.isclass(one) and issubclass(one, errors.AssayError)]
-    return [one for one in named if one is not errors.AssayError]
+    named = [
+        value for value in vars(errors).values() if inspect.isclass(value) and issubclass(value, errors.AssayError)
+    ]
+    return [error for error in named if error is not errors.AssayError]
 
 
 _EXITS = {

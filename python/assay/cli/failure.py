@@ -75,7 +75,7 @@ def worded(error: click.ClickException) -> UsageError:
     command = _command(context)
     see = f"see {command} --help"
     if isinstance(error, click.NoSuchOption):
-        options = [name for one in context.command.get_params(context) for name in one.opts] if context else []
+        options = [name for option in context.command.get_params(context) for name in option.opts] if context else []
         return UsageError(
             error.option_name, f"is no option of {command}", did_you_mean(error.option_name, options, see)
         )
@@ -144,7 +144,7 @@ def error_facts(error: AssayError) -> dict[str, Any]:
         "remedy": error.remedy,
         "exit_code": error.exit_code,
     }
-    return facts | ({"further": [error_facts(one) for one in error.further]} if error.further else {})
+    return facts | ({"further": [error_facts(fault) for fault in error.further]} if error.further else {})
 
 
 def _with_cause_kept(error: AssayError) -> AssayError:

@@ -20,7 +20,7 @@ def models(as_json: bool) -> None:
 
     result = shipped_models()
     if as_json:
-        click.echo(json.dumps([{"drive": one.drive, **asdict(one)} for one in result], indent=2))
+        click.echo(json.dumps([{"drive": model.drive, **asdict(model)} for model in result], indent=2))
         return
     from assay.cli.table import print_table  # noqa: PLC0415
     from assay.spec.units import gigabytes  # noqa: PLC0415

@@ -102,7 +102,7 @@ def run(
 
 # With --resume the drive and the plan are those of the run.
 def _parameter(name: str) -> click.Parameter:
-    return next(one for one in run.params if one.name == name)
+    return next(option for option in run.params if option.name == name)
 
 
 _parameter("targets").required = False

@@ -38,12 +38,12 @@ def verify(runs: tuple[Path, ...], as_json: bool) -> int:
     """
     result = [_verified(folder) for folder in runs]
     if as_json:
-        click.echo(json.dumps([one.as_json() for one in result], indent=2))
+        click.echo(json.dumps([run.as_json() for run in result], indent=2))
     else:
         for number, one in enumerate(result):
             click.echo("\n" if number else "", nl=False)
             _print(one)
-    return strongest({one.exit_code for one in result})
+    return strongest({run.exit_code for run in result})
 
 
 def _verified(path: Path) -> VerifiedRun:

@@ -33,5 +33,5 @@ def environment(prefix: str, version: str) -> jinja2.Environment:
 
 def static_files() -> dict[str, bytes]:
     """What pages ask for below ``/assets``, by name; that of reports, too."""
-    own = {path.name: path.read_bytes() for path in sorted(STATIC.iterdir()) if path.suffix in TYPES}
-    return {**asset_files(), **own}
+    local = {path.name: path.read_bytes() for path in sorted(STATIC.iterdir()) if path.suffix in TYPES}
+    return {**asset_files(), **local}

@@ -32,7 +32,7 @@ def report(folder: str, out: str, address: str) -> None:
 
     path = Path(folder)
     run = with_level(stored_run(path), path, host_id())
-    _in_place(Path(out), lambda draft: render_stored(run, path, ["html"], out=draft, assets_at=address))
+    _write_whole(Path(out), lambda draft: render_stored(run, path, ["html"], out=draft, assets_at=address))
 
 
 def comparison(folders: list[str], out: str, address: str, options: dict[str, bool]) -> None:
@@ -46,12 +46,12 @@ def comparison(folders: list[str], out: str, address: str, options: dict[str, bo
     paths = list(map(Path, folders))
     runs = [loaded_run(with_level(stored_run(path), path, host_id()), str(path)) for path in paths]
     result = compare_runs(runs, Options(despite=options["despite"], repeats=options["repeats"]))
-    _in_place(Path(out), lambda draft: write_comparison(result, draft, assets_at=address))
+    _write_whole(Path(out), lambda draft: write_comparison(result, draft, assets_at=address))
 
 
 def file(folder: str, out: str, kind: str, name: str) -> None:
     """Make a file of a run. kind : a format of the report, or ``bundle``. name : of the file in ``out``."""
-    _in_place(Path(out), lambda draft: _MADE[kind](Path(folder), draft, name))
+    _write_whole(Path(out), lambda draft: _MADE[kind](Path(folder), draft, name))
 
 
 def unpack(bundle: str, into: str) -> None:
@@ -127,7 +127,7 @@ def _at_idle_priority() -> None:
         ctypes.CDLL(None, use_errno=True).syscall(number, _WHO_PROCESS, 0, _IDLE_CLASS)
 
 
-def _in_place(out: Path, make: Callable[[Path], object]) -> None:
+def _write_whole(out: Path, make: Callable[[Path], object]) -> None:
     """Have a folder whole or not at all."""
     draft = out.with_name(f".{out.name}-{os.getpid()}")
     shutil.rmtree(draft, ignore_errors=True)

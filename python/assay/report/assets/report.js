@@ -1,7 +1,7 @@
 (() => {
   const root = document.documentElement;
   // Contents: closed until they are asked for, the place in view marked, of tests only the sections of the one in view.
-  const nav = document.querySelector("nav");
+  const nav = document.querySelector(".strip-of-run nav");
   const contents = document.querySelector(".contents");
   const lists = all(".below", contents);
   for (const list of lists) list.open = false;

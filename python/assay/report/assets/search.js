@@ -92,7 +92,7 @@
     begin();
   });
   // In a narrow window the field has a row of its own once it is asked for.
-  const nav = document.querySelector("nav");
+  const nav = document.querySelector(".strip-of-run nav");
   function begin() {
     nav.classList.add("searching");
     field.focus();

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.version import tool_version
 from assay.web.jobs import Job
-from assay.web.pages.run import found_run, page_of, waiting
+from assay.web.pages.run import indexed_run, page_of, waiting
 from assay.web.pages.shell import aside, framed, refused
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ async def compare_page(site: Site, request: Request) -> Response:
     addresses = request.query_params.getlist("run")
     if not RUNS_MIN <= len(addresses) <= RUNS_MAX:
         return refused(site, request, 400, ("Comparison", f"names {len(addresses)} runs", _CHOOSE))
-    runs = await aside(lambda: [found_run(site, address) for address in addresses])
+    runs = await aside(lambda: [indexed_run(site, address) for address in addresses])
     here = [run for run in runs if run is not None and run.folder is not None]
     if len(here) < len(runs):
         return refused(site, request, 404, ("Comparison", "names a run that is not on this host", _CHOOSE))

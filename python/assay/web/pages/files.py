@@ -13,7 +13,7 @@ from starlette.responses import FileResponse, StreamingResponse
 from assay.spec.files import is_plain_name, open_inside
 from assay.version import tool_version
 from assay.web.jobs import Job
-from assay.web.pages.run import found_run, waiting
+from assay.web.pages.run import indexed_run, waiting
 from assay.web.pages.shell import aside, refused
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ _LIST = "Choose a run from the list of runs."
 async def made_file(site: Site, request: Request) -> Response:
     """A report in a format, or the bundle, of a run; where it is still to be made, a page that waits for it."""
     kind = request.path_params["kind"]
-    indexed = await aside(lambda: found_run(site, request.path_params["run"]))
+    indexed = await aside(lambda: indexed_run(site, request.path_params["run"]))
     if indexed is None or indexed.folder is None or kind not in KINDS:
         return refused(site, request, 404, ("File", "does not exist", _LIST))
     job = _job(site, indexed, kind)
@@ -51,7 +51,7 @@ async def made_file(site: Site, request: Request) -> Response:
 async def raw_file(site: Site, request: Request) -> Response:
     """A stored file of a run, byte for byte; links and what is no regular file are none."""
     name = request.path_params["name"]
-    indexed = await aside(lambda: found_run(site, request.path_params["run"]))
+    indexed = await aside(lambda: indexed_run(site, request.path_params["run"]))
     if indexed is None or indexed.folder is None or not _is_raw(name):
         return refused(site, request, 404, ("File", "does not exist", _LIST))
     try:

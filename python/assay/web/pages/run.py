@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 async def run_page(site: Site, request: Request) -> Response:
     """The report of a run; where it is still to be made, a page that waits for it."""
-    indexed = await aside(lambda: found_run(site, request.path_params["run"]))
+    indexed = await aside(lambda: indexed_run(site, request.path_params["run"]))
     if indexed is None:
         return refused(site, request, 404, ("Run", "is not in the index", "Choose another from the list of runs."))
     listed = indexed.listed
@@ -45,7 +45,7 @@ async def run_page(site: Site, request: Request) -> Response:
     return framed(site, request, page, "run_bar", indexed=indexed, run=listed, before=before, kinds=MADE)
 
 
-def found_run(site: Site, address: str) -> FoundRun | None:
+def indexed_run(site: Site, address: str) -> FoundRun | None:
     """The run of an address; None where there is none."""
     with reading(site.place) as reader:
         return run_at(reader, address) if reader else None
