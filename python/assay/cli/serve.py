@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import socket
 import sys
+import webbrowser
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
@@ -72,7 +75,8 @@ def _serve(folders: list[Path], index: str | None, options: dict[str, Any]) -> N
         raise UsageError("--address", reason, "set up a proxy with TLS; see assay serve --help")
     chosen = tuple(map(_folder, folders or [output_folder()]))
     serving = Serving(folders=chosen, place=index_place(index), **options)
-    run(serving, lambda port: _tell(serving.prefix, port))
+    with ExitStack() as stack:
+        run(serving, lambda port: _tell(stack, serving.prefix, port), _print_log)
 
 
 def _print_link(role: Role, days: int, prefix: str, port: int) -> None:
@@ -115,10 +119,22 @@ def _refuse_password(index: str | None) -> None:
         )
 
 
-def _tell(prefix: str, port: int) -> None:
+def _tell(stack: ExitStack, prefix: str, port: int) -> None:
+    """Where the page is. stack : ends with the server. On a desktop a browser opens it, without its token in ``ps``."""
     if not sys.stdout.isatty():
         click.echo(f"http://127.0.0.1:{port}{prefix}/ is served; for a link: assay serve link")
         return
-    click.echo(f"http://127.0.0.1:{port}{prefix}/#{Links().first()}")
+    url = f"http://{LOOPBACK}:{port}{prefix}/#{Links().first()}"
+    click.echo(url)
     click.echo("Valid for ten minutes, once. From another host, first:")
     click.echo(f"ssh -N -L {port}:127.0.0.1:{port} {socket.gethostname()}")
+    if os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
+        # The file that a browser is given the name of lies in a folder of its user alone.
+        page = Path(stack.enter_context(TemporaryDirectory(prefix="assay-")), "open.html")
+        page.write_text(f'<meta charset="utf-8"><meta http-equiv="refresh" content="0; url={url}">', "ascii")
+        page.chmod(0o600)
+        webbrowser.open(page.as_uri())
+
+
+def _print_log(line: str) -> None:
+    click.echo(line, err=True)

@@ -7,6 +7,7 @@ import hmac
 import json
 import time
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -14,8 +15,10 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import HTTPConnection
 
+from assay.words.visible import visible
+
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -41,6 +44,7 @@ _HEADERS = {
     "cache-control": "no-store",
 }
 _SAFE = {"GET", "HEAD"}
+_PATH_MAX = 200
 
 
 class RefusedError(Exception):
@@ -65,10 +69,12 @@ class Rules:
 
 
 class Guard:
-    """An ASGI application in front of another."""
+    """An ASGI application in front of another. log : takes a line for each answer."""
 
-    def __init__(self, app: ASGIApp, *, rules: Rules, links: Links) -> None:
-        self._app, self._rules, self._links = app, rules, links
+    def __init__(
+        self, app: ASGIApp, *, rules: Rules, links: Links, log: Callable[[str], None] = lambda _: None
+    ) -> None:
+        self._app, self._rules, self._links, self._log = app, rules, links, log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""
@@ -81,12 +87,18 @@ class Guard:
             await self._answer(scope, receive, send)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        answered = _Answered(send)
+        answered, began_s = _Answered(send), time.monotonic()
+        try:
+            await self._tried(scope, receive, answered)
+        finally:
+            self._log(_log_line(scope, answered.status, time.monotonic() - began_s))
+
+    async def _tried(self, scope: Scope, receive: Receive, answered: _Answered) -> None:
         try:
             scope["state"] = {**scope.get("state", {}), "session": self._admit(scope)}
             await self._app(scope, self._limited(scope, receive), answered)
         except RefusedError as error:
-            if not answered.begun:
+            if not answered.status:
                 await _refuse(answered, error)
 
     def _admit(self, scope: Scope) -> Session | None:
@@ -150,11 +162,11 @@ class _Answered:
     """Sends an answer with the headers that all have; one that is not taken in time ends the connection."""
 
     send: Send
-    begun: bool = False
+    status: int = 0
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            self.begun = True
+            self.status = int(message["status"])
             headers = MutableHeaders(scope=message)
             for name, value in _HEADERS.items():
                 headers.setdefault(name, value)
@@ -162,6 +174,20 @@ class _Answered:
             await asyncio.wait_for(self.send(message), REQUEST_S)
         except TimeoutError:
             raise RefusedError(408, "The answer was not taken within 10 s.") from None
+
+
+def _log_line(scope: Scope, status: int, took_s: float) -> str:
+    """An answer as a JSON object on one line. Its query and its headers, which may hold secrets, are left out."""
+    at = datetime.now(UTC).isoformat(timespec="milliseconds")
+    facts = {
+        "at": at,
+        "client": scope["client"][0] if scope.get("client") else "",
+        "method": scope["method"],
+        "path": visible(scope["path"])[:_PATH_MAX],
+        "status": status,
+        "ms": round(took_s * 1000, 1),
+    }
+    return json.dumps(facts)
 
 
 def _name(host: str) -> str:

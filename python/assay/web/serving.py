@@ -8,8 +8,10 @@ import os
 import resource
 import shutil
 import socket
+import threading
 from contextlib import suppress
 from dataclasses import dataclass
+from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 import uvicorn
@@ -36,6 +38,8 @@ PORT = 8375
 HEADER_MAX = 16 << 10
 _DESCRIPTORS = 8192
 _END_S = 1
+_LINES_MAX = 10_000
+"""Of the log that wait for whoever reads it; beyond that they are left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,14 +81,27 @@ def site_of(serving: Serving, port: int, held: Callable[[], bool]) -> Site:
     )
 
 
-def serve(serving: Serving, ready: Callable[[int], None]) -> None:
-    """Serve until Ctrl-C. ready : called with the port once connections are taken. Raises UsageError, StoreError."""
+def serve(serving: Serving, ready: Callable[[int], None], log: Callable[[str], None]) -> None:
+    """Serve until Ctrl-C. Raises UsageError, StoreError.
+
+    ready : called with the port once connections are taken. log : with a line for each answer.
+    """
     with listening(serving) as taken:
         port = taken.getsockname()[1]
         site = site_of(serving, port, lambda: False)
+        lines: SimpleQueue[str] = SimpleQueue()
+        site.log = lambda line: lines.put(line) if lines.qsize() < _LINES_MAX else None
+        # Whoever reads the log may stand still; the server does not.
+        threading.Thread(target=_log, args=(lines, log), daemon=True).start()
         _raise_descriptors()
         ready(port)
-        asyncio.run(_served(site, taken))
+        with suppress(KeyboardInterrupt):
+            asyncio.run(_served(site, taken))
+
+
+def _log(lines: SimpleQueue[str], log: Callable[[str], None]) -> None:
+    while True:
+        log(lines.get())
 
 
 async def _served(site: Site, taken: socket.socket) -> None:
@@ -93,6 +110,7 @@ async def _served(site: Site, taken: socket.socket) -> None:
         lifespan="on",
         access_log=False,
         log_config=None,
+        log_level="critical",
         server_header=False,
         proxy_headers=False,
         ws="none",

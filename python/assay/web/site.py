@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     import jinja2
@@ -29,7 +30,7 @@ class Site:
     """One server.
 
     folders : of runs, the first takes bundles. place : of the index. prefix : what a proxy puts before every address.
-    cache : folder of pages that were made. contents : pages that every page leads to.
+    cache : folder of pages that were made. log : takes a line for each answer. contents : pages in every page's head.
     """
 
     folders: tuple[Path, ...]
@@ -39,5 +40,6 @@ class Site:
     jobs: Jobs
     cache: Path
     templates: jinja2.Environment
+    log: Callable[[str], None] = lambda _: None
     contents: tuple[Contents, ...] = ()
     prefix: str = ""

@@ -1,0 +1,149 @@
+"""The server as a process: slow clients, many of them, what it prints, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ASSAY = str(Path(sys.executable).with_name("assay"))
+MB = 10**6
+
+
+class Server:
+    """A running server. Its log is read at the end."""
+
+    def __init__(self, process: subprocess.Popen[str], port: int, variables: dict[str, str]) -> None:
+        self.process, self.port, self.variables = process, port, variables
+
+    def connected(self) -> socket.socket:
+        """A connection to it."""
+        return socket.create_connection(("127.0.0.1", self.port), timeout=20)
+
+    def answered(self, request: bytes) -> bytes:
+        """The first bytes of an answer to a request as it stands; empty where the connection is ended."""
+        with self.connected() as connection:
+            connection.sendall(request)
+            with suppress(ConnectionResetError):
+                return connection.recv(4096)
+            return b""
+
+    def rss_bytes(self) -> int:
+        """Its resident memory."""
+        return int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]) * resource.getpagesize()
+
+
+@contextmanager
+def serving(folder: Path, *options: str) -> Iterator[Server]:
+    variables = {f"XDG_{name}_HOME": str(folder / name) for name in ("STATE", "CACHE", "CONFIG", "DATA")}
+    (folder / "runs").mkdir(exist_ok=True)
+    command = [ASSAY, "serve", str(folder / "runs"), "--port", "0", "--index", str(folder / "index.sqlite"), *options]
+    with subprocess.Popen(
+        command, env=os.environ | variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout
+        line = process.stdout.readline()
+        found = re.search(r"http://127\.0\.0\.1:(\d+)", line)
+        assert found, line + (process.stderr.read() if process.stderr else "")
+        assert "#" not in line, "without a terminal no token is printed"
+        try:
+            yield Server(process, int(found[1]), variables)
+        finally:
+            process.kill()
+
+
+def request(path: str = "/assets/web.js", **headers: str) -> bytes:
+    lines = [f"GET {path} HTTP/1.1", "Host: 127.0.0.1", *(f"{name}: {value}" for name, value in headers.items())]
+    return ("\r\n".join(lines) + "\r\n\r\n").encode()
+
+
+def test_ctrl_c_ends_it_within_two_seconds_and_its_log_is_json(tmp_path: Path) -> None:
+    with serving(tmp_path) as server:
+        assert server.answered(request()).startswith(b"HTTP/1.1 200")
+        assert server.answered(request("/runs/\x1b[2J?token=secret")).split()[1] in {b"400", b"401"}
+        assert server.answered(request("/runs/%1b[2J?token=secret")).split()[1] == b"401"
+        with server.connected() as idle:
+            idle.sendall(b"GET / HTTP/1.1\r\n")
+            began = time.monotonic()
+            server.process.send_signal(signal.SIGINT)
+            server.process.wait(5)
+            assert time.monotonic() - began < 2
+        assert server.process.stderr
+        lines = [json.loads(line) for line in server.process.stderr.read().splitlines()]
+        assert server.process.returncode == 0
+    assert {line["status"] for line in lines} >= {200, 401}
+    assert "secret" not in json.dumps(lines)
+    assert all(str(line["path"]).isprintable() for line in lines)
+
+
+def test_a_header_that_is_too_large_is_refused(tmp_path: Path) -> None:
+    with serving(tmp_path) as server:
+        assert not server.answered(request(X="y" * (1 << 20))).startswith(b"HTTP/1.1 200")
+        assert server.answered(request()).startswith(b"HTTP/1.1 200")
+
+
+@pytest.mark.long
+def test_a_thousand_slow_clients_leave_others_served_and_memory_flat(tmp_path: Path) -> None:
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4096), hard))
+    with serving(tmp_path) as server, ExitStack() as stack:
+        server.answered(request())
+        for _ in range(1_000):
+            slow = stack.enter_context(server.connected())
+            slow.sendall(b"POST /session HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 60000\r\n\r\n{")
+        began = time.monotonic()
+        assert server.answered(request()).startswith(b"HTTP/1.1 200")
+        assert time.monotonic() - began < 2
+        assert server.rss_bytes() < 200 * MB
+        # A request that does not come whole is ended.
+        time.sleep(max(12 - (time.monotonic() - began), 0))
+        assert slow.recv(4096).startswith(b"HTTP/1.1 408")
+
+
+def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        (tmp_path / "runs").mkdir()
+        done = subprocess.run(
+            [ASSAY, "serve", str(tmp_path / "runs"), "--port", str(port)], capture_output=True, text=True, check=False
+        )
+    assert done.returncode == 2
+    assert f"port {port}: is taken by another program" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["nowhere"], "does not exist"),
+        (["--address", "192.0.2.1", "."], "without TLS"),
+        (["--index", "postgresql://kim:secret@db/lab", "."], "holds a password"),
+        (["link", "more"], "assay serve link"),
+        (["revoke"], "of assay serve links"),
+        (["revoke", "abc"], "is no link that is valid"),
+        (["link", "--days", "0"], "give 1 to 366"),
+    ],
+)
+def test_what_cannot_be_served_is_said(tmp_path: Path, arguments: list[str], told: str) -> None:
+    variables = {f"XDG_{name}_HOME": str(tmp_path / name) for name in ("STATE", "CACHE", "CONFIG", "DATA")}
+    command = [ASSAY, "serve", *arguments]
+    done = subprocess.run(
+        command, env=os.environ | variables, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode in {2, 6}
+    assert told in done.stderr
+    assert "secret" not in done.stderr
+    assert "Traceback" not in done.stderr
