@@ -47,8 +47,9 @@ def index(action: str, folders: tuple[Path, ...], index: str | None, as_json: bo
 
 def _brought_up(place: Place, folders: tuple[Path, ...], *, anew: bool) -> int:
     """How many runs were read."""
+    from assay.archive.index.current import known_folders  # noqa: PLC0415
     from assay.archive.index.driver import DamagedIndexError  # noqa: PLC0415
-    from assay.cli.indexed import known_folders, put_aside, update  # noqa: PLC0415
+    from assay.cli.indexed import put_aside, update  # noqa: PLC0415
 
     try:
         chosen = list(folders) or _all(known_folders(place))
