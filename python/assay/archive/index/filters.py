@@ -45,7 +45,7 @@ class Wanted:
     until_ns: int | None = None
 
     @property
-    def _all_verdicts(self) -> tuple[str, ...]:
+    def all_verdicts(self) -> tuple[str, ...]:
         """Those that are asked for, with all of each group."""
         return tuple(one for name in self.verdicts for one in GROUPS.get(name, (name,)))
 
@@ -84,7 +84,7 @@ class Wanted:
         return (
             _equal(self.tests, (test.test, test.procedure))
             and _equal(self.editions, (test.edition,))
-            and _equal(self._all_verdicts, (test.verdict,))
+            and _equal(self.all_verdicts, (test.verdict,))
         )
 
 

@@ -57,7 +57,7 @@ def reading(place: Place) -> Iterator[Reader | None]:
         result = reader.revision()
         check_schema(place, result)
         yield reader if result == f"{SCHEMA:04}" else None
-    except _errors(place) as error:
+    except driver_errors(place) as error:
         raise database_error(place, error) from None
     finally:
         connection.close()
@@ -151,7 +151,8 @@ def folder_of(row: Row) -> str:
     return f"{given_name(row['parent'])}/{given_name(row['folder'])}"
 
 
-def _errors(place: Place) -> tuple[type[BaseException], ...]:
+def driver_errors(place: Place) -> tuple[type[BaseException], ...]:
+    """The errors that the driver of a database raises."""
     if place.path is not None:
         import sqlite3  # noqa: PLC0415
 
