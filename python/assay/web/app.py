@@ -15,11 +15,14 @@ from assay.web.guard import SESSION_PATH, Guard
 from assay.web.layout import TYPES, static_files
 from assay.web.pages.compare import compare_page
 from assay.web.pages.door import door, open_session
+from assay.web.pages.drive import drive_page
+from assay.web.pages.note import note_page
 from assay.web.pages.run import job_state, run_page
 from assay.web.pages.runs import runs_page
 from assay.web.pages.shell import refused, session_of
 from assay.web.routes import Address, may
 from assay.web.site import Contents
+from assay.web.updating import bring_up
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -43,6 +46,8 @@ _STATIC = static_files()
 ADDRESSES = (
     Address(path="/runs", answer=runs_page, name="runs", title="Runs", in_contents=True),
     Address(path="/runs/{run}", answer=run_page, name="run", title="Run"),
+    Address(path="/runs/{run}/note", answer=note_page, name="note", role="operator", methods=("POST",)),
+    Address(path="/drives/{drive}", answer=drive_page, name="drive", title="Drive"),
     Address(path="/compare", answer=compare_page, name="compare", title="Compare"),
     Address(path="/jobs/{key}", answer=job_state, name="job"),
     Address(path="/assets/{name}", answer=_asset, name="asset", role=None),
@@ -58,6 +63,7 @@ def make_app(site: Site) -> ASGIApp:
     @asynccontextmanager
     async def working(_: Starlette) -> AsyncIterator[None]:
         task = asyncio.create_task(site.jobs.serve())
+        bring_up(site)
         try:
             yield
         finally:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from assay.archive.index.update import parent_of
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -30,6 +32,7 @@ class Site:
 
     folders : of runs, the first takes bundles. place : of the index. prefix : what a proxy puts before every address.
     cache : folder of pages that were made. contents : pages that every page leads to.
+    updated_s : when the index was last brought up to the folders, by the monotonic clock.
     """
 
     folders: tuple[Path, ...]
@@ -41,3 +44,9 @@ class Site:
     templates: jinja2.Environment
     contents: tuple[Contents, ...] = ()
     prefix: str = ""
+    updated_s: float = float("-inf")
+
+    @property
+    def parents(self) -> tuple[str, ...]:
+        """Its folders as the index keeps them."""
+        return tuple(map(parent_of, self.folders))

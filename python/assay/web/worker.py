@@ -48,7 +48,17 @@ def comparison(folders: list[str], out: str, address: str, options: dict[str, bo
     _in_place(Path(out), lambda draft: write_comparison(result, draft, assets_at=address))
 
 
-JOBS: dict[str, Callable[..., object]] = {"report": report, "comparison": comparison}
+def update(index: dict[str, Any], folders: list[str]) -> None:
+    """Bring an index up to folders of runs. index : fields of ``archive.index.location.Place``."""
+    from assay.archive.index.current import Means, update_anew  # noqa: PLC0415 - heavy
+    from assay.archive.index.location import Place  # noqa: PLC0415
+    from assay.dut.real.platform import host_id  # noqa: PLC0415
+
+    path = None if index["path"] is None else Path(index["path"])
+    update_anew(Place(**{**index, "path": path}), list(map(Path, folders)), Means(host_id=host_id))
+
+
+JOBS: dict[str, Callable[..., object]] = {"report": report, "comparison": comparison, "update": update}
 
 
 def main() -> None:

@@ -105,15 +105,15 @@ def until_ns(text: str | None) -> int | None:
         return None
     instant = _instant(text, "--until")
     length = timedelta(days=1) if _DAY.fullmatch(text) else timedelta(microseconds=1)
-    return _ns(instant + length)
+    return _ns(instant) + length // timedelta(microseconds=1) * 1000
 
 
 def _instant(text: str, option: str) -> datetime:
     try:
         result = datetime.fromisoformat(text)
-    except ValueError:
+        return result.astimezone(UTC) if result.tzinfo else result.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
         raise UsageError(option, f"is {text!r}, which is no date", _REMEDY) from None
-    return result.astimezone(UTC) if result.tzinfo else result.replace(tzinfo=UTC)
 
 
 def _ns(instant: datetime) -> int:

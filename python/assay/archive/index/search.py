@@ -120,6 +120,16 @@ def found(reader: Reader, query: Query, *, page_runs: int = PAGE_RUNS) -> FoundR
     return FoundRuns(runs=tuple(_runs(reader, reader.keyed([row["key"] for row in rows]))), total=total)
 
 
+def scope(query: Query) -> Iterator[Condition]:
+    """That runs are of the drive and folders of a query."""
+    if query.drive:
+        yield Condition("r.drive_address = ?", (query.drive,))
+    if query.parents is not None:
+        here = site()
+        own = [Condition("(r.site = ? AND r.parent = ?)", (here, parent)) for parent in query.parents]
+        yield any_of([Condition("r.site <> ?", (here,)), *own])
+
+
 def key_columns(runs: Sequence[FoundRun], count_max: int | None = None) -> tuple[KeyColumn, ...]:
     """The key results of some runs as columns, in the order in which they come up.
 
@@ -145,12 +155,7 @@ def _conditions(query: Query, position: str) -> Iterator[Condition]:
         yield Condition("r.missing_since_ns IS NULL")
     if not query.hidden:
         yield Condition("(n.hidden IS NULL OR NOT n.hidden)")
-    if query.drive:
-        yield Condition("r.drive_address = ?", (query.drive,))
-    if query.parents is not None:
-        here = site()
-        own = [Condition("(r.site = ? AND r.parent = ?)", (here, parent)) for parent in query.parents]
-        yield any_of([Condition("r.site <> ?", (here,)), *own])
+    yield from scope(query)
     yield from wanted_conditions(query.wanted, position)
     yield from text_conditions(query.text, position)
 

@@ -40,9 +40,10 @@ async def run_page(site: Site, request: Request) -> Response:
 
 
 def found_run(site: Site, address: str) -> FoundRun | None:
-    """The run of an address; None where there is none."""
+    """The run of an address; None where there is none, or it lies in another folder of this host."""
     with reading(site.place) as reader:
-        return run_at(reader, address) if reader else None
+        result = run_at(reader, address) if reader else None
+    return result if result and (result.folder is None or result.parent in site.parents) else None
 
 
 def report_job(site: Site, found: FoundRun) -> Job:
