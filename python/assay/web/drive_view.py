@@ -78,7 +78,9 @@ def simulated_of(kind: str, ids: Sequence[str]) -> Simulated | None:
         return None
     file = load_drive_model(model.name)
     about = {parameter.name: parameter.about for parameter in known_parameters(file.kind)}
-    parameters = ((name, _value(datum.value), about.get(name, ""), datum.source) for name, datum in file.parameters.items())
+    parameters = (
+        (name, _value(datum.value), about.get(name, ""), datum.source) for name, datum in file.parameters.items()
+    )
     return Simulated(drive=model.drive, title=file.model, summary=file.summary, parameters=tuple(parameters))
 
 

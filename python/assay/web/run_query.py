@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 WORD_MAX, WORDS_MAX = 200, 20
 _PAGE_MAX = 10**9
 _VERDICTS: tuple[str, ...] = (*dict.fromkeys((*get_args(Verdict), *GROUPS)), UNREADABLE)
-_WORDS: dict[str, str] = {**STATE_WORDS, "measured": "measured (any)", "withheld": "withheld (any)", "no-rule": "no rule"}
+_WORDS: dict[str, str] = {
+    **{str(state): word for state, word in STATE_WORDS.items()},
+    "measured": "measured (any)",
+    "withheld": "withheld (any)",
+    "no-rule": "no rule",
+}
 _LABELS: tuple[str, ...] = tuple(label for label in get_args(LabelClass) if label != "unknown")
 
 

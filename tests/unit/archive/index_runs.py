@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from assay.archive.index.location import Place
 
 TEXTS = (
-    "", "Night", "NIGHT 2", "night", "stra\xdfe", "STRASSE", "\u0130stanbul", "istanbul", "\u03a3\u03c2", "100 %", "a_b",
+    "", "Night", "NIGHT 2", "night",
+    "stra\xdfe", "STRASSE", "\u0130stanbul", "istanbul", "\u03a3\u03c2", "100 %", "a_b",
     "'; DROP TABLE assay_runs; --", "back\\slash", "two\nlines", "\u6771\u4eac", "nul\0", "half\ud83d", "sm\xe9",
 )  # fmt: skip
 """Of runs and of what users look for: cases that fold to other lengths, signs of SQL, what no database takes."""
@@ -35,14 +36,16 @@ def listed_run(folder: str, /, **values: Any) -> ListedRun:
     return ListedRun(**{**base, **values})
 
 
-def drive(model: str = "M", serial: str | None = "S1", firmware: str | None = "F1", drive_id: str = "S1") -> ListedDrive:
+def drive(
+    model: str = "M", serial: str | None = "S1", firmware: str | None = "F1", drive_id: str = "S1"
+) -> ListedDrive:
     """A drive of 1 TB."""
     return ListedDrive(
         id=drive_id, path="/dev/x", model=model, firmware=firmware, capacity_bytes=10**12, kind="block", serial=serial
     )
 
 
-def test_of(name: str = "iops", verdict: str = "steady", edition: str = "e", **numbers: float) -> ListedTest:
+def a_test(name: str = "iops", verdict: str = "steady", edition: str = "e", **numbers: float) -> ListedTest:
     """A test with key results in IOPS by their items."""
     quoted = tuple(
         Quoted(item=item, unit="IOPS", value=value, least=None, greatest=None, basis="", claim=None)
@@ -54,9 +57,6 @@ def test_of(name: str = "iops", verdict: str = "steady", edition: str = "e", **n
     )  # fmt: skip
 
 
-test_of.__test__ = False  # type: ignore[attr-defined]
-
-
 def drawn_run(random: Random, name: str) -> ListedRun:
     """One of any kind."""
     if random.random() < 0.1:
@@ -66,7 +66,7 @@ def drawn_run(random: Random, name: str) -> ListedRun:
         return random.choice(TEXTS)
 
     tests = tuple(
-        test_of(random.choice(("iops", "tp-128", "tp-1024", "LAT")), random.choice(VERDICTS), random.choice("eEf"))
+        a_test(random.choice(("iops", "tp-128", "tp-1024", "LAT")), random.choice(VERDICTS), random.choice("eEf"))
         for _ in range(random.randrange(4))
     )
     return listed_run(

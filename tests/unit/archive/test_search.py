@@ -18,7 +18,7 @@ from assay.archive.index.read import reading
 from assay.archive.index.search import SORTS, KeyColumn, Query, found, key_columns, key_results, run_at
 from assay.archive.index.write import clear, writing
 from assay.errors import StoreError, ValueRangeError
-from index_runs import LABELS, TEXTS, VERDICTS, drawn_run, drive, listed_run, store, test_of
+from index_runs import LABELS, TEXTS, VERDICTS, a_test, drawn_run, drive, listed_run, store
 from postgresql_server import new_database, postgresql_server
 from sqlalchemy import text
 
@@ -74,7 +74,7 @@ def drawn_wanted(draw: random.Random) -> Wanted:
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_sql_and_python_choose_the_same_runs(index: Place, seed: int) -> None:
-    draw = random.Random(seed)
+    draw = random.Random(seed)  # noqa: S311 - the same every time
     store(index, [drawn_run(draw, f"run-{number}") for number in range(80)], site())
     with reading(index) as reader:
         assert reader
@@ -102,8 +102,8 @@ def test_free_text_asks_for_each_word_in_any_text_of_a_run(index: Place, words: 
     store(
         index,
         [
-            listed_run("a", name="Night 4", tags=("bay 2",), lab="Lab 7", tests=(test_of(),)),
-            listed_run("b", drive_facts=drive("Model", "SN-9", "FW2"), tests=(test_of("tp-128"),)),
+            listed_run("a", name="Night 4", tags=("bay 2",), lab="Lab 7", tests=(a_test(),)),
+            listed_run("b", drive_facts=drive("Model", "SN-9", "FW2"), tests=(a_test("tp-128"),)),
         ],
         site(),
     )
@@ -135,9 +135,9 @@ def test_a_key_result_sorts_and_runs_without_it_come_last(index: Place) -> None:
     store(
         index,
         [
-            listed_run("low", tests=(test_of(reads=5.0),)),
-            listed_run("high", tests=(test_of("tp-128", reads=1.0), test_of(reads=50.0))),
-            listed_run("none", tests=(test_of("tp-128", reads=99.0),)),
+            listed_run("low", tests=(a_test(reads=5.0),)),
+            listed_run("high", tests=(a_test("tp-128", reads=1.0), a_test(reads=50.0))),
+            listed_run("none", tests=(a_test("tp-128", reads=99.0),)),
         ],
         site(),
     )
@@ -146,7 +146,7 @@ def test_a_key_result_sorts_and_runs_without_it_come_last(index: Place) -> None:
 
 
 def test_columns_follow_from_the_runs_of_the_page(index: Place) -> None:
-    store(index, [listed_run("a", tests=(test_of(reads=1.0),)), listed_run("b", tests=(test_of(w=2.0, reads=3.0),))],
+    store(index, [listed_run("a", tests=(a_test(reads=1.0),)), listed_run("b", tests=(a_test(w=2.0, reads=3.0),))],
           site())  # fmt: skip
     runs = chosen(index, _ALL).runs
     assert set(key_columns(runs)) == {KeyColumn("iops", "reads", "IOPS"), KeyColumn("iops", "w", "IOPS")}
@@ -156,7 +156,7 @@ def test_columns_follow_from_the_runs_of_the_page(index: Place) -> None:
 
 
 def test_a_run_has_the_address_of_its_folder_and_its_numbers(index: Place) -> None:
-    run = listed_run("a", drive_facts=drive(), tests=(test_of(reads=1.0),))
+    run = listed_run("a", drive_facts=drive(), tests=(a_test(reads=1.0),))
     store(index, [run], site(), written_bytes=7, wear_pct_last=2.0, health={"media_errors": 3})
     with reading(index) as reader:
         assert reader
@@ -180,8 +180,8 @@ def test_runs_of_other_hosts_are_listed_and_other_folders_of_this_are_not(index:
 
 
 def test_a_drive_is_chosen_by_model_and_serial_number(index: Place) -> None:
-    store(index, [listed_run("a", drive_facts=drive(drive_id="one")), listed_run("b", drive_facts=drive(drive_id="two")),
-                  listed_run("c", drive_facts=drive(serial="S2")), listed_run("d", fault="broken")], site())  # fmt: skip
+    drives = {"a": drive(drive_id="one"), "b": drive(drive_id="two"), "c": drive(serial="S2"), "d": None}
+    store(index, [listed_run(name, drive_facts=facts) for name, facts in drives.items()], site())
     assert sorted(names(index, replace(_ALL, drive=drive_address("M", "S1", "x")))) == ["a", "b"]
     assert drive_address("M", None, "a") != drive_address("M", None, "b")
 
@@ -223,11 +223,14 @@ def test_a_note_without_an_index_is_refused(tmp_path: Path) -> None:
 
 
 def test_rows_of_an_older_version_get_the_same_columns_by_migration(index: Place) -> None:
-    draw = random.Random(5)
+    draw = random.Random(5)  # noqa: S311 - the same every time
     store(index, [drawn_run(draw, f"run-{number}") for number in range(40)], site())
     columns = "address, drive_address, name_folded, host_folded, drive_id_folded, drive_serial_folded, words"
-    tables = (f"SELECT {columns} FROM assay_runs ORDER BY key", "SELECT tag_folded FROM assay_tags ORDER BY key",
-              "SELECT test_folded, procedure_folded, edition_folded FROM assay_tests ORDER BY key")  # fmt: skip
+    tables = (
+        "SELECT " + columns + " FROM assay_runs ORDER BY key",  # noqa: S608 - ours
+        "SELECT tag_folded FROM assay_tags ORDER BY key",
+        "SELECT test_folded, procedure_folded, edition_folded FROM assay_tests ORDER BY key",
+    )
     with writing(index) as connection:
         before = [connection.execute(text(table)).all() for table in tables]
         migrate(connection, "0002")

@@ -48,7 +48,7 @@ def wanted_conditions(wanted: Wanted, position: str) -> Iterator[Condition]:
             yield any_of(_contains(column, word, position) for word in words for column in columns)
     if wanted.tags:
         tag = _equals(("t.tag_folded",), wanted.tags)
-        yield Condition(f"EXISTS (SELECT 1 FROM assay_tags t WHERE t.run_key = r.key AND {tag.text})", tag.values)
+        yield Condition(f"EXISTS (SELECT 1 FROM assay_tags t WHERE t.run_key = r.key AND {tag.text})", tag.values)  # noqa: S608 - marks only
     if wanted.labels:
         yield _equals(("r.label_class",), wanted.labels)
     yield from _of_tests(wanted)
@@ -106,7 +106,7 @@ def _of_tests(wanted: Wanted) -> Iterator[Condition]:
         parts.append(_equals(("t.verdict",), wanted.all_verdicts))
     test = all_of(parts)
     of_test = Condition(
-        f"(r.fault IS NULL AND EXISTS (SELECT 1 FROM assay_tests t WHERE t.run_key = r.key AND {test.text}))",
+        f"(r.fault IS NULL AND EXISTS (SELECT 1 FROM assay_tests t WHERE t.run_key = r.key AND {test.text}))",  # noqa: S608 - marks only
         test.values,
     )
     unreadable = UNREADABLE in wanted.verdicts and not wanted.tests and not wanted.editions

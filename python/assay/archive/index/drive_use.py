@@ -29,6 +29,10 @@ class DriveUse:
     health: dict[str, int] = field(default_factory=dict)
 
 
+NO_USE = DriveUse()
+"""Of a folder that cannot be read."""
+
+
 def drive_use(run: StoredRun) -> DriveUse:
     """Sum up a run folder. Writes of a sequence that a break cut short are in no record, and not in the sum.
 

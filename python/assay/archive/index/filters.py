@@ -88,6 +88,10 @@ class Wanted:
         )
 
 
+ANY = Wanted()
+"""Every run is wanted."""
+
+
 def since_ns(text: str | None) -> int | None:
     """The begin of what a user names, in ns since the Unix epoch. Raises UsageError where it names no time.
 

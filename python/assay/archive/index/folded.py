@@ -34,5 +34,5 @@ def folded(text: str | None) -> str:
 
 
 def all_words(texts: Iterable[str | None]) -> str:
-    """What free text is searched in: a text a line. Worked: ``("Night 4", None, "bay 2")`` -> ``"night 4\\nbay 2"``."""
+    r"""What free text is searched in: a text a line. Worked: ``("Night 4", None, "bay 2")`` -> ``"night 4\nbay 2"``."""
     return "\n".join(folded(text) for text in texts if text)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 F = TypeVar("F", bound=Facts)
 _MANY = 500
-_RUNS = f"SELECT {', '.join(ROW_FIELDS)} FROM assay_runs"
+_RUNS = f"SELECT {', '.join(ROW_FIELDS)} FROM assay_runs"  # noqa: S608 - our own names
 
 
 @dataclass(frozen=True, slots=True)

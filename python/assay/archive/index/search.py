@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from assay.archive.index.conditions import Condition, all_of, any_of, text_conditions, wanted_conditions
-from assay.archive.index.drive_use import DriveUse
-from assay.archive.index.filters import Wanted
+from assay.archive.index.drive_use import NO_USE, DriveUse
+from assay.archive.index.filters import ANY, Wanted
 from assay.archive.index.folders import site
 from assay.archive.index.notes import RunNote, notes_of
 from assay.archive.index.read import folder_of
@@ -55,7 +55,7 @@ class Query:
     sort : a key of ``SORTS``, or a key result. page : from 1.
     """
 
-    wanted: Wanted = Wanted()
+    wanted: Wanted = ANY
     text: str = ""
     parents: tuple[str, ...] | None = None
     drive: str = ""
@@ -83,7 +83,7 @@ class FoundRun:
     drive: str = ""
     parent: str = ""
     look: str = ""
-    use: DriveUse = DriveUse()
+    use: DriveUse = NO_USE
     note: RunNote | None = None
 
 
@@ -108,10 +108,10 @@ def found(reader: Reader, query: Query, *, page_runs: int = PAGE_RUNS) -> FoundR
     """
     condition = all_of(_conditions(query, reader.position))
     source = f"FROM assay_runs r LEFT JOIN assay_notes n ON n.address = r.address WHERE {condition.text}"
-    total = reader.rows(f"SELECT count(*) AS total {source}", *condition.values)[0]["total"]  # noqa: S608 - marks only
+    total = reader.rows(f"SELECT count(*) AS total {source}", *condition.values)[0]["total"]
     order = _order(query, reader.binary)
     rows = reader.rows(
-        f"SELECT r.key {source} ORDER BY {order.text} LIMIT ? OFFSET ?",  # noqa: S608 - marks only
+        f"SELECT r.key {source} ORDER BY {order.text} LIMIT ? OFFSET ?",
         *condition.values,
         *order.values,
         page_runs,
@@ -166,7 +166,7 @@ def _order(query: Query, binary: str) -> Condition:
     if isinstance(query.sort, KeyColumn):
         return Condition(f"{_NUMBER} {direction} NULLS LAST, r.address", tuple(query.sort))
     terms = [
-        f"{column} {direction} NULLS LAST" if column in _NUMERIC else f'{column} COLLATE {binary} {direction}'
+        f"{column} {direction} NULLS LAST" if column in _NUMERIC else f"{column} COLLATE {binary} {direction}"
         for column in SORTS[query.sort]
     ]
     return Condition(", ".join([*terms, f"r.address {direction}"]))
@@ -174,7 +174,7 @@ def _order(query: Query, binary: str) -> Condition:
 
 _NUMBER = (
     "(SELECT h.value FROM assay_tests t JOIN assay_headlines h ON h.test_key = t.key "
-    "WHERE t.run_key = r.key AND t.test = ? AND h.item = ? AND h.unit = ? ORDER BY t.place, h.place LIMIT 1)"
+    "WHERE t.run_key = r.key AND t.test = ? AND h.item = ? AND h.unit = ? ORDER BY t.key, h.key LIMIT 1)"
 )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import create_engine, delete, event, insert, inspect, text, update
 from sqlalchemy.exc import DBAPIError
 
-from assay.archive.index.drive_use import DriveUse
+from assay.archive.index.drive_use import NO_USE, DriveUse
 from assay.archive.index.driver import UnusableIndexError, check_schema, connected, database_error
 from assay.archive.index.fields import FLAG_FIELDS, PLAIN_FIELDS
 from assay.archive.index.folded import RUN_FOLDS, TEST_FOLDS, all_words, folded, storable
@@ -45,7 +45,7 @@ class ReadRun:
     look: str
     listed: ListedRun
     measures: tuple[tuple[Measure, ...], ...] = ()
-    use: DriveUse = DriveUse()
+    use: DriveUse = NO_USE
 
 
 @contextmanager
@@ -72,9 +72,7 @@ def store_runs(connection: Connection, site: str, parent: str, read_runs: Iterab
     for read_run in read_runs:
         connection.execute(delete(RUNS).where(*_of(site, parent, read_run.folder)))
         (key,) = connection.execute(insert(RUNS), _run_row(site, parent, read_run)).inserted_primary_key or (0,)
-        tags = [
-            _part(key, index, tag=tag, tag_folded=folded(tag)) for index, tag in enumerate(read_run.listed.tags)
-        ]
+        tags = [_part(key, index, tag=tag, tag_folded=folded(tag)) for index, tag in enumerate(read_run.listed.tags)]
         _insert(connection, TAGS, tags)
         for place, test in enumerate(read_run.listed.tests):
             _store_test(

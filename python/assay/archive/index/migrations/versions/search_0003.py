@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from alembic import op
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
 revision = "0003"
 down_revision = "0002"
@@ -72,42 +72,37 @@ def downgrade() -> None:
             op.drop_column(table, name)
 
 
-def _fill(table: str, names: Iterable[str], made: Callable[[dict[str, Any]], dict[str, str]]) -> None:
+def _fill(table: str, names: tuple[str, ...], made: Callable[[dict[str, Any]], dict[str, str]]) -> None:
     """Give every row its new values. made : of the values of a row."""
-    connection, names = op.get_bind(), tuple(names)
-    rows = connection.execute(sa.select(*map(sa.column, ("key", *names))).select_from(sa.table(table))).all()
-    if not rows:
-        return
-    changes = [{"row_key": row[0], **made(dict(zip(names, row[1:], strict=True)))} for row in rows]
-    columns = [name for name in changes[0] if name != "row_key"]
-    own = sa.table(table, sa.column("key"), *map(sa.column, columns))
-    statement = sa.update(own).where(own.c.key == sa.bindparam("row_key"))
+    connection = op.get_bind()
+    own = sa.table(table, *(sa.column(name) for name in ("key", *names)))
+    rows = [dict(row) for row in connection.execute(sa.select(own)).mappings()]
+    changes = [{"row_key": row["key"], **made(row)} for row in rows]
     for begin in range(0, len(changes), _MANY):
-        connection.execute(statement, changes[begin : begin + _MANY])
+        part = changes[begin : begin + _MANY]
+        columns: list[Any] = [sa.column(name) for name in part[0] if name != "row_key"]
+        changed = sa.table(table, sa.column("key"), *columns)
+        connection.execute(sa.update(changed).where(changed.c.key == sa.bindparam("row_key")), part)
 
 
 def _fill_words() -> None:
-    connection = op.get_bind()
+    """Of each run its texts, tags and tests, a line each."""
     parts: dict[int, list[str]] = {}
     for table, column in (("assay_tags", "tag_folded"), ("assay_tests", "test_folded")):
-        rows = connection.execute(sa.text(f"SELECT run_key, {column} FROM {table} ORDER BY place"))  # noqa: S608 - ours
+        rows = op.get_bind().execute(sa.text(f"SELECT run_key, {column} FROM {table} ORDER BY key"))  # noqa: S608 - ours
         for key, text in rows:
             parts.setdefault(key, []).append(text)
+    folds = tuple(f"{name}_folded" for name in _FOLDS)
 
     def made(row: dict[str, Any]) -> dict[str, str]:
-        texts = [row["site"].casefold(), row["folder"].casefold(), *(row[f"{name}_folded"] for name in _FOLDS), *parts.get(row["own_key"], ())]
-        return {"words": "\n".join(filter(None, texts))}
+        texts = [row["site"].casefold(), row["folder"].casefold(), *(row[name] for name in folds)]
+        return {"words": "\n".join(filter(None, [*texts, *parts.get(row["key"], ())]))}
 
-    keys = connection.execute(sa.text("SELECT key FROM assay_runs")).scalars().all()
-    for begin in range(0, len(keys), _MANY):
-        own = sa.table("assay_runs", *map(sa.column, ("key", "site", "folder", "words", *(f"{name}_folded" for name in _FOLDS))))
-        rows = connection.execute(sa.select(own).where(own.c.key.in_(keys[begin : begin + _MANY]))).mappings().all()
-        changes = [{"row_key": row["key"], **made({**row, "own_key": row["key"]})} for row in rows]
-        connection.execute(sa.update(own).where(own.c.key == sa.bindparam("row_key")), changes)
+    _fill("assay_runs", ("site", "folder", *folds), made)
 
 
 def _folds(row: dict[str, Any]) -> dict[str, str]:
-    return {f"{name}_folded": (value or "").casefold() for name, value in row.items()}
+    return {f"{name}_folded": (value or "").casefold() for name, value in row.items() if name != "key"}
 
 
 def _run(row: dict[str, Any]) -> dict[str, str]:
