@@ -29,7 +29,7 @@ def index(action: str, folders: tuple[Path, ...], index: str | None, as_json: bo
 
     FOLDERs hold run folders; default: all that the index knows of this host, and the folder of new runs. assay runs
     brings up the folder that it lists by itself. The index is made from the folders and can be removed at any time;
-    only runs whose folder is gone, which assay runs --missing shows, are in nothing else.
+    only notes of the web page, and runs whose folder is gone (assay runs --missing), are in nothing else.
     """
     from assay.archive.index.status import index_status  # noqa: PLC0415
     from assay.cli.indexed import index_place  # noqa: PLC0415

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.archive.index import current
-from assay.archive.index.current import Means
 from assay.archive.index.location import default_place, named_place
 from assay.cli.config import INDEX, settings
 from assay.cli.origin import host_id
@@ -20,6 +18,7 @@ if TYPE_CHECKING:
     from multiprocessing.pool import Pool
     from pathlib import Path
 
+    from assay.archive.index.current import Means
     from assay.archive.index.driver import DamagedIndexError
     from assay.archive.index.location import Place
     from assay.archive.index.write import ReadRun
@@ -36,26 +35,36 @@ def index_place(named: str | None) -> Place:
 
 def runs_in(index: Place, folder: Path, *, numbers: bool) -> list[ListedRun]:
     """As ``archive.index.current`` has it."""
+    from assay.archive.index import current  # noqa: PLC0415 - heavy
+
     return current.runs_in(index, folder, _means(), numbers=numbers)
 
 
 def runs_everywhere(index: Place, *, numbers: bool) -> list[ListedRun]:
     """Likewise."""
+    from assay.archive.index import current  # noqa: PLC0415 - heavy
+
     return current.runs_everywhere(index, _means(), numbers=numbers)
 
 
 def update(index: Place, folders: Iterable[Path]) -> int:
     """Likewise."""
+    from assay.archive.index import current  # noqa: PLC0415 - heavy
+
     return current.update(index, folders, _means())
 
 
 def put_aside(index: Place, error: DamagedIndexError) -> None:
     """Likewise."""
+    from assay.archive.index import current  # noqa: PLC0415 - heavy
+
     current.put_aside(index, error, _means())
 
 
 def _means() -> Means:
     """Many runs are read by all processors; how far it is is shown on a terminal."""
+    from assay.archive.index.current import Means  # noqa: PLC0415 - heavy
+
     return Means(host_id=host_id, workers=_workers, shown=_shown, warn=_warn)
 
 

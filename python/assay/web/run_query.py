@@ -65,7 +65,7 @@ _VIEW = {*_FLAGS, "columns", "sort", "order", "page"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class View:
     """What an address asks for. pairs : its keys and values as they are, those that are known.
 
     is_filtered : whether it leaves out any run that a list without filters has.
@@ -86,7 +86,7 @@ class Asked:
         return "?" + urlencode([*kept, *added])
 
 
-def asked_for(params: QueryParams, parents: tuple[str, ...]) -> Asked:
+def view_of(params: QueryParams, parents: tuple[str, ...]) -> View:
     """Read an address. Keys that are not known, and empty values, are left out.
 
     parents : of ``Query``. Raises UsageError for a value that cannot be.
@@ -107,7 +107,7 @@ def asked_for(params: QueryParams, parents: tuple[str, ...]) -> Asked:
         page=_page(values["page"]),
     )
     is_filtered = any(values[key] for key in keys - _VIEW)
-    return Asked(query=query, pairs=pairs, is_filtered=is_filtered)
+    return View(query=query, pairs=pairs, is_filtered=is_filtered)
 
 
 def _wanted(values: dict[str, list[str]]) -> Wanted:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from assay.archive.index.update import parent_of
@@ -46,7 +47,7 @@ class Site:
     prefix: str = ""
     updated_s: float = float("-inf")
 
-    @property
+    @cached_property
     def parents(self) -> tuple[str, ...]:
         """Its folders as the index keeps them."""
         return tuple(map(parent_of, self.folders))

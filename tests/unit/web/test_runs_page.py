@@ -11,7 +11,7 @@ from assay.archive.index.folders import run_address, site
 from assay.archive.index.notes import RunNote, write_note
 from assay.archive.index.read import reading
 from assay.archive.index.search import found
-from assay.web.run_query import asked_for
+from assay.web.run_query import view_of
 from index_runs import a_test, drive, listed_run, store
 from runs_site import client, site_with
 from starlette.datastructures import QueryParams
@@ -179,14 +179,14 @@ def test_where_a_drive_is_measured_the_page_says_that_new_runs_wait(tmp_path: Pa
 
 
 def test_an_address_keeps_what_it_does_not_change() -> None:
-    asked = asked_for(QueryParams("model=a&model=b&page=3&q=x&empty=&name="), ())
-    assert asked.address(page=[], sort=["run"]) == "?model=a&model=b&q=x&sort=run"
-    assert (asked.query.page, asked.query.text, asked.is_filtered) == (3, "x", True)
-    assert not asked_for(QueryParams("hidden=1&sort=run&page=2"), ()).is_filtered
+    view = view_of(QueryParams("model=a&model=b&page=3&q=x&empty=&name="), ())
+    assert view.address(page=[], sort=["run"]) == "?model=a&model=b&q=x&sort=run"
+    assert (view.query.page, view.query.text, view.is_filtered) == (3, "x", True)
+    assert not view_of(QueryParams("hidden=1&sort=run&page=2"), ()).is_filtered
 
 
 def test_a_view_chooses_what_its_query_chooses(shown: Site) -> None:
-    asked = asked_for(QueryParams("model=model&sort=drive"), shown.parents)
+    view = view_of(QueryParams("model=model&sort=drive"), shown.parents)
     with reading(shown.place) as reader:
         assert reader
-        assert [run.listed.run[-1] for run in found(reader, asked.query).runs] == ["a", "b"]
+        assert [run.listed.run[-1] for run in found(reader, view.query).runs] == ["a", "b"]

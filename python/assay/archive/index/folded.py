@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-RUN_FOLDS = (
-    "name_folded", "host_folded", "system_folded", "lab_folded", "drive_folded", "drive_id_folded",
-    "drive_serial_folded", "drive_model_folded", "drive_firmware_folded",
-)  # fmt: skip
-TEST_FOLDS = ("test_folded", "procedure_folded", "edition_folded")
-"""Columns, each of the column that it is named after."""
+_OF_RUN = ("name", "host", "system", "lab", "drive", "drive_id", "drive_serial", "drive_model", "drive_firmware")
+_OF_TEST = ("test", "procedure", "edition")
+RUN_FOLDS, TEST_FOLDS = ({f"{name}_folded": name for name in names} for names in (_OF_RUN, _OF_TEST))
+"""Columns that are searched, each with the column that it is made from."""
 
 
 def storable(text: str) -> str:

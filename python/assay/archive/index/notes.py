@@ -62,8 +62,7 @@ def write_note(index: Place, address: str, note: RunNote) -> RunNote:
     connection = connected(index, to_write=True)
     try:
         row = (address, checked.hidden, checked.bad, checked.reason, checked.note, checked.role, checked.at_ns)
-        statement = _STATEMENT if index.path else _STATEMENT.replace("?", "%s")
-        connection.execute(statement, row)
+        connection.execute(_statement("?" if index.path else "%s"), row)
         connection.commit()
     except driver_errors(index) as error:
         raise database_error(index, error) from None
@@ -72,11 +71,14 @@ def write_note(index: Place, address: str, note: RunNote) -> RunNote:
     return checked
 
 
-_CHANGED = ", ".join(f"{name} = excluded.{name}" for name in _COLUMNS[1:])
-_STATEMENT = (
-    f"INSERT INTO assay_notes ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))}) "  # noqa: S608 - our names
-    f"ON CONFLICT (address) DO UPDATE SET {_CHANGED}"
-)
+def _statement(mark: str) -> str:
+    """What puts a row in place of another. mark : the driver's for a value."""
+    changed = ", ".join(f"{name} = excluded.{name}" for name in _COLUMNS[1:])
+    marks = ", ".join([mark] * len(_COLUMNS))
+    return (
+        f"INSERT INTO assay_notes ({', '.join(_COLUMNS)}) VALUES ({marks}) "  # noqa: S608 - our own names
+        f"ON CONFLICT (address) DO UPDATE SET {changed}"
+    )
 
 
 def _checked(note: RunNote) -> RunNote:

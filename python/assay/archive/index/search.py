@@ -126,8 +126,8 @@ def scope(query: Query) -> Iterator[Condition]:
         yield Condition("r.drive_address = ?", (query.drive,))
     if query.parents is not None:
         here = site()
-        own = [Condition("(r.site = ? AND r.parent = ?)", (here, parent)) for parent in query.parents]
-        yield any_of([Condition("r.site <> ?", (here,)), *own])
+        parents = [Condition("(r.site = ? AND r.parent = ?)", (here, parent)) for parent in query.parents]
+        yield any_of([Condition("r.site <> ?", (here,)), *parents])
 
 
 def key_columns(runs: Sequence[FoundRun], count_max: int | None = None) -> tuple[KeyColumn, ...]:

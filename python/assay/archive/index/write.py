@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from assay.summary.forms import ListedRun, ListedTest
     from assay.summary.record import Measure
 
-_FOLDED = "_folded"
 _LOCK_NUMBER = 0x61737361
 """Of PostgreSQL's advisory lock: who migrates first makes the tables, the other finds them."""
 
@@ -143,7 +142,7 @@ def _store_test(
     connection: Connection, run_key: int, index: int, test: ListedTest, measures: Sequence[Measure]
 ) -> None:
     row = test.model_dump(exclude={"headlines"})
-    row |= {name: folded(row[name.removesuffix(_FOLDED)]) for name in TEST_FOLDS}
+    row |= {name: folded(row[source]) for name, source in TEST_FOLDS.items()}
     (key,) = connection.execute(insert(TESTS), _part(run_key, index, **row)).inserted_primary_key or (0,)
     numbers = [{"test_key": key, "place": nth, **headline.model_dump()} for nth, headline in enumerate(test.headlines)]
     _insert(connection, HEADLINES, numbers)
@@ -181,7 +180,7 @@ def _run_row(site: str, parent: str, read_run: ReadRun) -> dict[str, Any]:
 
 def _searched(row: dict[str, Any], listed: ListedRun) -> dict[str, str]:
     """What a run is asked for by, and searched by."""
-    folds = {name: folded(row.get(name.removesuffix(_FOLDED))) for name in RUN_FOLDS}
+    folds = {name: folded(row.get(source)) for name, source in RUN_FOLDS.items()}
     texts = (row["site"], row["folder"], *folds.values(), *listed.tags, *(test.test for test in listed.tests))
     return {
         "address": run_address(row["site"], row["parent"], row["folder"]),

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 async def drive_page(site: Site, request: Request) -> Response:
     """A drive by the digest of its identity."""
     query = Query(drive=request.path_params["drive"], parents=site.parents, hidden=True, missing=True)
-    result = await aside(lambda: _asked(site, query))
+    result = await aside(lambda: _loaded(site, query))
     if result is None or not result[1].runs:
         return refused(site, request, 404, ("Drive", "has no run in the index", "Choose a drive in the list of runs."))
     history, listed, simulated = result
@@ -47,7 +47,7 @@ async def drive_page(site: Site, request: Request) -> Response:
     )
 
 
-def _asked(site: Site, query: Query) -> tuple[DriveHistory, FoundRuns, Simulated | None] | None:
+def _loaded(site: Site, query: Query) -> tuple[DriveHistory, FoundRuns, Simulated | None] | None:
     """None where there is no index yet. Its newest runs are listed, at most a page of them."""
     with reading(site.place) as reader:
         if reader is None:

@@ -8,7 +8,7 @@ from assay.archive.index.read import reading
 from assay.archive.index.search import PAGE_RUNS, KeyColumn, found
 from assay.errors import UsageError
 from assay.web.pages.shell import aside, refused, shown
-from assay.web.run_query import FIELDS, asked_for
+from assay.web.run_query import FIELDS, view_of
 from assay.web.run_rows import COLUMNS_MAX, run_table, space_label
 from assay.web.updating import UPDATE, bring_up
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from assay.archive.index.search import FoundRuns, Query
-    from assay.web.run_query import Asked
+    from assay.web.run_query import View
     from assay.web.run_rows import RunTable
     from assay.web.site import Site
 
@@ -30,13 +30,13 @@ _COLUMNS = (
 async def runs_page(site: Site, request: Request) -> Response:
     """The runs that the address asks for, the newest first unless it says otherwise."""
     try:
-        asked = asked_for(request.query_params, site.parents)
+        view = view_of(request.query_params, site.parents)
     except UsageError as error:
         return refused(site, request, 400, (error.thing, error.reason, error.remedy))
     bring_up(site)
-    all_columns = bool(asked.values("columns"))
-    result, table = await aside(lambda: _listed(site, asked.query, all_columns=all_columns))
-    return shown(site, request, "runs", **_values(site, asked, result, table))
+    all_columns = bool(view.values("columns"))
+    result, table = await aside(lambda: _listed(site, view.query, all_columns=all_columns))
+    return shown(site, request, "runs", **_values(site, view, result, table))
 
 
 def _listed(site: Site, query: Query, *, all_columns: bool) -> tuple[FoundRuns | None, RunTable]:
@@ -46,41 +46,41 @@ def _listed(site: Site, query: Query, *, all_columns: bool) -> tuple[FoundRuns |
     return result, run_table(result.runs if result else (), columns_max=None if all_columns else COLUMNS_MAX)
 
 
-def _values(site: Site, asked: Asked, result: FoundRuns | None, table: RunTable) -> dict[str, Any]:
+def _values(site: Site, view: View, result: FoundRuns | None, table: RunTable) -> dict[str, Any]:
     total, failure = result.total if result else 0, site.jobs.failure(UPDATE)
     page_count = max(-(-total // PAGE_RUNS), 1)
     return {
-        "asked": asked,
+        "view": view,
         "fields": FIELDS,
-        "heads": [_head(asked, key, title) for key, title in _COLUMNS],
-        "number_heads": [_head(asked, column, column.item) for column in table.columns],
+        "heads": [_head(view, key, title) for key, title in _COLUMNS],
+        "number_heads": [_head(view, column, column.item) for column in table.columns],
         "table": table,
         "total": total,
         "page_count": page_count,
-        "pages": _pages(asked, page_count),
+        "pages": _pages(view, page_count),
         "space": space_label(table.disk_bytes),
         "folders": list(map(str, site.folders)),
         "update": site.jobs.state(UPDATE) or "",
         "update_failure": failure.text if failure else "",
-        "is_new": result is None or (not total and not asked.is_filtered),
+        "is_new": result is None or (not total and not view.is_filtered),
     }
 
 
-def _head(asked: Asked, sort: str | KeyColumn, title: str) -> dict[str, str]:
+def _head(view: View, sort: str | KeyColumn, title: str) -> dict[str, str]:
     """A head of the table. order : empty where the list is sorted by another. address : where a click leads."""
     key = list(sort) if isinstance(sort, KeyColumn) else [sort]
-    if asked.query.sort != sort:
-        return {"title": title, "order": "", "address": asked.address(sort=key, order=[], page=[])}
-    turned = "up" if asked.query.descending else "down"
-    order = "descending" if asked.query.descending else "ascending"
-    return {"title": title, "order": order, "address": asked.address(sort=key, order=[turned], page=[])}
+    if view.query.sort != sort:
+        return {"title": title, "order": "", "address": view.address(sort=key, order=[], page=[])}
+    turned = "up" if view.query.descending else "down"
+    order = "descending" if view.query.descending else "ascending"
+    return {"title": title, "order": order, "address": view.address(sort=key, order=[turned], page=[])}
 
 
-def _pages(asked: Asked, page_count: int) -> dict[str, str]:
+def _pages(view: View, page_count: int) -> dict[str, str]:
     """Addresses of the pages before and after; a page beyond the last leads back to that."""
-    page = asked.query.page
+    page = view.query.page
     before, after = min(page - 1, page_count), page + 1
     return {
-        "before": asked.address(page=[str(before)]) if before >= 1 else "",
-        "after": asked.address(page=[str(after)]) if after <= page_count else "",
+        "before": view.address(page=[str(before)]) if before >= 1 else "",
+        "after": view.address(page=[str(after)]) if after <= page_count else "",
     }

@@ -75,8 +75,8 @@ def downgrade() -> None:
 def _fill(table: str, names: tuple[str, ...], made: Callable[[dict[str, Any]], dict[str, str]]) -> None:
     """Give every row its new values. made : of the values of a row."""
     connection = op.get_bind()
-    own = sa.table(table, *(sa.column(name) for name in ("key", *names)))
-    rows = [dict(row) for row in connection.execute(sa.select(own)).mappings()]
+    source = sa.table(table, *(sa.column(name) for name in ("key", *names)))
+    rows = [dict(row) for row in connection.execute(sa.select(source)).mappings()]
     changes = [{"row_key": row["key"], **made(row)} for row in rows]
     for begin in range(0, len(changes), _MANY):
         part = changes[begin : begin + _MANY]
