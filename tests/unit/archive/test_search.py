@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from assay.archive.index.drive_history import drive_history
 from assay.archive.index.filters import Wanted
 from assay.archive.index.folders import drive_address, run_address, site
 from assay.archive.index.location import Place, named_place
@@ -184,6 +185,24 @@ def test_a_drive_is_chosen_by_model_and_serial_number(index: Place) -> None:
     store(index, [listed_run(name, drive_facts=facts) for name, facts in drives.items()], site())
     assert sorted(names(index, replace(_ALL, drive=drive_address("M", "S1", "x")))) == ["a", "b"]
     assert drive_address("M", None, "a") != drive_address("M", None, "b")
+
+
+def test_the_history_of_a_drive_counts_a_run_in_two_folders_once(index: Place) -> None:
+    store(index, [listed_run("a", drive_facts=drive(), host="h1", started_wall_ns=5)], site(), written_bytes=10)
+    store(index, [listed_run("a", drive_facts=drive(), host="h1", started_wall_ns=5)], "bench-7", written_bytes=10)
+    store(index, [listed_run("b", drive_facts=drive(firmware="F0"), started_wall_ns=9)], "bench-7", written_bytes=1)
+    store(index, [listed_run("c", drive_facts=drive(firmware=None))], "bench-7")
+    store(index, [listed_run("d", drive_facts=drive(serial="S2"))], site(), written_bytes=99)
+    with reading(index) as reader:
+        assert reader
+        history = drive_history(reader, Query(drive=drive_address("M", "S1", "")))
+        nothing = drive_history(reader, Query(drive="0" * 20))
+    assert (history.run_count, history.written_bytes, history.unknown_count) == (3, 11, 1)
+    spans = [(span.name, span.run_count, span.first_ns, span.last_ns) for span in history.firmwares]
+    assert spans == [("", 1, None, None), ("F1", 1, 5, 5), ("F0", 1, 9, 9)]
+    assert {span.name: span.run_count for span in history.hosts} == {"h1": 1, "": 2}
+    assert (history.capacities, history.ids) == ((10**12,), ("S1",))
+    assert (nothing.run_count, nothing.written_bytes, nothing.firmwares) == (0, 0, ())
 
 
 def test_notes_are_kept_when_the_index_is_made_anew(index: Place) -> None:

@@ -6,10 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from assay.archive.index.drive_history import drive_history
 from assay.archive.index.folders import drive_address, site
-from assay.archive.index.read import reading
-from assay.archive.index.search import Query
 from assay.dut.simulated.model import load_drive_model
 from assay.summary.forms import ListedDrive
 from index_runs import drive, listed_run, store
@@ -42,18 +39,6 @@ def test_a_drive_has_its_runs_firmware_hosts_and_bytes(tmp_path: Path) -> None:
     assert "Wear before" not in text
     assert "S2" not in text
     assert "Simulated drive" not in text
-
-
-def test_a_run_in_two_folders_counts_once(tmp_path: Path) -> None:
-    shown = site_with(tmp_path, listed_run("a", drive_facts=drive()), written_bytes=10)
-    store(shown.place, [listed_run("a", drive_facts=drive())], "bench-7", "/x", written_bytes=10)
-    store(shown.place, [listed_run("b", drive_facts=drive())], "bench-7", "/x")
-    with reading(shown.place) as reader:
-        assert reader
-        history = drive_history(reader, Query(drive=_ADDRESS))
-    assert (history.run_count, history.written_bytes, history.unknown_count) == (2, 10, 1)
-    assert [(span.name, span.run_count) for span in history.firmwares] == [("F1", 2)]
-    assert (history.capacities, history.ids) == ((10**12,), ("S1",))
 
 
 def test_a_simulated_drive_has_its_parameters_with_their_sources(tmp_path: Path) -> None:
