@@ -154,7 +154,7 @@ def server(folder: Path) -> Callable[[str], Any]:
     async def received() -> dict[str, Any]:
         return {"type": "http.request", "body": b"", "more_body": False}
 
-    async def sent(message: dict[str, Any]) -> None:
+    async def sent(message: Any) -> None:
         parts.append(message.get("body", b""))
 
     async def whole(query: str) -> bytes:
