@@ -34,10 +34,10 @@ PAGES = [address for address in ADDRESSES if address.title and address.name not 
 
 
 class Served:
-    """A server of two runs. address : of its pages. runs : their addresses."""
+    """A server of two runs. address : of its pages. runs, drive : their addresses, and that of their drive."""
 
-    def __init__(self, address: str, variables: dict[str, str], runs: list[str]) -> None:
-        self.address, self.variables, self.runs = address, variables, runs
+    def __init__(self, address: str, variables: dict[str, str], runs: list[str], drive: str) -> None:
+        self.address, self.variables, self.runs, self.drive = address, variables, runs, drive
 
     def link(self, role: str) -> str:
         """A link that opens a session."""
@@ -49,7 +49,7 @@ class Served:
     def url(self, path: str) -> str:
         """Where an address of the table is found."""
         query = "?" + "&".join(f"run={run}" for run in self.runs) if path == "/compare" else ""
-        return self.address + path.replace("{run}", self.runs[0]) + query
+        return self.address + path.replace("{run}", self.runs[0]).replace("{drive}", self.drive) + query
 
 
 @pytest.fixture(scope="module")
@@ -62,14 +62,14 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     update(place, [folder / "runs"])
     with reading(place) as reader:
         assert reader
-        runs = [found.address for found in all_runs(reader)]
+        listed = all_runs(reader)
     command = [ASSAY, "serve", str(folder / "runs"), "--port", "0", "--index", str(place.path)]
     with subprocess.Popen(command, env=os.environ | variables, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         found = re.search(r"http://127\.0\.0\.1:\d+", process.stdout.readline())
         assert found
         try:
-            yield Served(found[0], variables, runs)
+            yield Served(found[0], variables, [run.address for run in listed], listed[0].drive)
         finally:
             process.terminate()
             process.wait(10)

@@ -29,7 +29,7 @@ def index(action: str, folders: tuple[Path, ...], index: str | None, as_json: bo
 
     FOLDERs hold run folders; default: all that the index knows of this host, and the folder of new runs. assay runs
     brings up the folder that it lists by itself. The index is made from the folders and can be removed at any time;
-    only runs whose folder is gone, which assay runs --missing shows, are in nothing else.
+    only notes of the web page, and runs whose folder is gone (assay runs --missing), are in nothing else.
     """
     from assay.archive.index.status import index_status  # noqa: PLC0415
     from assay.cli.indexed import index_place  # noqa: PLC0415
@@ -47,8 +47,9 @@ def index(action: str, folders: tuple[Path, ...], index: str | None, as_json: bo
 
 def _brought_up(place: Place, folders: tuple[Path, ...], *, anew: bool) -> int:
     """How many runs were read."""
+    from assay.archive.index.current import known_folders  # noqa: PLC0415
     from assay.archive.index.driver import DamagedIndexError  # noqa: PLC0415
-    from assay.cli.indexed import known_folders, put_aside, update  # noqa: PLC0415
+    from assay.cli.indexed import put_aside, update  # noqa: PLC0415
 
     try:
         chosen = list(folders) or _all(known_folders(place))

@@ -25,14 +25,22 @@ def with_level(run: StoredRun, folder: Path) -> StoredRun:
     """A run with its level, as ``archive.levels`` has it; what takes a while, or fails, is said on standard error."""
     from assay.archive import levels  # noqa: PLC0415
 
-    return levels.with_level(run, folder, _host_id(), verify=_verify, unkept=_tell_unkept)
+    return levels.with_level(run, folder, host_id(), verify=_verify, unkept=_tell_unkept)
 
 
 def with_known_level(run: StoredRun, folder: Path) -> StoredRun:
     """A run with its level as far as it was checked before. Raises as above."""
     from assay.archive import levels  # noqa: PLC0415
 
-    return levels.with_known_level(run, folder, _host_id())
+    return levels.with_known_level(run, folder, host_id())
+
+
+@cache
+def host_id() -> str | None:
+    """The ID of this host; None where it has none."""
+    from assay.dut.real import platform  # noqa: PLC0415
+
+    return platform.host_id()
 
 
 def _verify(folder: Path) -> Verification:
@@ -55,10 +63,3 @@ def _tell_unkept(reason: str) -> None:
     """Said once in a process."""
     text = f"the state folder cannot be used: {reason}; each display checks its runs again"
     click.echo(f"assay: {visible(text)}", err=True)
-
-
-@cache
-def _host_id() -> str | None:
-    from assay.dut.real.platform import host_id  # noqa: PLC0415
-
-    return host_id()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from assay.summary.record import Level, Measure, State
     from assay.words.coded import Coded
 
-_LEVELS: dict[State, Level] = {
+STATE_LEVELS: dict[State, Level] = {
     "withheld": "bad",
     "cut-short": "bad",
     "not-steady": "bad",
@@ -124,7 +124,7 @@ def gravity(level: Level) -> int:
 
 def level_of(verdict: Verdict) -> Level:
     """What colours follow: a steady state beside which something stands is a warning."""
-    level = _LEVELS[verdict.state]
+    level = STATE_LEVELS[verdict.state]
     return "warn" if level == "good" and any(True for _ in beside(verdict)) else level
 
 

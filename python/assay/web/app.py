@@ -16,13 +16,16 @@ from assay.web.layout import TYPES, static_files
 from assay.web.pages.bundles import PATH as BUNDLES
 from assay.web.pages.bundles import take_bundle
 from assay.web.pages.compare import compare_page
+from assay.web.pages.drive import drive_page
 from assay.web.pages.files import made_file, raw_file
+from assay.web.pages.note import note_page
 from assay.web.pages.run import job_state, run_page
 from assay.web.pages.runs import runs_page
 from assay.web.pages.shell import refused, session_of
 from assay.web.pages.sign_in import open_session, sign_in_page
 from assay.web.routes import Address, may
 from assay.web.site import Contents
+from assay.web.updating import bring_up
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -50,6 +53,8 @@ ADDRESSES = (
     Address(path="/runs/{run}/made/{kind}", answer=made_file, name="made", title="File"),
     Address(path="/runs/{run}/stored/{name:path}", answer=raw_file, name="stored", title="File"),
     Address(path=BUNDLES, answer=take_bundle, name="bundles", role="operator", methods=("POST",)),
+    Address(path="/runs/{run}/note", answer=note_page, name="note", role="operator", methods=("POST",)),
+    Address(path="/drives/{drive}", answer=drive_page, name="drive", title="Drive"),
     Address(path="/compare", answer=compare_page, name="compare", title="Compare"),
     Address(path="/jobs/{key}", answer=job_state, name="job"),
     Address(path="/assets/{name}", answer=_asset, name="asset", role=None),
@@ -65,6 +70,7 @@ def make_app(site: Site) -> ASGIApp:
     @asynccontextmanager
     async def working(_: Starlette) -> AsyncIterator[None]:
         task = asyncio.create_task(site.jobs.serve())
+        bring_up(site)
         try:
             yield
         finally:

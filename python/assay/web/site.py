@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
+
+from assay.archive.index.update import parent_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,6 +34,7 @@ class Site:
 
     folders : of runs, the first takes bundles. place : of the index. prefix : what a proxy puts before every address.
     cache : folder of pages that were made. log : takes a line for each answer. contents : pages in every page's head.
+    updated_s : when the index was last brought up to the folders, by the monotonic clock.
     """
 
     folders: tuple[Path, ...]
@@ -43,3 +47,9 @@ class Site:
     log: Callable[[str], None] = lambda _: None
     contents: tuple[Contents, ...] = ()
     prefix: str = ""
+    updated_s: float = float("-inf")
+
+    @cached_property
+    def parents(self) -> tuple[str, ...]:
+        """Its folders as the index keeps them."""
+        return tuple(map(parent_of, self.folders))

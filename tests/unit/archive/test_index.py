@@ -18,6 +18,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from assay.archive.bundle import keys, origin
 from assay.archive.index import location as place_module
+from assay.archive.index.current import KEY_FILES
 from assay.archive.index.driver import DamagedIndexError, UnusableIndexError
 from assay.archive.index.filters import Wanted, since_ns, until_ns
 from assay.archive.index.folders import given_name, kept_name, seen_folders, site
@@ -31,7 +32,7 @@ from assay.archive.index.write import writing
 from assay.archive.rendering import stored_run
 from assay.cli import assay
 from assay.cli.config import output_folder
-from assay.cli.indexed import KEY_FILES, runs_everywhere, runs_in, update
+from assay.cli.indexed import runs_everywhere, runs_in, update
 from assay.cli.origin import with_known_level
 from assay.errors import StoreError, UsageError
 from assay.report.formats.terminal.listed import listed_run, run_numbers
@@ -198,7 +199,7 @@ def test_an_index_of_a_newer_version_is_refused_by_name(place: Place, runs: Path
     with writing(place) as connection:
         connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = '0007'"))  # noqa: S608
     for work in (lambda: runs_in(place, runs, numbers=False), lambda: index_status(place)):
-        with pytest.raises(UnusableIndexError, match=r"newer version of Assay \(schema 7, this version knows 2\)"):
+        with pytest.raises(UnusableIndexError, match=r"newer version of Assay \(schema 7, this version knows 3\)"):
             work()
     assert command("runs", str(runs), "--index", place.url or str(place.path))[0] == 6
 

@@ -68,7 +68,14 @@ def test_no_address_but_those_of_nobody_answers_without_a_session(tmp_path: Path
     path, role, methods = address.path, address.role, address.methods  # type: ignore[attr-defined]
     if role is None:
         return
-    for name, value in {"run": "0" * 20, "key": "0", "name": "x", "name:path": "run.json", "kind": "pdf"}.items():
+    for name, value in {
+        "run": "0" * 20,
+        "drive": "0" * 20,
+        "key": "0",
+        "name": "x",
+        "name:path": "run.json",
+        "kind": "pdf",
+    }.items():
         path = path.replace(f"{{{name}}}", value)
     for method in methods:
         answer = client.request(method, path)

@@ -45,7 +45,7 @@ class Wanted:
     until_ns: int | None = None
 
     @property
-    def _all_verdicts(self) -> tuple[str, ...]:
+    def all_verdicts(self) -> tuple[str, ...]:
         """Those that are asked for, with all of each group."""
         return tuple(one for name in self.verdicts for one in GROUPS.get(name, (name,)))
 
@@ -84,8 +84,12 @@ class Wanted:
         return (
             _equal(self.tests, (test.test, test.procedure))
             and _equal(self.editions, (test.edition,))
-            and _equal(self._all_verdicts, (test.verdict,))
+            and _equal(self.all_verdicts, (test.verdict,))
         )
+
+
+ANY = Wanted()
+"""Every run is wanted."""
 
 
 def since_ns(text: str | None) -> int | None:
@@ -105,15 +109,15 @@ def until_ns(text: str | None) -> int | None:
         return None
     instant = _instant(text, "--until")
     length = timedelta(days=1) if _DAY.fullmatch(text) else timedelta(microseconds=1)
-    return _ns(instant + length)
+    return _ns(instant) + length // timedelta(microseconds=1) * 1000
 
 
 def _instant(text: str, option: str) -> datetime:
     try:
         result = datetime.fromisoformat(text)
-    except ValueError:
+        return result.astimezone(UTC) if result.tzinfo else result.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
         raise UsageError(option, f"is {text!r}, which is no date", _REMEDY) from None
-    return result.astimezone(UTC) if result.tzinfo else result.replace(tzinfo=UTC)
 
 
 def _ns(instant: datetime) -> int:

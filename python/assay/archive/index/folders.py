@@ -44,6 +44,15 @@ def run_address(where: str, parent: str, folder: str) -> str:
     return hashlib.sha256(f"{where}\n{parent}\n{folder}".encode()).hexdigest()[:20]
 
 
+def drive_address(model: str, serial: str | None, drive_id: str) -> str:
+    """What the page of a drive is asked for by: the same for all runs of a model with a serial number.
+
+    drive_id : its full identity, which counts where it reports no serial number.
+    Worked: ``drive_address("M", "S1", "a")`` equals ``drive_address("M", "S1", "b")``.
+    """
+    return hashlib.sha256(f"{model}\n{serial or ''}\n{'' if serial else drive_id}".encode()).hexdigest()[:20]
+
+
 def kept_name(name: str) -> str:
     r"""A name or path as a database can hold it; no two names are kept as one.
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from assay.archive.index.driver import check_schema, connected, database_error
-from assay.archive.index.fields import FLAG_FIELDS, PLAIN_FIELDS
+from assay.archive.index.fields import FLAG_FIELDS, PLAIN_FIELDS, ROW_FIELDS
 from assay.archive.index.folders import given_name
 from assay.archive.index.version import SCHEMA, VERSION_TABLE, made_by
 from assay.summary.forms import Facts, ListedDrive, ListedRun, ListedTest, Quoted, Withheld
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 F = TypeVar("F", bound=Facts)
 _MANY = 500
+_RUNS = f"SELECT {', '.join(ROW_FIELDS)} FROM assay_runs"  # noqa: S608 - our own names
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +57,21 @@ def reading(place: Place) -> Iterator[Reader | None]:
         result = reader.revision()
         check_schema(place, result)
         yield reader if result == f"{SCHEMA:04}" else None
-    except _errors(place) as error:
+    except driver_errors(place) as error:
         raise database_error(place, error) from None
     finally:
         connection.close()
 
 
 class Reader:
-    """Asks one database. Everything it answers is of the same instant."""
+    """Asks one database. Everything it answers is of the same instant.
+
+    position : its function that finds a text in another. binary : its collation by code points.
+    """
 
     def __init__(self, connection: Any, *, is_file: bool) -> None:
         self._connection, self._is_file = connection, is_file
+        self.position, self.binary = ("instr", "BINARY") if is_file else ("strpos", '"C"')
         connection.execute("BEGIN" if is_file else "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
 
     def revision(self) -> str:
@@ -90,11 +95,16 @@ class Reader:
 
     def known(self, site: str, parent: str) -> Known:
         """What there is of one folder of runs; both names as they are kept."""
-        return Known(tuple(self.rows("SELECT * FROM assay_runs WHERE site = ? AND parent = ?", site, parent)))
+        return Known(tuple(self.rows(f"{_RUNS} WHERE site = ? AND parent = ?", site, parent)))
 
     def everything(self) -> Known:
         """What there is of all folders of all hosts."""
-        return Known(tuple(self.rows("SELECT * FROM assay_runs")))
+        return Known(tuple(self.rows(_RUNS)))
+
+    def keyed(self, keys: Sequence[int]) -> Known:
+        """The runs of some keys, in their order."""
+        rows = {row["key"]: row for row in self._of("assay_runs", "key", keys, ", ".join(ROW_FIELDS))}
+        return Known(tuple(rows[key] for key in keys if key in rows))
 
     def parents(self, site: str) -> list[str]:
         """The folders of runs of a host that it knows."""
@@ -124,16 +134,16 @@ class Reader:
             rows.sort(key=lambda row: int(row["place"]))
         return parts
 
-    def _of(self, table: str, key: str, keys: Sequence[int]) -> list[Row]:
+    def _of(self, table: str, key: str, keys: Sequence[int], columns: str = "*") -> list[Row]:
         if not keys:
             return []
         if len(keys) > _MANY:
             # All of a range at once is quicker than many lists of keys; what was not asked for is left out.
             wanted = set(keys)
-            result = self.rows(f"SELECT * FROM {table} WHERE {key} BETWEEN ? AND ?", min(keys), max(keys))  # noqa: S608
+            result = self.rows(f"SELECT {columns} FROM {table} WHERE {key} BETWEEN ? AND ?", min(keys), max(keys))  # noqa: S608
             return [row for row in result if row[key] in wanted]
         marks = ", ".join("?" * len(keys))
-        return self.rows(f"SELECT * FROM {table} WHERE {key} IN ({marks})", *keys)  # noqa: S608 - our own names
+        return self.rows(f"SELECT {columns} FROM {table} WHERE {key} IN ({marks})", *keys)  # noqa: S608 - our own names
 
 
 def folder_of(row: Row) -> str:
@@ -141,7 +151,8 @@ def folder_of(row: Row) -> str:
     return f"{given_name(row['parent'])}/{given_name(row['folder'])}"
 
 
-def _errors(place: Place) -> tuple[type[BaseException], ...]:
+def driver_errors(place: Place) -> tuple[type[BaseException], ...]:
+    """The errors that the driver of a database raises."""
     if place.path is not None:
         import sqlite3  # noqa: PLC0415
 

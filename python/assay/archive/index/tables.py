@@ -23,6 +23,8 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
+from assay.archive.index.folded import RUN_FOLDS, TEST_FOLDS, storable
+
 if TYPE_CHECKING:
     from sqlalchemy import Dialect
     from sqlalchemy.types import TypeEngine
@@ -46,13 +48,16 @@ class KeptText(TypeDecorator[str]):
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
         """The text as it goes into the database."""
         del dialect
-        if value is None or (value.isascii() and "\0" not in value):
-            return value
-        return value.replace("\0", "\\x00").encode("utf-8", "backslashreplace").decode("utf-8")
+        return None if value is None else storable(value)
 
 
 def _text(name: str) -> Column[str]:
     return Column(name, KeptText, nullable=False)
+
+
+def _added(name: str) -> Column[str]:
+    """A text that older rows have no value of; migrations and writers give every row one."""
+    return Column(name, KeptText, nullable=False, server_default="")
 
 
 def _whole(name: str) -> Column[int]:
@@ -120,6 +125,22 @@ RUNS = Table(
     _unless_none("fault", KeptText),
     _unless_none("numbers_fault", KeptText),
     UniqueConstraint("site", "parent", "folder"),
+    # What pages ask for it by, and its drive.
+    _added("address"),
+    _added("drive_address"),
+    # What is searched, without regard to case.
+    *map(_added, RUN_FOLDS),
+    _added("words"),
+    # What was done to the drive, and what it reported.
+    _unless_none("written_bytes", BigInteger),
+    _unless_none("wear_pct_first", Double),
+    _unless_none("wear_pct_last", Double),
+    _unless_none("temperature_c_max", Double),
+    _added("health"),
+    Index(None, "address"),
+    Index(None, "drive_address"),
+    # The newest runs are listed from this alone.
+    Index(None, "started_wall_ns", "missing_since_ns", "site", "parent", "address"),
 )
 
 TAGS = Table(
@@ -129,6 +150,7 @@ TAGS = Table(
     _part_of("assay_runs", "run_key"),
     _number("place"),
     _text("tag"),
+    _added("tag_folded"),
     Index(None, "run_key"),
 )
 
@@ -149,6 +171,7 @@ TESTS = Table(
     _unless_none("withheld", KeptText),
     _whole("started_wall_ns"),
     _unless_none("ended_wall_ns", BigInteger),
+    *map(_added, TEST_FOLDS),
     Index(None, "run_key"),
 )
 
@@ -189,4 +212,18 @@ MEASURES = Table(
     _unless_none("bound", Double),
     _unless_none("mark", KeptText),
     Index(None, "test_key"),
+)
+
+NOTES = Table(
+    "assay_notes",
+    METADATA,
+    # Of the run, whether or not it is in the index: a run that is read again keeps it.
+    Column("address", KeptText, primary_key=True),
+    _flag("hidden"),
+    _flag("bad"),
+    _text("reason"),
+    _text("note"),
+    # Of the session that wrote it.
+    _text("role"),
+    _whole("at_ns"),
 )

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import create_engine, delete, event, insert, inspect, text, update
 from sqlalchemy.exc import DBAPIError
 
+from assay.archive.index.drive_use import NO_USE, DriveUse
 from assay.archive.index.driver import UnusableIndexError, check_schema, connected, database_error
 from assay.archive.index.fields import FLAG_FIELDS, PLAIN_FIELDS
+from assay.archive.index.folded import RUN_FOLDS, TEST_FOLDS, all_words, folded, storable
+from assay.archive.index.folders import drive_address, run_address
 from assay.archive.index.migrate import HEAD, current, migrate
 from assay.archive.index.tables import HEADLINES, MEASURES, RUNS, TAGS, TESTS
 from assay.archive.index.version import VERSION_TABLE, made_by
@@ -34,12 +37,14 @@ class ReadRun:
     """A run folder as it was read for the index.
 
     folder : its name as it is kept. look : what it looked like before it was read. measures : of its tests, in order.
+    use : what it did to its drive.
     """
 
     folder: str
     look: str
     listed: ListedRun
     measures: tuple[tuple[Measure, ...], ...] = ()
+    use: DriveUse = NO_USE
 
 
 @contextmanager
@@ -66,7 +71,8 @@ def store_runs(connection: Connection, site: str, parent: str, read_runs: Iterab
     for read_run in read_runs:
         connection.execute(delete(RUNS).where(*_of(site, parent, read_run.folder)))
         (key,) = connection.execute(insert(RUNS), _run_row(site, parent, read_run)).inserted_primary_key or (0,)
-        _insert(connection, TAGS, [_part(key, index, tag=tag) for index, tag in enumerate(read_run.listed.tags)])
+        tags = [_part(key, index, tag=tag, tag_folded=folded(tag)) for index, tag in enumerate(read_run.listed.tags)]
+        _insert(connection, TAGS, tags)
         for place, test in enumerate(read_run.listed.tests):
             _store_test(
                 connection, key, place, test, read_run.measures[place] if place < len(read_run.measures) else ()
@@ -136,6 +142,7 @@ def _store_test(
     connection: Connection, run_key: int, index: int, test: ListedTest, measures: Sequence[Measure]
 ) -> None:
     row = test.model_dump(exclude={"headlines"})
+    row |= {name: folded(row[source]) for name, source in TEST_FOLDS.items()}
     (key,) = connection.execute(insert(TESTS), _part(run_key, index, **row)).inserted_primary_key or (0,)
     numbers = [{"test_key": key, "place": nth, **headline.model_dump()} for nth, headline in enumerate(test.headlines)]
     _insert(connection, HEADLINES, numbers)
@@ -154,7 +161,7 @@ def _part(run_key: int, index: int, **values: Any) -> dict[str, Any]:
 def _run_row(site: str, parent: str, read_run: ReadRun) -> dict[str, Any]:
     listed, drive = read_run.listed, read_run.listed.drive_facts
     facts = drive.model_dump(exclude={"path"}) if drive else {}
-    return {
+    row = {
         "site": site,
         "parent": parent,
         "folder": read_run.folder,
@@ -165,4 +172,27 @@ def _run_row(site: str, parent: str, read_run: ReadRun) -> dict[str, Any]:
         "withheld": bool(listed.withheld),
         "deviations": json.dumps(listed.deviations),
         "exit_codes": json.dumps(listed.exit_codes),
+        **asdict(read_run.use),
+        "health": json.dumps(read_run.use.health),
     }
+    return row | _searched(row, listed)
+
+
+def _searched(row: dict[str, Any], listed: ListedRun) -> dict[str, str]:
+    """What a run is asked for by, and searched by."""
+    folds = {name: folded(row.get(source)) for name, source in RUN_FOLDS.items()}
+    texts = (row["site"], row["folder"], *folds.values(), *listed.tags, *(test.test for test in listed.tests))
+    return {
+        "address": run_address(row["site"], row["parent"], row["folder"]),
+        "drive_address": _drive_address(listed),
+        **folds,
+        "words": all_words(texts),
+    }
+
+
+def _drive_address(listed: ListedRun) -> str:
+    drive = listed.drive_facts
+    if drive is None:
+        return ""
+    serial = None if drive.serial is None else storable(drive.serial)
+    return drive_address(storable(drive.model), serial, storable(drive.id))

@@ -46,9 +46,10 @@ async def run_page(site: Site, request: Request) -> Response:
 
 
 def indexed_run(site: Site, address: str) -> FoundRun | None:
-    """The run of an address; None where there is none."""
+    """The run of an address; None where there is none, or it lies in another folder of this host."""
     with reading(site.place) as reader:
-        return run_at(reader, address) if reader else None
+        result = run_at(reader, address) if reader else None
+    return result if result and (result.folder is None or result.parent in site.parents) else None
 
 
 def _before(site: Site, indexed: FoundRun) -> str | None:
