@@ -18,6 +18,7 @@ from assay.web.pages.door import door, open_session
 from assay.web.pages.run import job_state, run_page
 from assay.web.pages.runs import runs_page
 from assay.web.pages.shell import refused, session_of
+from assay.web.pages.trend import trend_page
 from assay.web.routes import Address, may
 from assay.web.site import Contents
 
@@ -44,6 +45,7 @@ ADDRESSES = (
     Address(path="/runs", answer=runs_page, name="runs", title="Runs", in_contents=True),
     Address(path="/runs/{run}", answer=run_page, name="run", title="Run"),
     Address(path="/compare", answer=compare_page, name="compare", title="Compare"),
+    Address(path="/trend", answer=trend_page, name="trend", title="Trend", in_contents=True),
     Address(path="/jobs/{key}", answer=job_state, name="job"),
     Address(path="/assets/{name}", answer=_asset, name="asset", role=None),
     Address(path=SESSION_PATH, answer=open_session, name="session", role=None, methods=("POST",)),
