@@ -30,6 +30,7 @@ class Site:
 
     folders : of runs, the first takes bundles. place : of the index. prefix : what a proxy puts before every address.
     cache : folder of pages that were made. contents : pages that every page leads to.
+    metrics_identity : metrics name serial numbers and folders.
     """
 
     folders: tuple[Path, ...]
@@ -41,3 +42,4 @@ class Site:
     templates: jinja2.Environment
     contents: tuple[Contents, ...] = ()
     prefix: str = ""
+    metrics_identity: bool = False

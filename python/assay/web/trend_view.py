@@ -107,7 +107,7 @@ def verdict_of(size: float, better: str) -> tuple[Level, str]:
 
 
 def summary_text(series: TrendSeries) -> str:
-    """What a series shows, in a sentence. Worked: 12 runs without a change -> ``"No significant change in 12 runs."``."""
+    """What a series shows, in a sentence. Worked: 12 runs without a change -> ``"No significant change"``."""
     if series.trend.reason:
         return f"Not judged: {series.trend.reason}."
     if not series.changes:

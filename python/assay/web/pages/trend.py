@@ -133,7 +133,7 @@ def _row(view: TrendView, point: HistoryPoint, group: str, change: str, link: st
         address=point.address,
         name=visible(point.name),
         start=utc(point.time_ns),
-        instant=utc_datetime(point.time_ns).isoformat(),
+        instant=f"{utc_datetime(point.time_ns):%Y-%m-%dT%H:%M:%SZ}",
         group=group,
         firmware=visible(point.firmware),
         host=visible(point.host),
