@@ -1,10 +1,17 @@
 """Changes in a series of repeated measurements, corrected for the number of positions that were tested.
 
 Method: binary segmentation (Scott and Knott 1974; Vostrikova 1981) of the logarithms, so that a change is a ratio. Each
-segment is tested for a single step by Student's t with pooled variance at every split, and for a level that returns by
-the two splits of circular binary segmentation (Olshen, Venkatraman, Lucito and Wigler, Biostatistics 5 (2004) 557). The
-p-value is multiplied by the number of splits (Bonferroni) and divided by the share of the level that its kind has. The
-intervals are those of Student's t on the means of two neighbouring segments, with the variance of all segments.
+segment is tested in three ways:
+
+- a single step, by Student's t with pooled variance at every split;
+- a level that returns, by the two splits of circular binary segmentation (Olshen and others, Biostatistics 5 (2004)
+  557);
+- up to 120 points, three to six changes at once, by the F test of the partition with least squares (optimal
+  partitioning: Auger and Lawrence, Bull. Math. Biol. 51 (1989) 39).
+
+A p-value is multiplied by the number of partitions that were tried (Bonferroni) and divided by the share of the level
+that its test has. Changes that are not significant between their neighbours are dropped. The intervals are those of
+Student's t on the means of two neighbouring segments, with the variance of all segments.
 
 Rounds of a run are no independent repeats: the variance is that between runs.
 """
@@ -34,8 +41,11 @@ CHANGE_MIN = 0.001
 """Smaller changes, as a share, are no changes: reports print three digits."""
 _SIDE_MIN = 2
 """Points of a level at least: a single deviating run is no change."""
-_STEP_SHARE = 0.7
-"""Of the level that single steps have; levels that return have the rest."""
+_STEP_SHARE, _RETURN_SHARE, _SEVERAL_SHARE = 0.55, 0.25, 0.2
+"""Of the level, for single steps, levels that return, and several changes: half of it for three, a quarter for four."""
+_SEVERAL = range(3, 7)
+_SEVERAL_POINTS_MAX = 120
+"""Counts of changes that are tested at once, and in how many points: the time grows with their square."""
 _NOISE_MIN = 1e-9
 """Standard deviation of logarithms below which values are equal but for the arithmetic."""
 
@@ -158,10 +168,9 @@ def _splits(logs: Logs, first: int, level: float) -> Iterator[int]:
     if len(logs) < POINTS_MIN:
         return
     p_step, step = _best_step(logs)
-    p_return, parts = _best_return(logs)
-    if min(p_step, p_return) > level:
+    p, inner = min((p_step, [step]), _best_return(logs), _best_several(logs))
+    if p > level:
         return
-    inner = [step] if p_step <= p_return else parts
     yield from (first + index for index in inner)
     for begin, end in pairwise([0, *inner, len(logs)]):
         yield from _splits(logs[begin:end], first + begin, level)
@@ -194,7 +203,54 @@ def _best_return(logs: Logs) -> tuple[float, list[int]]:
         looks += len(inside)
         if between > best:
             best, ends = between, [_SIDE_MIN + at, _SIDE_MIN + at + length]
-    return (_p_value(logs, best) * looks / (1 - _STEP_SHARE) if looks else math.inf), ends
+    return (_p_value(logs, best) * looks / _RETURN_SHARE if looks else math.inf), ends
+
+
+def _best_several(logs: Logs) -> tuple[float, list[int]]:
+    """The corrected p-value of the best partition with several changes, and where it changes."""
+    import numpy as np  # noqa: PLC0415 - heavy
+
+    count = len(logs)
+    counts = [changes for changes in _SEVERAL if (changes + 1) * _SIDE_MIN <= count]
+    if not counts or count > _SEVERAL_POINTS_MAX:
+        return math.inf, []
+    cost = _costs(logs)
+    best, sources, tested = cost[0], [], []
+    for changes in range(1, counts[-1] + 1):
+        sums = best[:, None] + cost
+        sources.append(sums.argmin(axis=0))
+        best = np.take_along_axis(sums, sources[-1][None], axis=0)[0]
+        if changes in counts:
+            tested.append((_partition_p(logs, float(best[-1]), changes) * 2 ** (changes - 2) / _SEVERAL_SHARE, changes))
+    p, changes = min(tested)
+    inner = [count]
+    for source in reversed(sources[:changes]):
+        inner.append(int(source[inner[-1]]))
+    return p, sorted(inner[1:])
+
+
+def _costs(logs: Logs) -> Logs:
+    """The sum of squares within each segment, by its begin and end; infinite where it has too few points."""
+    import numpy as np  # noqa: PLC0415 - heavy
+
+    centred = logs - logs.mean()
+    sums, squares = (np.concatenate(([0.0], np.cumsum(values))) for values in (centred, centred**2))
+    index = np.arange(len(logs) + 1)
+    lengths = index[None] - index[:, None]
+    within = squares[None] - squares[:, None] - (sums[None] - sums[:, None]) ** 2 / np.maximum(lengths, 1)
+    return np.where(lengths >= _SIDE_MIN, np.maximum(within, 0), np.inf)
+
+
+def _partition_p(logs: Logs, within: float, changes: int) -> float:
+    """Of the F test of a partition, times the number of partitions with as many changes. within : sum of squares."""
+    from scipy.special import fdtrc  # noqa: PLC0415 - heavy
+
+    count, freedom = len(logs), len(logs) - changes - 1
+    between = float(logs.var()) * count - within
+    ratio = between / changes / ((within + count * _NOISE_MIN**2) / freedom)
+    return float(fdtrc(changes, freedom, max(ratio, 0))) * math.comb(
+        count - (changes + 1) * (_SIDE_MIN - 1) - 1, changes
+    )
 
 
 def _p_value(logs: Logs, between: float) -> float:

@@ -110,7 +110,9 @@ class TrendFacts(Facts):
     metric: str = Field(description="The chosen metric, likewise.")
     by: Grouping = Field(description="time, firmware, host or tag.")
     baseline: str = Field(description="Address of the baseline run; empty without runs.")
-    series: tuple[TrendSeriesFacts, ...] = Field(description="One for time and firmware, else one per group.")
+    series: tuple[TrendSeriesFacts, ...] = Field(
+        description="A single series for time and firmware, else a series per group."
+    )
     drives: tuple[TrendDrive, ...] = Field(description="Drive models of the index, that of the newest run first.")
     tests: tuple[str, ...] = Field(description="Tests of the drive model with results that count.")
     metrics: tuple[TrendMetric, ...] = Field(description="Metrics of the chosen test.")

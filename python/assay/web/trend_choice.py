@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from assay.archive.index.history import drive_models, excluded, history, metrics_of
 from assay.web.trend_view import GROUPINGS, view_of
+from assay.words.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -56,12 +57,17 @@ def trend_words(parameters: Mapping[str, str]) -> TrendWords:
 
 def drive_word(model: DriveModel) -> str:
     """A drive model in an address. Worked: model M of 32 GB -> ``"32000000000:M"``."""
-    return f"{model.capacity_bytes}:{model.model}"
+    return visible(f"{model.capacity_bytes}:{model.model}")
 
 
 def test_word(metric: Metric) -> str:
     """The test of a metric in an address. Worked: ``iops`` by edition 1.1 -> ``"iops@1.1"``."""
-    return f"{metric.test}@{metric.edition}"
+    return visible(f"{metric.test}@{metric.edition}")
+
+
+def metric_word(metric: Metric) -> str:
+    """A metric in an address. Worked: ``"iops:block_kib=4,read_pct=100"``."""
+    return visible(metric.name)
 
 
 def trend_choice(reader: Reader | None, words: TrendWords) -> TrendChoice:
@@ -84,15 +90,17 @@ def _with_view(
     words = choice.words
     test = _chosen(choice.tests, str, words.test, "test", notices)
     of_test = tuple(metric for metric in metrics if test_word(metric) == test)
-    metric = _chosen(of_test, lambda metric: metric.name, words.metric, "metric", notices)
+    metric = _chosen(of_test, metric_word, words.metric, "metric", notices)
     points = history(reader, model, metric, without=excluded(reader))
     view = view_of(metric, points, words.by, words.baseline)
     baseline = view.baseline.address if view.baseline else ""
     if words.baseline not in {"", baseline}:
-        notices.append(f"The baseline {words.baseline} is no run of this history; the first run is shown instead.")
+        notices.append(
+            f"The baseline {visible(words.baseline)} is no run of this history; the first run is shown instead."
+        )
     return replace(
         choice,
-        words=replace(words, test=test, metric=metric.name, baseline=baseline),
+        words=replace(words, test=test, metric=metric_word(metric), baseline=baseline),
         metrics=of_test,
         view=view if points else None,
         notices=tuple(notices),
@@ -105,5 +113,5 @@ def _chosen(offered: Sequence[T], word: Callable[[T], str], named: str, kind: st
         if word(candidate) == named:
             return candidate
     if named:
-        notices.append(f"No {kind} {named} has results that count; {word(offered[0])} is shown instead.")
+        notices.append(f"No {kind} {visible(named)} has results that count; {word(offered[0])} is shown instead.")
     return offered[0]

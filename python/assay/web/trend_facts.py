@@ -13,7 +13,7 @@ from assay.web.forms import (
     TrendRun,
     TrendSeriesFacts,
 )
-from assay.web.trend_choice import drive_word
+from assay.web.trend_choice import drive_word, metric_word
 from assay.web.trend_view import interval_of
 from assay.words.visible import unicode_name
 
@@ -45,7 +45,7 @@ def trend_facts(choice: TrendChoice) -> TrendFacts:
         tests=choice.tests,
         metrics=tuple(
             TrendMetric(
-                metric=metric.name,
+                metric=metric_word(metric),
                 label=metric.text,
                 unit=metric.unit,
                 better=metric.better,

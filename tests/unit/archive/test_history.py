@@ -12,6 +12,7 @@ from assay.archive.index.location import Place, named_place
 from assay.archive.index.read import reading
 from assay.archive.index.write import mark_missing, writing
 from postgresql_server import new_database, postgresql_server
+from sqlalchemy import text
 from trend_runs import BEGIN_NS, DAY_NS, Given, several, store
 
 if TYPE_CHECKING:
@@ -145,3 +146,18 @@ def test_hostile_names_are_only_values(place: Place) -> None:
     store(place, several([100.0], model=model, firmware="%(x)s", tags=("'; DROP TABLE assay_runs",)))
     (point,) = points(place)
     assert (point.firmware, point.tags) == ("%(x)s", ("'; DROP TABLE assay_runs",))
+
+
+def test_hidden_and_bad_runs_are_excluded(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    store(place, several([100.0]))
+    monkeypatch.setattr("assay.archive.index.history.NOTES_SINCE", "0000")
+    rows = [("a", True, False), ("b", False, True), ("c", False, False), ("d", True, True)]
+    with writing(place) as connection:
+        connection.execute(text("DROP TABLE IF EXISTS assay_notes"))
+        connection.execute(text("CREATE TABLE assay_notes (address TEXT, hidden BOOLEAN, bad BOOLEAN)"))
+        for row in rows:
+            values = dict(zip(("address", "hidden", "bad"), row, strict=True))
+            connection.execute(text("INSERT INTO assay_notes VALUES (:address, :hidden, :bad)"), values)
+    with reading(place) as reader:
+        assert reader
+        assert excluded(reader) == {"a", "b", "d"}

@@ -31,6 +31,10 @@ _COUNTS = (
     f"AND t.verdict IN ({', '.join(repr(verdict) for verdict in COUNTED)})"
 )
 _OF_MODEL = "r.drive_model = ? AND r.drive_capacity_bytes = ?"
+_MODEL = "drive_model, drive_capacity_bytes"
+_READABLE = "missing_since_ns IS NULL AND fault IS NULL"
+_ORDER = "place"
+"""Of tests in a run, numbers in a test, and tags."""
 _OF_METRIC = "t.test, t.procedure, t.edition, m.cell, m.name, m.unit, m.better"
 
 
@@ -105,9 +109,8 @@ class HistoryPoint:
 def drive_models(reader: Reader) -> list[DriveModel]:
     """The drive models of the index, that of the newest run first."""
     rows = reader.rows(
-        "SELECT drive_model, drive_capacity_bytes, count(*) AS run_count, max(started_wall_ns) AS newest_ns "
-        "FROM assay_runs WHERE drive_model IS NOT NULL AND missing_since_ns IS NULL AND fault IS NULL "
-        "AND drive_capacity_bytes IS NOT NULL GROUP BY drive_model, drive_capacity_bytes"
+        f"SELECT {_MODEL}, count(*) AS run_count, max(started_wall_ns) AS newest_ns FROM assay_runs "  # noqa: S608
+        f"WHERE drive_model IS NOT NULL AND drive_capacity_bytes IS NOT NULL AND {_READABLE} GROUP BY {_MODEL}"
     )
     models = [
         DriveModel(
@@ -124,8 +127,8 @@ def drive_models(reader: Reader) -> list[DriveModel]:
 def metrics_of(reader: Reader, model: DriveModel) -> list[Metric]:
     """The numbers that runs of a model have and that count, by test and in the order of its tables."""
     rows = reader.rows(
-        f"SELECT {_OF_METRIC}, min(m.label) AS label, count(*) AS run_count, min(t.place) AS test_at, "
-        f"min(m.place) AS number_at {_JOINED} WHERE {_OF_MODEL} AND {_COUNTS} GROUP BY {_OF_METRIC}",
+        f"SELECT {_OF_METRIC}, min(m.label) AS label, count(*) AS run_count, min(t.{_ORDER}) AS test_at, "
+        f"min(m.{_ORDER}) AS number_at {_JOINED} WHERE {_OF_MODEL} AND {_COUNTS} GROUP BY {_OF_METRIC}",
         model.model,
         model.capacity_bytes,
     )
@@ -147,7 +150,7 @@ def history(reader: Reader, model: DriveModel, metric: Metric, *, without: Colle
     """
     rows = reader.rows(
         "SELECT r.key, r.site, r.parent, r.folder, r.run_id, r.journal_hash, r.name AS run_name, r.host, "
-        "r.drive_firmware, r.drive_serial, t.place, t.started_wall_ns, m.value, m.rounds, m.bound, m.mark "
+        f"r.drive_firmware, r.drive_serial, t.{_ORDER}, t.started_wall_ns, m.value, m.rounds, m.bound, m.mark "
         f"{_JOINED} WHERE {_OF_MODEL} AND {_COUNTS} AND t.test = ? AND t.procedure = ? AND t.edition = ? "
         "AND m.cell = ? AND m.name = ? AND m.unit = ?",
         *(model.model, model.capacity_bytes, metric.test, metric.procedure, metric.edition),
@@ -170,7 +173,7 @@ def excluded(reader: Reader) -> frozenset[str]:
 def _tags(reader: Reader, model: DriveModel) -> Mapping[int, tuple[str, ...]]:
     """Of every run of a model, by its key."""
     rows = reader.rows(
-        f"SELECT g.run_key, g.place, g.tag FROM assay_tags g JOIN assay_runs r ON r.key = g.run_key WHERE {_OF_MODEL}",  # noqa: S608
+        f"SELECT g.run_key, g.{_ORDER}, g.tag FROM assay_tags g JOIN assay_runs r ON r.key = g.run_key WHERE {_OF_MODEL}",  # noqa: S608
         model.model,
         model.capacity_bytes,
     )

@@ -58,7 +58,7 @@ def _days(first_ns: int, last_ns: int, step_ns: float) -> Iterator[int]:
 def _months(first_ns: int, last_ns: int, step: float) -> Iterator[int]:
     """First days of every so many months, counted from January."""
     first, months = _instant(first_ns), round(step)
-    number = -(-(first.year * 12 + first.month) // months) * months
+    number = -(-(first.year * 12 + first.month - 1) // months) * months
     while (at := _month_ns(number)) <= last_ns:
         if at >= first_ns:
             yield at

@@ -13,7 +13,7 @@ from assay.report.drawing.trend import trend_pictures
 from assay.spec.units import count_label
 from assay.web.pages.shell import aside, shown
 from assay.web.trend_chart import chart_of
-from assay.web.trend_choice import drive_word, trend_choice, trend_words
+from assay.web.trend_choice import drive_word, metric_word, trend_choice, trend_words
 from assay.web.trend_view import GROUPINGS, difference_text, interval_of, summary_text, value_text
 from assay.words.digits import share
 from assay.words.printed import capacity_label, utc, utc_datetime
@@ -73,7 +73,11 @@ async def trend_page(site: Site, request: Request) -> Response:
         drives=_drives(choice),
         tests=_tests(choice),
         metrics=[
-            Option(word=metric.name, label=metric.text, chosen=metric.name == choice.words.metric)
+            Option(
+                word=metric_word(metric),
+                label=visible(metric.text),
+                chosen=metric_word(metric) == choice.words.metric,
+            )
             for metric in choice.metrics
         ],
         groupings=[
@@ -107,7 +111,7 @@ def _drives(choice: TrendChoice) -> list[Option]:
 
 def _tests(choice: TrendChoice) -> list[Option]:
     return [
-        Option(word=word, label=visible(word.replace("@", ", edition ")), chosen=word == choice.words.test)
+        Option(word=word, label=word.replace("@", ", edition "), chosen=word == choice.words.test)
         for word in choice.tests
     ]
 
