@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from assay.archive.index.location import Place
+    from assay.summary.forms import Verdict
     from assay.summary.record import Mark
 
 DAY_NS = 86_400 * 10**9
@@ -34,7 +35,7 @@ class Given:
     host: str = "host-1"
     tags: tuple[str, ...] = ()
     capacity_bytes: int = 10**12
-    verdict: str = "steady"
+    verdict: Verdict = "steady"
     withheld: str | None = None
     edition: str = "1.1"
     test: str = "iops"
@@ -51,7 +52,7 @@ def store(place: Place, given: Iterable[Given], *, where: str = "", parent: str 
         store_runs(connection, where or site(), kept_name(parent), [_read(run) for run in given])
 
 
-def several(values: Iterable[float], **more: Any) -> list[Given]:
+def several(values: Iterable[float | None], **more: Any) -> list[Given]:
     """A run a day with each value. Worked: two values -> folders ``r00`` and ``r01``."""
     return [Given(folder=f"r{at:02}", day=at, value=value, **more) for at, value in enumerate(values)]
 

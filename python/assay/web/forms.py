@@ -52,7 +52,6 @@ class TrendMetric(Facts):
     label: str = Field(description="The number in words.")
     unit: str = Field(description="IOPS, MB/s, ms, GB, or x for a ratio.")
     better: str = Field(description="higher, lower or neither.")
-    run_count: int = Field(description="Runs that have it.")
 
 
 class TrendRun(Facts):

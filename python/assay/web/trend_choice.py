@@ -79,6 +79,9 @@ def trend_choice(reader: Reader | None, words: TrendWords) -> TrendChoice:
     model = _chosen(models, drive_word, words.drive, "drive model", notices)
     words = replace(words, drive=drive_word(model))
     metrics = metrics_of(reader, model)
+    if words.metric and words.metric not in map(metric_word, metrics):
+        # A saved link may name a number that the newest runs lack.
+        metrics = metrics_of(reader, model, newest=None)
     choice = TrendChoice(words=words, models=tuple(models), tests=tuple(dict.fromkeys(map(test_word, metrics))))
     return _with_view(reader, choice, model, metrics, notices) if metrics else choice
 

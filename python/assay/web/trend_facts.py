@@ -49,7 +49,6 @@ def trend_facts(choice: TrendChoice) -> TrendFacts:
                 label=metric.text,
                 unit=metric.unit,
                 better=metric.better,
-                run_count=metric.run_count,
             )
             for metric in choice.metrics
         ),

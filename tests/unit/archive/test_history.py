@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from assay.archive.index.folders import run_address, site
-from assay.archive.index.history import DriveModel, HistoryPoint, drive_models, excluded, history, metrics_of
+from assay.archive.index.history import NEWEST, DriveModel, HistoryPoint, drive_models, excluded, history, metrics_of
 from assay.archive.index.location import Place, named_place
 from assay.archive.index.read import reading
 from assay.archive.index.write import mark_missing, writing
@@ -18,6 +18,8 @@ from trend_runs import BEGIN_NS, DAY_NS, Given, several, store
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from assay.summary.forms import Verdict
 
 pytestmark = pytest.mark.xdist_group("postgresql")
 _NUMBERS = count()
@@ -65,16 +67,25 @@ def test_metrics_follow_from_the_rows(place: Place) -> None:
     with reading(place) as reader:
         assert reader
         metrics = metrics_of(reader, drive_models(reader)[0])
-    assert [(metric.test, metric.edition, metric.name, metric.unit, metric.run_count) for metric in metrics] == [
-        ("iops", "1.1", "iops:block_kib=4,read_pct=100", "IOPS", 2),
-        ("iops", "1.1", "iops:block_kib=4,read_pct=0", "IOPS", 2),
-        ("iops", "1.1", "latency_ms_p99.9:block_kib=4,read_pct=0", "ms", 2),
+    assert [(metric.test, metric.edition, metric.name, metric.unit) for metric in metrics] == [
+        ("iops", "1.1", "iops:block_kib=4,read_pct=100", "IOPS"),
+        ("iops", "1.1", "iops:block_kib=4,read_pct=0", "IOPS"),
+        ("iops", "1.1", "latency_ms_p99.9:block_kib=4,read_pct=0", "ms"),
     ]
     assert [metric.text for metric in metrics][1:] == [
         "RND 4KiB 0/100, IOPS",
         "RND 4KiB 0/100, 99.9 % response time (ms)",
     ]
     assert [metric.better for metric in metrics] == ["higher", "higher", "lower"]
+
+
+def test_numbers_that_only_old_runs_have_are_listed_on_request(file_place: Place) -> None:
+    store(file_place, [Given(folder="old", day=-1, value=1.0), *several([None] * NEWEST)])
+    with reading(file_place) as reader:
+        assert reader
+        model = drive_models(reader)[0]
+        assert metrics_of(reader, model) == []
+        assert len(metrics_of(reader, model, newest=None)) == 3
 
 
 def test_points_are_ordered_by_time_with_what_groups_need(place: Place) -> None:
@@ -109,7 +120,7 @@ def test_what_does_not_count_or_is_not_alike_is_left_out(file_place: Place, othe
 
 
 @pytest.mark.parametrize("verdict", ["steady", "not-settled", "not-judged", "no-rule"])
-def test_what_needs_no_steady_state_counts(file_place: Place, verdict: str) -> None:
+def test_what_needs_no_steady_state_counts(file_place: Place, verdict: Verdict) -> None:
     store(file_place, several([100.0], verdict=verdict))
     assert len(points(file_place)) == 1
 

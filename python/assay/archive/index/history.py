@@ -16,7 +16,7 @@ from assay.summary.measures import measure_words
 from assay.words.visible import unicode_name
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from assay.archive.index.read import Reader, Row
     from assay.summary.record import Key
@@ -25,17 +25,19 @@ COUNTED = ("steady", "not-settled", "not-judged", "no-rule")
 """Verdicts of tests whose numbers are compared, as in ``assay.compare``."""
 NOTES_SINCE = "0003"
 """The revision of the tables from which on notes exclude runs."""
+NEWEST = 5
+"""So many of the newest results of a test say which numbers it has."""
 _JOINED = "FROM assay_runs r JOIN assay_tests t ON t.run_key = r.key JOIN assay_measures m ON m.test_key = t.key"
-_COUNTS = (
-    "r.missing_since_ns IS NULL AND r.fault IS NULL AND t.withheld IS NULL AND m.value IS NOT NULL "
+_TEST_COUNTS = (
+    "r.missing_since_ns IS NULL AND r.fault IS NULL AND t.withheld IS NULL "
     f"AND t.verdict IN ({', '.join(repr(verdict) for verdict in COUNTED)})"
 )
+_COUNTS = f"{_TEST_COUNTS} AND m.value IS NOT NULL"
 _OF_MODEL = "r.drive_model = ? AND r.drive_capacity_bytes = ?"
 _MODEL = "drive_model, drive_capacity_bytes"
 _READABLE = "missing_since_ns IS NULL AND fault IS NULL"
 _ORDER = "place"
 """Of tests in a run, numbers in a test, and tags."""
-_OF_METRIC = "t.test, t.procedure, t.edition, m.cell, m.name, m.unit, m.better"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +54,7 @@ class DriveModel:
 class Metric:
     """A number that runs of a model have. label : of its cell. key : of the number, such as ``iops``.
 
-    better : higher, lower or neither. run_count : of the runs that have it, copies included.
+    better : higher, lower or neither.
     """
 
     test: str
@@ -63,7 +65,6 @@ class Metric:
     key: str
     unit: str
     better: str
-    run_count: int = 0
 
     @property
     def name(self) -> str:
@@ -124,23 +125,43 @@ def drive_models(reader: Reader) -> list[DriveModel]:
     return sorted(models, key=lambda model: (-model.newest_ns, model.model, model.capacity_bytes))
 
 
-def metrics_of(reader: Reader, model: DriveModel) -> list[Metric]:
-    """The numbers that runs of a model have and that count, by test and in the order of its tables."""
-    rows = reader.rows(
-        f"SELECT {_OF_METRIC}, min(m.label) AS label, count(*) AS run_count, min(t.{_ORDER}) AS test_at, "
-        f"min(m.{_ORDER}) AS number_at {_JOINED} WHERE {_OF_MODEL} AND {_COUNTS} GROUP BY {_OF_METRIC}",
+def metrics_of(reader: Reader, model: DriveModel, *, newest: int | None = NEWEST) -> list[Metric]:
+    """The numbers that runs of a model have and that count, by test and in the order of its tables.
+
+    newest : how many results of each test are looked at; None looks at all, which takes seconds for thousands of runs.
+    """
+    tests = reader.rows(
+        f"SELECT t.key, t.test, t.procedure, t.edition, t.started_wall_ns, t.{_ORDER} "  # noqa: S608
+        f"FROM assay_runs r JOIN assay_tests t ON t.run_key = r.key WHERE {_OF_MODEL} AND {_TEST_COUNTS}",
         model.model,
         model.capacity_bytes,
     )
-    rows.sort(key=lambda row: (row["test_at"], row["test"], row["edition"], row["number_at"], row["cell"], row["name"]))
-    return [
-        Metric(
-            key=row["name"],
-            **{name: row[name] for name in ("test", "procedure", "edition", "cell", "label", "unit", "better")},
-            run_count=row["run_count"],
+    kinds: dict[tuple[str, str, str], list[Row]] = {}
+    for row in sorted(tests, key=lambda row: (-row["started_wall_ns"], row["key"])):
+        kinds.setdefault((row["test"], row["procedure"], row["edition"]), []).append(row)
+    ordered = sorted(kinds.items(), key=lambda kind: (kind[1][0][_ORDER], kind[0]))
+    return [metric for kind, results in ordered for metric in _metrics(reader, kind, results, newest)]
+
+
+def _metrics(
+    reader: Reader, kind: tuple[str, str, str], results: Sequence[Row], newest: int | None
+) -> Iterable[Metric]:
+    """The numbers of a test. kind : its name, procedure and edition. results : rows of the test, the newest first."""
+    test, procedure, edition = kind
+    numbers: dict[tuple[str, str, str], Metric] = {}
+    for result in results[:newest]:
+        rows = reader.rows(
+            f"SELECT cell, label, name, unit, better, {_ORDER} FROM assay_measures "  # noqa: S608
+            "WHERE test_key = ? AND value IS NOT NULL",
+            result["key"],
         )
-        for row in rows
-    ]
+        for row in sorted(rows, key=lambda row: int(row[_ORDER])):
+            metric = Metric(
+                test=test, procedure=procedure, edition=edition, key=row["name"],
+                **{name: row[name] for name in ("cell", "label", "unit", "better")},
+            )  # fmt: skip
+            numbers.setdefault((metric.cell, metric.key, metric.unit), metric)
+    return numbers.values()
 
 
 def history(reader: Reader, model: DriveModel, metric: Metric, *, without: Collection[str] = ()) -> list[HistoryPoint]:
@@ -173,7 +194,8 @@ def excluded(reader: Reader) -> frozenset[str]:
 def _tags(reader: Reader, model: DriveModel) -> Mapping[int, tuple[str, ...]]:
     """Of every run of a model, by its key."""
     rows = reader.rows(
-        f"SELECT g.run_key, g.{_ORDER}, g.tag FROM assay_tags g JOIN assay_runs r ON r.key = g.run_key WHERE {_OF_MODEL}",  # noqa: S608
+        f"SELECT g.run_key, g.{_ORDER}, g.tag FROM assay_tags g "  # noqa: S608
+        f"JOIN assay_runs r ON r.key = g.run_key WHERE {_OF_MODEL}",
         model.model,
         model.capacity_bytes,
     )
