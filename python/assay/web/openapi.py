@@ -11,6 +11,8 @@ from assay.web.api import ADDRESSES
 from assay.web.forms import ApiError
 
 if TYPE_CHECKING:
+    from pydantic.json_schema import JsonSchemaMode
+
     from assay.web.api import ApiAddress, Parameter
 
 _SCHEMAS = "#/components/schemas/"
@@ -28,9 +30,11 @@ def openapi() -> dict[str, Any]:
 
     Worked: ``openapi()["paths"]["/api/v1/runs/{run}"]["get"]["parameters"][0]["name"]`` is ``"run"``.
     """
-    forms = [(index, "serialization", TypeAdapter(address.form)) for index, address in enumerate(ADDRESSES)]
-    error = (len(ADDRESSES), "serialization", TypeAdapter(ApiError))
-    answers, definitions = TypeAdapter.json_schemas([*forms, error], by_alias=True, ref_template=f"{_SCHEMAS}{{model}}")
+    forms: list[tuple[int, JsonSchemaMode, TypeAdapter[Any]]] = [
+        (index, "serialization", TypeAdapter(form))
+        for index, form in enumerate((*(address.form for address in ADDRESSES), ApiError))
+    ]
+    answers, definitions = TypeAdapter.json_schemas(forms, by_alias=True, ref_template=f"{_SCHEMAS}{{model}}")
     return {
         "openapi": "3.1.0",
         "info": {
