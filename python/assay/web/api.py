@@ -11,7 +11,7 @@ from assay.archive.index.filters import UNREADABLE, Wanted, since_ns, until_ns
 from assay.archive.index.folders import given_name, run_address
 from assay.archive.index.folders import site as this_host
 from assay.archive.index.read import Known, folder_of, reading
-from assay.errors import AssayError, UsageError
+from assay.errors import AssayError, StoreError, UsageError
 from assay.report.comparison.facts import ComparisonFacts
 from assay.summary.forms import GROUPS, LabelClass, Verdict
 from assay.web.forms import AddressedRun, RunStatus, TrendFacts
@@ -112,9 +112,7 @@ async def _compare(site: Site, request: Request) -> Response:
         pass
     failure = site.jobs.failure(job.key)
     if failure is not None:
-        return JSONResponse(
-            {"error": "job", "thing": "comparison", "reason": failure.text, "remedy": "see the log"}, 500
-        )
+        raise StoreError("comparison", failure.text, "check the runs: assay verify RUN")
     site.jobs.ask(job)
     return JSONResponse({"state": site.jobs.state(job.key)}, 202, headers={"retry-after": "2"})
 
@@ -247,7 +245,7 @@ ADDRESSES = (
         answer=_trend,
         form=TrendFacts,
         parameters=(
-            Parameter(name="drive", text="Capacity in bytes and model, as in drives. Default: of the newest run."),
+            Parameter(name="drive", text="Capacity in bytes and model, as in drives. Default: the first."),
             Parameter(name="test", text="Name and edition, as in tests. Default: the first."),
             Parameter(name="metric", text="As in metrics. Default: the first."),
             Parameter(name="by", text="How runs are grouped. Default: time.", words=GROUPINGS),

@@ -112,7 +112,9 @@ class TrendFacts(Facts):
     series: tuple[TrendSeriesFacts, ...] = Field(
         description="A single series for time and firmware, else a series per group."
     )
-    drives: tuple[TrendDrive, ...] = Field(description="Drive models of the index, that of the newest run first.")
+    drives: tuple[TrendDrive, ...] = Field(
+        description="Drive models of the index; those with results that count first."
+    )
     tests: tuple[str, ...] = Field(description="Tests of the drive model with results that count.")
     metrics: tuple[TrendMetric, ...] = Field(description="Metrics of the chosen test.")
     notices: tuple[str, ...] = Field(description="Parameters that name nothing in the index.")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrendWords:
-    """What an address names. Empty: the drive model of the newest run, its first test, the first metric of that.
+    """What an address names. Empty: the first drive model, its first test, the first metric of that.
 
     drive : capacity in bytes and model. test : name and edition. metric : key and cell. baseline : address of a run.
     """

@@ -59,7 +59,16 @@ def test_models_are_listed_by_their_newest_run(place: Place) -> None:
         assert reader
         models = drive_models(reader)
     assert [model.model for model in models] == ["New", "Model M", "Old"]
-    assert models[1] == DriveModel(model="Model M", capacity_bytes=10**12, run_count=2, newest_ns=BEGIN_NS + DAY_NS)
+    assert models[1] == DriveModel(
+        model="Model M", capacity_bytes=10**12, run_count=2, newest_ns=BEGIN_NS + DAY_NS, counts=True
+    )
+
+
+def test_a_model_without_results_that_count_is_last(file_place: Place) -> None:
+    store(file_place, [*several([1.0]), Given(folder="n", day=9, value=3.0, model="New", verdict="cut-short")])
+    with reading(file_place) as reader:
+        assert reader
+        assert [(model.model, model.counts) for model in drive_models(reader)] == [("Model M", True), ("New", False)]
 
 
 def test_metrics_follow_from_the_rows(place: Place) -> None:

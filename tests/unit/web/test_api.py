@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,6 +16,7 @@ from assay.web.api import ADDRESSES, LAST_MAX
 from assay.web.app import ADDRESSES as ALL_ADDRESSES
 from assay.web.forms import AddressedRun, ApiError, TrendFacts
 from assay.web.openapi import openapi
+from assay.web.pages.compare import comparison_job
 from assay.web.running import running_states, status_of
 from assay.words.levels import NOT_CHECKED
 from every_kind import run_of
@@ -176,6 +178,28 @@ def test_a_trend_has_unrounded_numbers_and_what_to_choose(program: TestClient, p
     assert facts.drives[0].drive == facts.drive == "1000000000000:Model M"
     again = {"drive": facts.drive, "test": facts.test, "metric": facts.metrics[2].metric}
     assert TrendFacts.model_validate(program.get("/api/v1/trend", params=again).json()).metric == again["metric"]
+
+
+def test_a_comparison_is_made_once_and_then_answered(
+    tmp_path: Path, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = {name: SimpleNamespace(address=name, folder=name, listed=SimpleNamespace(journal_hash="h")) for name in "ab"}
+    monkeypatch.setattr("assay.web.api.found_run", lambda _, address: runs.get(address))
+    site_ = site_at(tmp_path, place)
+    client = program_of(site_)
+    path = "/api/v1/compare?run=a&run=b"
+    for _ in range(2):
+        answer = client.get(path)
+        assert (answer.status_code, answer.json(), answer.headers["retry-after"]) == (202, {"state": "waiting"}, "2")
+    assert site_.jobs.waiting_count == 1
+    assert "assay_server_jobs_waiting 1" in client.get("/metrics").text
+    key = comparison_job(site_, list(runs.values()), {"despite": False, "repeats": False}).key  # type: ignore[arg-type]
+    (site_.cache / key).mkdir()
+    (site_.cache / key / "comparison.json").write_text('{"schema": 1}')
+    assert client.get(path).json() == {"schema": 1}
+    assert client.get(f"{path}&despite=true").status_code == 202
+    monkeypatch.setattr(site_.jobs, "failure", lambda _: SimpleNamespace(text="the runs are unlike"))
+    assert error(client.get(f"{path}&repeats=true"), 503).reason == "the runs are unlike"
 
 
 def test_an_empty_index_has_no_runs_and_no_trend(program: TestClient) -> None:

@@ -42,12 +42,16 @@ _ORDER = "place"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriveModel:
-    """A drive model of the index. capacity_bytes : user capacity. run_count : of all its runs, copies included."""
+    """A drive model of the index. capacity_bytes : user capacity. run_count : of all its runs, copies included.
+
+    counts : whether a test of any of them has results that count.
+    """
 
     model: str
     capacity_bytes: int
     run_count: int
     newest_ns: int
+    counts: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,21 +112,26 @@ class HistoryPoint:
 
 
 def drive_models(reader: Reader) -> list[DriveModel]:
-    """The drive models of the index, that of the newest run first."""
+    """The drive models of the index: those with results that count first, then that of the newest run."""
     rows = reader.rows(
         f"SELECT {_MODEL}, count(*) AS run_count, max(started_wall_ns) AS newest_ns FROM assay_runs "  # noqa: S608
         f"WHERE drive_model IS NOT NULL AND drive_capacity_bytes IS NOT NULL AND {_READABLE} GROUP BY {_MODEL}"
     )
+    counted = reader.rows(
+        f"SELECT DISTINCT {_MODEL} FROM assay_runs r JOIN assay_tests t ON t.run_key = r.key WHERE {_TEST_COUNTS}"  # noqa: S608
+    )
+    with_results = {(row["drive_model"], row["drive_capacity_bytes"]) for row in counted}
     models = [
         DriveModel(
             model=row["drive_model"],
             capacity_bytes=row["drive_capacity_bytes"],
             run_count=row["run_count"],
             newest_ns=row["newest_ns"] or 0,
+            counts=(row["drive_model"], row["drive_capacity_bytes"]) in with_results,
         )
         for row in rows
     ]
-    return sorted(models, key=lambda model: (-model.newest_ns, model.model, model.capacity_bytes))
+    return sorted(models, key=lambda model: (not model.counts, -model.newest_ns, model.model, model.capacity_bytes))
 
 
 def metrics_of(reader: Reader, model: DriveModel, *, newest: int | None = NEWEST) -> list[Metric]:
