@@ -147,6 +147,13 @@ def test_the_chart_leads_to_the_runs_and_marks_changes() -> None:
     assert svg.get("aria-hidden") == "true"
 
 
+def test_the_baseline_is_dashed_in_chart_and_legend_with_and_without_levels() -> None:
+    for values in (STEP, STEP[:2]):
+        svg = drawn(view_of(METRIC, points(values), "time"))
+        dashes = [path.get("stroke-dasharray") for path in svg.iter("path") if path.get("class") == "l"]
+        assert dashes.count("7 3") == 2
+
+
 def test_groups_have_markers_of_different_shapes() -> None:
     svg = drawn(view_of(METRIC, by_firmware(), "firmware"))
     shapes = {re.sub(r"[\d. -]+", "", link.find("path").get("d", "")) for link in svg.iter("a")}  # type: ignore[union-attr]
@@ -189,16 +196,18 @@ def test_a_single_run_and_values_of_zero_can_be_drawn() -> None:
         (DAY_NS // 4, 8, [f"01-01 0{hour}:00" for hour in range(7)]),
         (400 * DAY_NS, 8, ["1970-01", "1970-04", "1970-07", "1970-10", "1971-01"]),
         (46 * DAY_NS, 8, ["1970-01", "1970-02"]),
-        (0, 8, ["01-01 00:00"]),
+        (5 * 10**9, 8, [f"01-01 00:00:0{second}" for second in range(6)]),
+        (10**8, 8, ["01-01 00:00:00"]),
+        (0, 8, ["01-01 00:00:00"]),
     ],
 )
 def test_ticks_are_round_instants(span_ns: int, most: int, expected: list[str]) -> None:
     assert [tick.label for tick in time_ticks(0, span_ns, most)] == expected
 
 
-@pytest.mark.parametrize("days", [0.01, 0.3, 1, 3, 10, 30, 45, 46, 90, 400, 4000, 40000])
+@pytest.mark.parametrize("days", [0, 1e-6, 1e-4, 0.01, 0.3, 1, 3, 10, 30, 45, 46, 90, 400, 4000, 40000])
 def test_ticks_are_few_and_within_their_ends(days: float) -> None:
     first = 1_790_000_123 * 10**9
     ticks = time_ticks(first, first + round(days * DAY_NS), 8)
-    assert len(ticks) <= 12
+    assert 1 <= len(ticks) <= 12
     assert all(0 <= tick.at <= days + 1e-9 for tick in ticks)

@@ -12,11 +12,12 @@ if TYPE_CHECKING:
 
 DAY_NS = 86_400 * 10**9
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_HOURS = (0.25, 1, 3, 6, 12)
+_HOURS = (1 / 3600, 5 / 3600, 15 / 3600, 1 / 60, 5 / 60, 0.25, 1, 3, 6, 12)
 _DAYS = (1, 2, 7, 14)
 _MONTHS = (1, 3, 6, 12, 24, 60, 120)
 _DAYS_MAX = 45
 """A span of so many days has ticks at days, a longer one at months."""
+_MINUTE_NS = 60 * 10**9
 
 
 def days_since(wall_ns: int, first_ns: int) -> float:
@@ -30,15 +31,22 @@ def time_ticks(first_ns: int, last_ns: int, most: int) -> tuple[Tick, ...]:
     first_ns, last_ns : wall clock. most : how many at most, at least 2.
     Worked: 2026-11-22 to 2026-11-30, at most 5 -> 22, 24, 26, 28 and 30 November.
     """
+    instants, form = _instants(first_ns, last_ns, most)
+    # A short span can lie between two round instants.
+    return tuple(
+        Tick(at=days_since(at, first_ns), label=_instant(at).strftime(form)) for at in (*instants,) or (first_ns,)
+    )
+
+
+def _instants(first_ns: int, last_ns: int, most: int) -> tuple[Iterator[int], str]:
+    """The instants with the form of their labels."""
     span = days_since(last_ns, first_ns)
     if span > _DAYS_MAX:
-        instants, form = _months(first_ns, last_ns, _step(_MONTHS, span / 30, most)), "%Y-%m"
-    elif span / _DAYS[0] >= most / 2:
-        instants, form = _days(first_ns, last_ns, _step(_DAYS, span, most) * DAY_NS), "%Y-%m-%d"
-    else:
-        step_ns = round(_step(_HOURS, span * 24, most) * DAY_NS / 24)
-        instants, form = _days(first_ns, last_ns, step_ns), "%m-%d %H:%M"
-    return tuple(Tick(at=days_since(at, first_ns), label=_instant(at).strftime(form)) for at in instants)
+        return _months(first_ns, last_ns, _step(_MONTHS, span / 30, most)), "%Y-%m"
+    if span / _DAYS[0] >= most / 2:
+        return _days(first_ns, last_ns, _step(_DAYS, span, most) * DAY_NS), "%Y-%m-%d"
+    step_ns = round(_step(_HOURS, span * 24, most) * DAY_NS / 24)
+    return _days(first_ns, last_ns, step_ns), "%m-%d %H:%M" if step_ns >= _MINUTE_NS else "%m-%d %H:%M:%S"
 
 
 def _step(steps: tuple[float, ...] | tuple[int, ...], span: float, most: int) -> int | float:

@@ -154,7 +154,9 @@ def _legend_series(chart: TrendChart) -> Iterator[Series]:
         level = chart.levels[0]
         yield Series(label=_LEVEL_LABEL, x=(0.0, 1.0), y=(level.y, level.y), colour=level.group, mode="lines")
     if chart.baseline is not None:
-        yield Series(label=_BASELINE_LABEL, x=(0.0, 1.0), y=(chart.baseline,) * 2, colour=INK, mode="lines")
+        yield Series(
+            label=_BASELINE_LABEL, x=(0.0, 1.0), y=(chart.baseline,) * 2, colour=INK, mode="lines", dash="dash"
+        )
     values = [y for dot in chart.dots for y in (dot.low, dot.y, dot.high) if y is not None]
     yield Series(label="", x=(0.0,) * len(values), y=tuple(values), colour=0, mode="markers")
 
