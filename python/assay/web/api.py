@@ -11,12 +11,12 @@ from assay.archive.index.filters import UNREADABLE, Wanted, since_ns, until_ns
 from assay.archive.index.folders import given_name, run_address
 from assay.archive.index.folders import site as this_host
 from assay.archive.index.read import Known, folder_of, reading
+from assay.archive.index.search import run_at
 from assay.errors import AssayError, StoreError, UsageError
 from assay.report.comparison.facts import ComparisonFacts
 from assay.summary.forms import GROUPS, LabelClass, Verdict
 from assay.web.forms import AddressedRun, RunStatus, TrendFacts
 from assay.web.pages.compare import RUNS_MAX, RUNS_MIN, comparison_job
-from assay.web.pages.run import found_run
 from assay.web.pages.shell import aside
 from assay.web.running import running_states
 from assay.web.trend_choice import trend_choice, trend_words
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from assay.archive.index.read import Reader, Row
+    from assay.archive.index.search import FoundRun
     from assay.web.site import Site
 
 API = "/api/v1"
@@ -100,7 +101,7 @@ async def _compare(site: Site, request: Request) -> Response:
     addresses = request.query_params.getlist("run")
     if not RUNS_MIN <= len(addresses) <= RUNS_MAX:
         raise UsageError("run", f"is given {len(addresses)} times", f"give {RUNS_MIN} to {RUNS_MAX} addresses of runs")
-    runs = await aside(lambda: [found_run(site, address) for address in addresses])
+    runs = await aside(lambda: _indexed(site, addresses))
     local = [run for run in runs if run is not None and run.folder is not None]
     if len(local) < len(addresses):
         raise UsageError("run", "names a run that is not on this host", f"list the runs: {API}/runs")
@@ -192,6 +193,12 @@ def _as_json(reader: Reader, rows: Sequence[Row]) -> list[dict[str, Any]]:
         {"address": _address(row), **run.as_json(), **({} if row["site"] == here else {"level": NOT_CHECKED})}
         for row, run in zip(rows, runs, strict=True)
     ]
+
+
+def _indexed(site: Site, addresses: Sequence[str]) -> list[FoundRun | None]:
+    """The run of each address; None where there is none."""
+    with reading(site.place) as reader:
+        return [run_at(reader, address) if reader else None for address in addresses]
 
 
 def _address(row: Row) -> str:

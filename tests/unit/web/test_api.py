@@ -184,7 +184,7 @@ def test_a_comparison_is_made_once_and_then_answered(
     tmp_path: Path, place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs = {name: SimpleNamespace(address=name, folder=name, listed=SimpleNamespace(journal_hash="h")) for name in "ab"}
-    monkeypatch.setattr("assay.web.api.found_run", lambda _, address: runs.get(address))
+    monkeypatch.setattr("assay.web.api._indexed", lambda _, addresses: [runs.get(address) for address in addresses])
     site_ = site_at(tmp_path, place)
     client = program_of(site_)
     path = "/api/v1/compare?run=a&run=b"
