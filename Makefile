@@ -60,6 +60,7 @@ check: $(NATIVE) ## formatting, lints, types, boundaries, stubs
 	tools/rules-page --check
 	tools/kinds-page --check
 	tools/json-schemas --check
+	tools/openapi --check
 	$(BIN)/stubtest assay._native --mypy-config-file pyproject.toml
 
 stubs: $(NATIVE) ## write the type stubs of the native module anew

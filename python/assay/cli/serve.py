@@ -39,6 +39,7 @@ _ACTIONS = {
 @click.option("--prefix", default="", metavar="PATH", help="What the proxy puts before every address. Default: none.")
 @click.option("--allow-host", "allow_hosts", multiple=True, metavar="NAME", help="Also answer to NAME. Default: none.")
 @click.option("--render-while-measuring", is_flag=True, help="Make pages while a drive on this host is measured, too.")
+@click.option("--metrics-identity", is_flag=True, help="Name serial numbers and folders in /metrics.")
 @click.option("--role", type=click.Choice(ROLES), default="viewer", show_default=True, help="link: what it allows.")
 @click.option("--days", type=int, default=30, show_default=True, metavar="N", help="link: valid so long, 1 to 366.")
 @index_option

@@ -10,9 +10,12 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from assay.errors import AssayError
+from assay.errors import AssayError, UsageError
+from assay.web.api import ADDRESSES as API_ADDRESSES
+from assay.web.api import answered, error_response
 from assay.web.guard import SESSION_PATH, Guard, RefusedError
 from assay.web.layout import TYPES, static_files
+from assay.web.metrics import METRICS, metrics_page
 from assay.web.pages.bundles import PATH as BUNDLES
 from assay.web.pages.bundles import take_bundle
 from assay.web.pages.compare import compare_page
@@ -23,6 +26,7 @@ from assay.web.pages.run import job_state, run_page
 from assay.web.pages.runs import runs_page
 from assay.web.pages.shell import refused, session_of
 from assay.web.pages.sign_in import open_session, sign_in_page
+from assay.web.pages.trend import trend_page
 from assay.web.routes import Address, may
 from assay.web.site import Contents
 from assay.web.updating import bring_up
@@ -56,6 +60,9 @@ ADDRESSES = (
     Address(path="/runs/{run}/note", answer=note_page, name="note", role="operator", methods=("POST",)),
     Address(path="/drives/{drive}", answer=drive_page, name="drive", title="Drive"),
     Address(path="/compare", answer=compare_page, name="compare", title="Compare"),
+    Address(path="/trend", answer=trend_page, name="trend", title="Trend", in_contents=True),
+    *(Address(path=each.path, answer=answered(each), name=each.path, role="program") for each in API_ADDRESSES),
+    Address(path=METRICS, answer=metrics_page, name="metrics", role="program"),
     Address(path="/jobs/{key}", answer=job_state, name="job"),
     Address(path="/assets/{name}", answer=_asset, name="asset", role=None),
     Address(path=SESSION_PATH, answer=open_session, name="session", role=None, methods=("POST",)),
@@ -88,13 +95,21 @@ async def _refusal(_: Request, error: Exception) -> Response:
     return JSONResponse({"error": str(error)}, status, headers={"connection": "close"})
 
 
+def _unauthorised(address: Address) -> Response:
+    """What is answered without a session to all but pages."""
+    if address.role == "program":
+        token = UsageError("Authorization", "has no token of a program", "assay serve link --role program")
+        response = error_response(token, 401)
+        response.headers["www-authenticate"] = "Bearer"
+        return response
+    return JSONResponse({"error": "This needs a session."}, 401)
+
+
 def _endpoint(site: Site, address: Address) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
         session = session_of(request)
         if not may(address.role, session.role if session else None):
-            return (
-                sign_in_page(site, request) if address.title else JSONResponse({"error": "This needs a session."}, 401)
-            )
+            return sign_in_page(site, request) if address.title else _unauthorised(address)
         try:
             return await address.answer(site, request)
         except AssayError as error:

@@ -112,10 +112,17 @@ class Guard:
         if headers.get("sec-fetch-site") == "cross-site" and (method not in _SAFE or _is_part(headers)):
             raise RefusedError(403, "The request comes from a page of another site.")
         cookie = HTTPConnection(scope).cookies.get(self._rules.cookie)
-        session = self._links.session(cookie) if cookie else None
+        session = self._session(headers, cookie)
         if method not in _SAFE:
             self._admit_change(scope, headers, session, cookie or "")
         return session
+
+    def _session(self, headers: Headers, cookie: str | None) -> Session | None:
+        """That of a program by its bearer token, else that of a browser by its cookie."""
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer":
+            return self._links.program_session(token.strip())
+        return self._links.session(cookie) if cookie else None
 
     def _admit_change(self, scope: Scope, headers: Headers, session: Session | None, cookie: str) -> None:
         if scope["method"] not in {"POST", "DELETE"}:

@@ -51,6 +51,11 @@ class Jobs:
         self._event = asyncio.Event()
         self._process: Process | None = None
 
+    @property
+    def waiting_count(self) -> int:
+        """Jobs that have not begun."""
+        return len(self._waiting)
+
     def ask(self, job: Job) -> None:
         """Have a job done, unless it waits or runs already."""
         self._failures.pop(job.key, None)

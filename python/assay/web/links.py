@@ -101,6 +101,13 @@ class Links:
         link = self._valid(token)
         return link is not None and link.role == "program"
 
+    def program_session(self, token: str) -> Session | None:
+        """What a bearer token of a program stands for; None for another token, or where its link has ended."""
+        link = self._valid(token)
+        if link is None or link.role != "program":
+            return None
+        return Session(digest=link.digest, link=link.id, role=link.role, opened_ns=link.made_ns, until_ns=link.until_ns)
+
     def listed(self) -> list[tuple[Link, int]]:
         """The links that are valid, the oldest first, with how many sessions were opened by each."""
         kept, now_ns = _kept_now(), self._clock()

@@ -35,8 +35,11 @@ class Address:
 def may(role: Role | None, has: Any) -> bool:
     """Whether a session may ask for what a role may. has : role of the session, None without one.
 
-    Worked: a viewer asks for a page of operators -> False; an operator for one of viewers -> True.
+    Worked: a viewer asks for a page of operators -> False; an operator for one of viewers -> True; any session for an
+    address of programs -> True, a program for a page -> False.
     """
     if role is None:
         return True
+    if role == "program":
+        return has is not None
     return has == role or (role == "viewer" and has == "operator")

@@ -49,6 +49,7 @@ class Serving:
     port : 0 takes a free one. address : it listens at; another than loopback only behind a proxy. allow_hosts : names
     that it answers to as well. prefix : what the proxy puts before every address, such as ``/assay``.
     render_while_measuring : jobs do not wait until a drive on this host has been measured.
+    metrics_identity : metrics name serial numbers and folders.
     """
 
     folders: tuple[Path, ...]
@@ -59,6 +60,7 @@ class Serving:
     behind_proxy: bool = False
     prefix: str = ""
     render_while_measuring: bool = False
+    metrics_identity: bool = False
 
 
 def site_of(serving: Serving, port: int, held: Callable[[], bool]) -> Site:
@@ -78,6 +80,7 @@ def site_of(serving: Serving, port: int, held: Callable[[], bool]) -> Site:
         cache=_cache(port),
         templates=environment(serving.prefix, tool_version()),
         prefix=serving.prefix,
+        metrics_identity=serving.metrics_identity,
     )
 
 

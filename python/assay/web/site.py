@@ -35,6 +35,7 @@ class Site:
     folders : of runs, the first takes bundles. place : of the index. prefix : what a proxy puts before every address.
     cache : folder of pages that were made. log : takes a line for each answer. contents : pages in every page's head.
     updated_s : when the index was last brought up to the folders, by the monotonic clock.
+    metrics_identity : metrics name serial numbers and folders.
     """
 
     folders: tuple[Path, ...]
@@ -47,6 +48,7 @@ class Site:
     log: Callable[[str], None] = lambda _: None
     contents: tuple[Contents, ...] = ()
     prefix: str = ""
+    metrics_identity: bool = False
     updated_s: float = float("-inf")
 
     @cached_property

@@ -108,6 +108,17 @@ def run_state(folder: Path) -> RunState:
     )
 
 
+def current_progress(folder: Path) -> tuple[KeptProgress | None, Literal["running", "suspended", "ended"]]:
+    """The last progress of a run, and whether it goes on; its journal is not read.
+
+    ``ended`` : no process writes to the folder. Raises StoreError where the folder cannot be opened.
+    """
+    if not _is_held(folder):
+        return None, "ended"
+    progress = _progress(folder)
+    return progress, "suspended" if progress and _is_stopped(progress.pid) else "running"
+
+
 def newest_run(folder: Path) -> Path | None:
     """The run below a folder that was started last; None where there is none that can be read."""
     result = []

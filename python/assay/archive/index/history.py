@@ -1,0 +1,241 @@
+"""A number of a drive model over time: which there are, and the runs that have it under like conditions.
+
+Like are runs of the same model and capacity, by the same test, procedure and edition, for the same cell, key and unit.
+A run counts where its folder is present, its result is neither withheld nor cut short, and a required steady state was
+reached. Copies of a run count once.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.archive.index.folders import given_name, run_address, site
+from assay.summary.measures import measure_words
+from assay.words.visible import unicode_name
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from assay.archive.index.read import Reader, Row
+    from assay.summary.record import Key
+
+COUNTED = ("steady", "not-settled", "not-judged", "no-rule")
+"""Verdicts of tests whose numbers are compared, as in ``assay.compare``."""
+NOTES_SINCE = "0003"
+"""The revision of the tables from which on notes exclude runs."""
+NEWEST = 5
+"""So many of the newest results of a test say which numbers it has."""
+_JOINED = "FROM assay_runs r JOIN assay_tests t ON t.run_key = r.key JOIN assay_measures m ON m.test_key = t.key"
+_TEST_COUNTS = (
+    "r.missing_since_ns IS NULL AND r.fault IS NULL AND t.withheld IS NULL "
+    f"AND t.verdict IN ({', '.join(repr(verdict) for verdict in COUNTED)})"
+)
+_COUNTS = f"{_TEST_COUNTS} AND m.value IS NOT NULL"
+_OF_MODEL = "r.drive_model = ? AND r.drive_capacity_bytes = ?"
+_MODEL = "drive_model, drive_capacity_bytes"
+_READABLE = "missing_since_ns IS NULL AND fault IS NULL"
+_ORDER = "place"
+"""Of tests in a run, numbers in a test, and tags."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriveModel:
+    """A drive model of the index. capacity_bytes : user capacity. run_count : of all its runs, copies included.
+
+    counts : whether a test of any of them has results that count.
+    """
+
+    model: str
+    capacity_bytes: int
+    run_count: int
+    newest_ns: int
+    counts: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metric:
+    """A number that runs of a model have. label : of its cell. key : of the number, such as ``iops``.
+
+    better : higher, lower or neither.
+    """
+
+    test: str
+    procedure: str
+    edition: str
+    cell: str
+    label: str
+    key: str
+    unit: str
+    better: str
+
+    @property
+    def name(self) -> str:
+        """What tells it apart within a test and an edition, for addresses.
+
+        Worked: ``iops`` of 4 KiB and 100 % reads -> ``"iops:block_kib=4,read_pct=100"``.
+        """
+        return f"{self.key}:{','.join(f'{name}={value}' for name, value in self.pairs)}"
+
+    @property
+    def pairs(self) -> Key:
+        """Its cell."""
+        return tuple((name, value) for name, value in json.loads(self.cell))
+
+    @property
+    def text(self) -> str:
+        """The number in words. Worked: ``"RND 4KiB 100/0, IOPS"``; ``"RND 4KiB 0/100, mean response time (ms)"``."""
+        words = measure_words(self.key)
+        return f"{self.label}, {words if words == self.unit else f'{words} ({self.unit})'}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryPoint:
+    """The number of one run. address : of the run. name : as it is named, else its folder. time_ns : start of the test.
+
+    rounds : the same of each round, oldest first. bound, mark : the host's part, as in ``Measure``.
+    firmware, serial : empty where the drive reports none. host : identifier of the test system, empty if unknown.
+    """
+
+    address: str
+    name: str
+    time_ns: int
+    value: float
+    rounds: tuple[float, ...]
+    bound: float | None
+    mark: str | None
+    firmware: str
+    serial: str
+    host: str
+    tags: tuple[str, ...]
+
+
+def drive_models(reader: Reader) -> list[DriveModel]:
+    """The drive models of the index: those with results that count first, then that of the newest run."""
+    rows = reader.rows(
+        f"SELECT {_MODEL}, count(*) AS run_count, max(started_wall_ns) AS newest_ns FROM assay_runs "  # noqa: S608
+        f"WHERE drive_model IS NOT NULL AND drive_capacity_bytes IS NOT NULL AND {_READABLE} GROUP BY {_MODEL}"
+    )
+    counted = reader.rows(
+        f"SELECT DISTINCT {_MODEL} FROM assay_runs r JOIN assay_tests t ON t.run_key = r.key WHERE {_TEST_COUNTS}"  # noqa: S608
+    )
+    with_results = {(row["drive_model"], row["drive_capacity_bytes"]) for row in counted}
+    models = [
+        DriveModel(
+            model=row["drive_model"],
+            capacity_bytes=row["drive_capacity_bytes"],
+            run_count=row["run_count"],
+            newest_ns=row["newest_ns"] or 0,
+            counts=(row["drive_model"], row["drive_capacity_bytes"]) in with_results,
+        )
+        for row in rows
+    ]
+    return sorted(models, key=lambda model: (not model.counts, -model.newest_ns, model.model, model.capacity_bytes))
+
+
+def metrics_of(reader: Reader, model: DriveModel, *, newest: int | None = NEWEST) -> list[Metric]:
+    """The numbers that runs of a model have and that count, by test and in the order of its tables.
+
+    newest : how many results of each test are looked at; None looks at all, which takes seconds for thousands of runs.
+    """
+    tests = reader.rows(
+        f"SELECT t.key, t.test, t.procedure, t.edition, t.started_wall_ns, t.{_ORDER} "  # noqa: S608
+        f"FROM assay_runs r JOIN assay_tests t ON t.run_key = r.key WHERE {_OF_MODEL} AND {_TEST_COUNTS}",
+        model.model,
+        model.capacity_bytes,
+    )
+    kinds: dict[tuple[str, str, str], list[Row]] = {}
+    for row in sorted(tests, key=lambda row: (-row["started_wall_ns"], row["key"])):
+        kinds.setdefault((row["test"], row["procedure"], row["edition"]), []).append(row)
+    ordered = sorted(kinds.items(), key=lambda kind: (kind[1][0][_ORDER], kind[0]))
+    return [metric for kind, results in ordered for metric in _metrics(reader, kind, results, newest)]
+
+
+def _metrics(
+    reader: Reader, kind: tuple[str, str, str], results: Sequence[Row], newest: int | None
+) -> Iterable[Metric]:
+    """The numbers of a test. kind : its name, procedure and edition. results : rows of the test, the newest first."""
+    test, procedure, edition = kind
+    numbers: dict[tuple[str, str, str], Metric] = {}
+    for result in results[:newest]:
+        rows = reader.rows(
+            f"SELECT cell, label, name, unit, better, {_ORDER} FROM assay_measures "  # noqa: S608
+            "WHERE test_key = ? AND value IS NOT NULL",
+            result["key"],
+        )
+        for row in sorted(rows, key=lambda row: int(row[_ORDER])):
+            metric = Metric(
+                test=test, procedure=procedure, edition=edition, key=row["name"],
+                **{name: row[name] for name in ("cell", "label", "unit", "better")},
+            )  # fmt: skip
+            numbers.setdefault((metric.cell, metric.key, metric.unit), metric)
+    return numbers.values()
+
+
+def history(reader: Reader, model: DriveModel, metric: Metric, *, without: Collection[str] = ()) -> list[HistoryPoint]:
+    """The number of every run of a model that has it and counts, the oldest first.
+
+    without : addresses of runs to leave out, by default none; see ``excluded``.
+    """
+    rows = reader.rows(
+        "SELECT r.key, r.site, r.parent, r.folder, r.run_id, r.journal_hash, r.name AS run_name, r.host, "
+        f"r.drive_firmware, r.drive_serial, t.{_ORDER}, t.started_wall_ns, m.value, m.rounds, m.bound, m.mark "
+        f"{_JOINED} WHERE {_OF_MODEL} AND {_COUNTS} AND t.test = ? AND t.procedure = ? AND t.edition = ? "
+        "AND m.cell = ? AND m.name = ? AND m.unit = ?",
+        *(model.model, model.capacity_bytes, metric.test, metric.procedure, metric.edition),
+        *(metric.cell, metric.key, metric.unit),
+    )
+    tags = _tags(reader, model)
+    points = [_point(row, tags.get(row["key"], ())) for row in _distinct(rows)]
+    return sorted(
+        (point for point in points if point.address not in without), key=lambda point: (point.time_ns, point.address)
+    )
+
+
+def excluded(reader: Reader) -> frozenset[str]:
+    """Addresses of the runs that a user hid or marked as bad; they leave every history."""
+    if reader.revision() < NOTES_SINCE:
+        return frozenset()
+    return frozenset(row["address"] for row in reader.rows("SELECT address FROM assay_notes WHERE hidden OR bad"))
+
+
+def _tags(reader: Reader, model: DriveModel) -> Mapping[int, tuple[str, ...]]:
+    """Of every run of a model, by its key."""
+    rows = reader.rows(
+        f"SELECT g.run_key, g.{_ORDER}, g.tag FROM assay_tags g "  # noqa: S608
+        f"JOIN assay_runs r ON r.key = g.run_key WHERE {_OF_MODEL}",
+        model.model,
+        model.capacity_bytes,
+    )
+    tags: dict[int, tuple[str, ...]] = {}
+    for row in sorted(rows, key=lambda row: (row["run_key"], row["place"])):
+        tags[row["run_key"]] = (*tags.get(row["run_key"], ()), row["tag"])
+    return tags
+
+
+def _distinct(rows: Iterable[Row]) -> Iterable[Row]:
+    """A row per run: of copies that of this host, else the first by its folder; of a test that ran twice, the first."""
+    here = site()
+    runs: dict[tuple[str, str], Row] = {}
+    for row in sorted(
+        rows, key=lambda row: (row["site"] != here, row["site"], row["parent"], row["folder"], row["place"])
+    ):
+        runs.setdefault((row["run_id"], row["journal_hash"]), row)
+    return runs.values()
+
+
+def _point(row: Row, tags: tuple[str, ...]) -> HistoryPoint:
+    return HistoryPoint(
+        address=run_address(row["site"], row["parent"], row["folder"]),
+        name=row["run_name"] or unicode_name(given_name(row["folder"])),
+        time_ns=row["started_wall_ns"],
+        value=row["value"],
+        rounds=tuple(json.loads(row["rounds"])),
+        bound=row["bound"],
+        mark=row["mark"],
+        firmware=row["drive_firmware"] or "",
+        serial=row["drive_serial"] or "",
+        host=row["host"],
+        tags=tags,
+    )

@@ -1,0 +1,275 @@
+"""The read-only API: what commands print with ``--json``, for programs with a token and for sessions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, get_args
+
+from starlette.responses import JSONResponse, Response
+
+from assay.archive.index.filters import UNREADABLE, Wanted, since_ns, until_ns
+from assay.archive.index.folders import given_name, run_address
+from assay.archive.index.folders import site as this_host
+from assay.archive.index.read import Known, folder_of, reading
+from assay.archive.index.search import run_at
+from assay.errors import AssayError, StoreError, UsageError
+from assay.report.comparison.facts import ComparisonFacts
+from assay.summary.forms import GROUPS, LabelClass, Verdict
+from assay.web.forms import AddressedRun, RunStatus, TrendFacts
+from assay.web.pages.compare import RUNS_MAX, RUNS_MIN, comparison_job
+from assay.web.pages.shell import aside
+from assay.web.running import running_states
+from assay.web.trend_choice import trend_choice, trend_words
+from assay.web.trend_facts import trend_facts
+from assay.web.trend_view import GROUPINGS
+from assay.words.levels import NOT_CHECKED
+from assay.words.visible import unicode_name
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from starlette.datastructures import QueryParams
+    from starlette.requests import Request
+
+    from assay.archive.index.read import Reader, Row
+    from assay.archive.index.search import FoundRun
+    from assay.web.site import Site
+
+API = "/api/v1"
+LAST, LAST_MAX = 100, 10_000
+"""Runs of a list, unless ``last`` says otherwise; the newest."""
+_VERDICTS = tuple(dict.fromkeys((*get_args(Verdict), *GROUPS, UNREADABLE)))
+_LABELS = get_args(LabelClass)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """A parameter of a query. repeated : values are alternatives. words : the only values; empty for any text."""
+
+    name: str
+    text: str
+    repeated: bool = False
+    words: tuple[str, ...] = ()
+    minimum: int | None = None
+    maximum: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiAddress:
+    """An address of the API. form : of what it answers. jobs : it answers 202 until a job has made that."""
+
+    path: str
+    text: str
+    answer: Callable[[Site, Request], Awaitable[Response]]
+    form: Any
+    parameters: tuple[Parameter, ...] = ()
+    jobs: bool = False
+
+
+async def _runs(site: Site, request: Request) -> Response:
+    """The runs of the index that the query asks for, the oldest first."""
+    wanted, last = _wanted(request.query_params), _last(request.query_params)
+    missing = request.query_params.get("missing") == "true"
+    return JSONResponse(await aside(lambda: _listed(site, wanted, last, missing=missing)))
+
+
+async def _run(site: Site, request: Request) -> Response:
+    address = request.path_params["run"]
+    runs = await aside(lambda: _of_address(site, address))
+    if not runs:
+        return error_response(UsageError(address, "is no run of the index", f"list the runs: {API}/runs"), 404)
+    return JSONResponse(runs[0])
+
+
+async def _status(site: Site, _: Request) -> Response:
+    states = await aside(lambda: running_states(site.folders))
+    return JSONResponse([state.as_json() for state in states])
+
+
+async def _trend(site: Site, request: Request) -> Response:
+    words = trend_words(request.query_params)
+
+    def facts() -> dict[str, Any]:
+        with reading(site.place) as reader:
+            return trend_facts(trend_choice(reader, words)).as_json()
+
+    return JSONResponse(await aside(facts))
+
+
+async def _compare(site: Site, request: Request) -> Response:
+    """The facts of a comparison; 202 until the child process has made them."""
+    addresses = request.query_params.getlist("run")
+    if not RUNS_MIN <= len(addresses) <= RUNS_MAX:
+        raise UsageError("run", f"is given {len(addresses)} times", f"give {RUNS_MIN} to {RUNS_MAX} addresses of runs")
+    runs = await aside(lambda: _indexed(site, addresses))
+    local = [run for run in runs if run is not None and run.folder is not None]
+    if len(local) < len(addresses):
+        raise UsageError("run", "names a run that is not on this host", f"list the runs: {API}/runs")
+    options = {name: request.query_params.get(name) == "true" for name in ("despite", "repeats")}
+    job = comparison_job(site, local, options)
+    try:
+        return Response((site.cache / job.key / "comparison.json").read_bytes(), media_type="application/json")
+    except OSError:
+        pass
+    failure = site.jobs.failure(job.key)
+    if failure is not None:
+        raise StoreError("comparison", failure.text, "check the runs: assay verify RUN")
+    site.jobs.ask(job)
+    return JSONResponse({"state": site.jobs.state(job.key)}, 202, headers={"retry-after": "2"})
+
+
+def answered(address: ApiAddress) -> Callable[[Site, Request], Awaitable[Response]]:
+    """An address that refuses parameters that it does not have, and answers errors as JSON."""
+    known = {parameter.name: parameter for parameter in address.parameters}
+
+    async def answer(site: Site, request: Request) -> Response:
+        try:
+            for name, value in request.query_params.multi_items():
+                _check(name, value, known)
+            return await address.answer(site, request)
+        except UsageError as error:
+            return error_response(error, 400)
+        except AssayError as error:
+            return error_response(error, 503)
+
+    return answer
+
+
+def error_response(error: AssayError, status: int) -> Response:
+    """An error as JSON. status : of HTTP."""
+    facts = {"error": error.slug, "thing": error.thing, "reason": error.reason, "remedy": error.remedy}
+    return JSONResponse(facts, status)
+
+
+def _check(name: str, value: str, known: dict[str, Parameter]) -> None:
+    """Raise UsageError where there is no such parameter, or it has another value."""
+    if name not in known:
+        raise UsageError(name, "is no parameter of this address", f"use {', '.join(known) or 'none'}")
+    words = known[name].words
+    if words and value not in words:
+        raise UsageError(name, f"is {value!r}", f"give {', '.join(words)}")
+
+
+def _wanted(query: QueryParams) -> Wanted:
+    """What the query asks of runs, as ``assay runs`` does. Raises UsageError for a time that is none."""
+    texts: dict[str, Any] = {f"{name}s": tuple(query.getlist(name)) for name in _FILTERS}
+    return Wanted(**texts, since_ns=since_ns(query.get("since")), until_ns=until_ns(query.get("until")))
+
+
+def _last(query: QueryParams) -> int:
+    text = query.get("last", str(LAST))
+    if not (text.isascii() and text.isdigit() and len(text) <= len(str(LAST_MAX)) and 1 <= int(text) <= LAST_MAX):
+        raise UsageError("last", f"is {text!r}", f"give 1 to {LAST_MAX}")
+    return int(text)
+
+
+def _listed(site: Site, wanted: Wanted, last: int, *, missing: bool) -> list[dict[str, Any]]:
+    """The newest of the runs that are wanted, the oldest first, with the numbers of their tests."""
+    with reading(site.place) as reader:
+        if reader is None:
+            return []
+        rows = [row for row in reader.everything().rows if missing or row["missing_since_ns"] is None]
+        runs = zip(rows, reader.listed(Known(tuple(rows)), _name, numbers=False), strict=True)
+        kept = sorted(
+            ((run.started_wall_ns or 0, run.run, row["key"], row) for row, run in runs if wanted(run)),
+            key=lambda entry: entry[:3],
+        )
+        return _as_json(reader, [row for *_, row in kept[-last:]])
+
+
+def _of_address(site: Site, address: str) -> list[dict[str, Any]]:
+    with reading(site.place) as reader:
+        if reader is None:
+            return []
+        rows = [row for row in reader.everything().rows if _address(row) == address]
+        return _as_json(reader, rows[:1])
+
+
+def _as_json(reader: Reader, rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Runs as ``assay runs --everywhere --json`` has them, with their addresses."""
+    here, runs = this_host(), reader.listed(Known(tuple(rows)), _name, numbers=True)
+    # What other hosts say of theirs vouches for nothing here.
+    return [
+        {"address": _address(row), **run.as_json(), **({} if row["site"] == here else {"level": NOT_CHECKED})}
+        for row, run in zip(rows, runs, strict=True)
+    ]
+
+
+def _indexed(site: Site, addresses: Sequence[str]) -> list[FoundRun | None]:
+    """The run of each address; None where there is none."""
+    with reading(site.place) as reader:
+        return [run_at(reader, address) if reader else None for address in addresses]
+
+
+def _address(row: Row) -> str:
+    return run_address(row["site"], row["parent"], row["folder"])
+
+
+def _name(row: Row) -> str:
+    path = unicode_name(folder_of(row))
+    return path if row["site"] == this_host() else f"{unicode_name(given_name(row['site']))}:{path}"
+
+
+_FLAG = ("true", "false")
+_FILTERS = {
+    "drive": "Only where serial, identity or path has this text.",
+    "model": "Only of drives whose model has this text.",
+    "firmware": "Only where the firmware has this text.",
+    "test": "Only with this test or study.",
+    "edition": "Only by this edition.",
+    "verdict": "Only where a test has this verdict.",
+    "label": "Only with this label.",
+    "host": "Only where host, system or lab has this text.",
+    "name": "Only where the name of the run has this text.",
+    "tag": "Only with this tag.",
+}
+"""As the options of ``assay runs``; values of one are alternatives, different ones must all match."""
+_WORDS = {"verdict": _VERDICTS, "label": _LABELS}
+ADDRESSES = (
+    ApiAddress(
+        path=f"{API}/runs",
+        text="Runs of the index, the oldest first",
+        answer=_runs,
+        form=tuple[AddressedRun, ...],
+        parameters=(
+            *(
+                Parameter(name=name, text=text, repeated=True, words=_WORDS.get(name, ()))
+                for name, text in _FILTERS.items()
+            ),
+            Parameter(name="since", text="Begun at or after this time, such as 2026-11-22 (UTC)."),
+            Parameter(name="until", text="Begun at or before this time; a day includes all its hours."),
+            Parameter(name="last", text=f"Only the newest. Default: {LAST}.", minimum=1, maximum=LAST_MAX),
+            Parameter(name="missing", text="Also runs whose folder is gone. Default: false.", words=_FLAG),
+        ),
+    ),
+    ApiAddress(path=f"{API}/runs/{{run}}", text="A run of the index", answer=_run, form=AddressedRun),
+    ApiAddress(
+        path=f"{API}/status", text="Runs of the served folders that go on", answer=_status, form=tuple[RunStatus, ...]
+    ),
+    ApiAddress(
+        path=f"{API}/trend",
+        text="A metric of a drive model over time, with marked changes",
+        answer=_trend,
+        form=TrendFacts,
+        parameters=(
+            Parameter(name="drive", text="Capacity in bytes and model, as in drives. Default: the first."),
+            Parameter(name="test", text="Name and edition, as in tests. Default: the first."),
+            Parameter(name="metric", text="As in metrics. Default: the first."),
+            Parameter(name="by", text="How runs are grouped. Default: time.", words=GROUPINGS),
+            Parameter(name="baseline", text="Address of a run. Default: the first run."),
+        ),
+    ),
+    ApiAddress(
+        path=f"{API}/compare",
+        text="A comparison of runs",
+        answer=_compare,
+        form=ComparisonFacts,
+        jobs=True,
+        parameters=(
+            Parameter(name="run", text=f"Address of a run, {RUNS_MIN} to {RUNS_MAX} times.", repeated=True),
+            Parameter(name="despite", text="Compare despite unlike conditions. Default: false.", words=_FLAG),
+            Parameter(name="repeats", text="The runs repeat the same test. Default: false.", words=_FLAG),
+        ),
+    ),
+)  # fmt: skip
+"""Every address of the API; the OpenAPI text is made from these."""
