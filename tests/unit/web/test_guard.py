@@ -134,7 +134,7 @@ def test_every_answer_has_the_policy(tmp_path: Path) -> None:
 ])  # fmt: skip
 def test_no_path_leads_out(tmp_path: Path, path: str) -> None:
     answer = client_of(site_in(tmp_path), "operator").get(path)
-    assert answer.status_code == 404 or answer.json() == {"state": "done"}
+    assert answer.status_code == 404 or answer.json() == {"state": "done", "failure": ""}
 
 
 def test_a_websocket_is_refused(tmp_path: Path) -> None:

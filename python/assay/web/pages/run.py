@@ -97,4 +97,6 @@ def waiting(site: Site, request: Request, job: Job, title: str) -> Response:
 
 async def job_state(site: Site, request: Request) -> Response:
     """How far a job is, for a page that waits: ``done`` where it can be loaded again."""
-    return JSONResponse({"state": site.jobs.state(request.path_params["key"]) or "done"})
+    key = request.path_params["key"]
+    failure = site.jobs.failure(key)
+    return JSONResponse({"state": site.jobs.state(key) or "done", "failure": failure.text if failure else ""})

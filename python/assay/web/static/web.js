@@ -5,9 +5,10 @@
   const prefix = frame ? frame.dataset.prefix : "";
 
   async function send(path, body, method = "POST") {
-    const headers = { "content-type": "application/json" };
+    const isFile = body instanceof Blob;
+    const headers = { "content-type": isFile ? "application/octet-stream" : "application/json" };
     if (frame && frame.dataset.change) headers["x-assay-token"] = frame.dataset.change;
-    const answer = await fetch(prefix + path, { method, headers, body: JSON.stringify(body) });
+    const answer = await fetch(prefix + path, { method, headers, body: isFile ? body : JSON.stringify(body) });
     const told = await answer.json().catch(() => ({ error: `The server answered ${answer.status}.` }));
     if (!answer.ok) throw new Error(told.error);
     return told;
