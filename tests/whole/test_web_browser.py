@@ -134,9 +134,7 @@ def test_ten_tabs_are_open_at_once(served: Served, page: Page) -> None:
             tab.close()
 
 
-def test_a_bundle_that_is_chosen_is_unpacked_and_a_wrong_one_named(
-    served: Served, page: Page, tmp_path: Path
-) -> None:
+def test_a_bundle_that_is_chosen_is_unpacked_and_a_wrong_one_named(served: Served, page: Page, tmp_path: Path) -> None:
     opened(page, served.url("/runs"), 1440)
     (tmp_path / "wrong.assay").write_bytes(b"no bundle")
     (tab,) = page.context.pages

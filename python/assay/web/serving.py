@@ -24,6 +24,7 @@ from assay.web.guard import LOCAL, Rules
 from assay.web.jobs import Jobs
 from assay.web.layout import environment
 from assay.web.links import Links
+from assay.web.measuring import Measuring
 from assay.web.pages.bundles import BYTES_MAX
 from assay.web.pages.bundles import PATH as BUNDLES
 from assay.web.site import Site
@@ -91,7 +92,7 @@ def serve(serving: Serving, ready: Callable[[int], None], log: Callable[[str], N
     """
     with listening(serving) as taken:
         port = taken.getsockname()[1]
-        site = site_of(serving, port, lambda: False)
+        site = site_of(serving, port, Measuring(serving.folders))
         lines: SimpleQueue[str] = SimpleQueue()
         site.log = lambda line: lines.put(line) if lines.qsize() < _LINES_MAX else None
         # Whoever reads the log may stand still; the server does not.
