@@ -60,12 +60,14 @@ class Rules:
     """hosts : names that the server is asked by, in lower case, without a port. scheme : before its addresses.
 
     cookie : name of the session's. bodies : path of a request that may be larger, with its bytes.
+    prefix : what a proxy puts before every path.
     """
 
     hosts: Collection[str]
     scheme: str
     cookie: str
     bodies: dict[str, int]
+    prefix: str = ""
 
 
 class Guard:
@@ -127,7 +129,7 @@ class Guard:
     def _admit_change(self, scope: Scope, headers: Headers, session: Session | None, cookie: str) -> None:
         if scope["method"] not in {"POST", "DELETE"}:
             raise RefusedError(405, "No page takes this method.")
-        if scope["path"] == SESSION_PATH:
+        if scope["path"] == self._rules.prefix + SESSION_PATH:
             return
         if session is None or session.role != "operator":
             raise RefusedError(

@@ -71,6 +71,7 @@ def site_of(serving: Serving, port: int, held: Callable[[], bool]) -> Site:
         scheme="https" if serving.behind_proxy else "http",
         cookie=f"assay-{port}",
         bodies={serving.prefix + BUNDLES: BYTES_MAX},
+        prefix=serving.prefix,
     )
     return Site(
         folders=serving.folders,
