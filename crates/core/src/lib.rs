@@ -13,6 +13,7 @@ pub mod arrival;
 pub mod capture;
 pub mod contract;
 pub mod histogram;
+pub mod live;
 pub mod open_error;
 pub mod pattern;
 pub mod record;
