@@ -21,7 +21,8 @@ from assay.words.visible import visible
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.run.store.status import KeptProgress, RunState
+    from assay.run.store.kept import KeptProgress
+    from assay.run.store.status import RunState
 
 _STATES = {
     "running": "running",

@@ -6,15 +6,14 @@ import fcntl
 import os
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
-
-from pydantic import Field
+from typing import TYPE_CHECKING, Literal
 
 from assay.engine.codec import decode, parse
 from assay.errors import InterruptedRunError, StoreError
 from assay.results import stated_limit_count
 from assay.run.store.document import no_run_folder, read_document
 from assay.run.store.journal import read_journal
+from assay.run.store.kept import KeptProgress
 from assay.run.store.read import list_runs
 from assay.run.store.write import PROGRESS
 from assay.spec.files import process_fields, read_inside
@@ -29,38 +28,6 @@ State = Literal["running", "suspended", "finished", "ended-early", "dead"]
 """``suspended`` : it goes on, but its process was stopped. ``dead`` : nobody writes to it and it has no end."""
 
 _PROGRESS_BYTES_MAX = 1 << 16
-_Time = Annotated[int, Field(ge=0, lt=1 << 63)]
-_Text = Annotated[str, Field(max_length=4096)]
-_Count = Annotated[int, Field(ge=0, lt=1 << 31)]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeptLeft:
-    """Between what the time left lies, wall time in ns; latest_ns is None where nobody knows."""
-
-    earliest_ns: _Time
-    latest_ns: _Time | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeptProgress:
-    """``progress.json``: how far a run was at an instant. See docs/formats/run-folder.md."""
-
-    pid: _Count
-    wall_ns: _Time
-    elapsed_ns: _Time
-    test: _Text
-    test_number: _Count
-    test_count: _Count
-    phase: _Text
-    name: _Text
-    step: _Text
-    step_number: _Count
-    step_count: _Count
-    share: Annotated[float, Field(ge=0, le=1)] | None
-    left: KeptLeft | None
-    test_left: KeptLeft | None
-    run_left: KeptLeft | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
