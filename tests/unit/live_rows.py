@@ -73,7 +73,9 @@ def check_seconds(seconds: Sequence[LiveSecond], records: Sequence[StepRecord]) 
     table = pq.read_table(io.BytesIO(series_table(records))).to_pylist()
     names = ("io_count", "bytes", "latency_ns_sum", "latency_ns_max")
     expected = {
-        (row["step"], ("read", "write", "other").index(row["direction"]), row["second"]): tuple(row[name] for name in names)
+        (row["step"], ("read", "write", "other").index(row["direction"]), row["second"]): tuple(
+            row[name] for name in names
+        )
         for row in table
         if row["io_count"]
     }

@@ -70,9 +70,7 @@ class Seen:
         self._samples += len(judged.steps) if judged.stage == "sample" else 0
         self._steps = judged.steps
         if judged.window:
-            self._bounds = [
-                {"label": label, **asdict(verdict)} for label, verdict in judged.window.verdicts.items()
-            ]
+            self._bounds = [{"label": label, **asdict(verdict)} for label, verdict in judged.window.verdicts.items()]
         span_ns = sum(step.span_ns for step in judged.steps)
         self._happened(progress, "round", progress.name, span_ns, void or _outcome(judged))
 
@@ -117,4 +115,3 @@ def _outcome(judged: RoundOutcome) -> str:
     if judged.window is None:
         return ""
     return "steady" if judged.window.reached else "not steady yet"
-

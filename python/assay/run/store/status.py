@@ -57,9 +57,9 @@ def run_state(folder: Path) -> RunState:
     """
     head, document = read_document(folder)
     # The lock before the journal: a run that ends in between has its end there.
-    held = _is_held(folder)
+    held = is_held(folder)
     journal = read_journal(folder, head)
-    progress = _progress(folder)
+    progress = kept_progress(folder)
     last_wall_ns = journal.lines[-1].wall_ns if journal.lines else document.started_wall_ns
     end = journal.lines[-1].data if journal.complete else None
     return RunState(
@@ -91,10 +91,10 @@ def _state(end: dict[str, object] | None, progress: KeptProgress | None, *, held
         )
     if not held:
         return "dead"
-    return "suspended" if progress and _is_stopped(progress.pid) else "running"
+    return "suspended" if progress and is_stopped(progress.pid) else "running"
 
 
-def _is_held(folder: Path) -> bool:
+def is_held(folder: Path) -> bool:
     """Whether a process writes to the folder: it holds a lock, which ends with it however it ends."""
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -109,12 +109,13 @@ def _is_held(folder: Path) -> bool:
     return False
 
 
-def _is_stopped(pid: int) -> bool:
+def is_stopped(pid: int) -> bool:
     """Whether a process of this host was stopped by a signal or a debugger."""
     return process_fields(pid)[:1] in (["T"], ["t"])
 
 
-def _progress(folder: Path) -> KeptProgress | None:
+def kept_progress(folder: Path) -> KeptProgress | None:
+    """The progress of a run that was kept last; None where there is none that can be read."""
     try:
         content = read_inside(folder, PROGRESS, bytes_max=_PROGRESS_BYTES_MAX)
         name = str(folder / PROGRESS)
