@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -23,14 +22,14 @@ _LOOK_S = 0.5
 def follow_run(folder: Path, *, as_json: bool) -> None:
     """Print the lines of the last hour and every new one, until the run ends. Raises KeyboardInterrupt."""
     from assay.run.store.going import is_going  # noqa: PLC0415
-    from assay.run.store.live import LiveReader  # noqa: PLC0415
+    from assay.run.store.live import LiveReader, line_facts  # noqa: PLC0415
 
     reader, goes_on = LiveReader(folder), True
     while goes_on:
         # The lock before the lines: those of a run that ends in between are still there, or gone with it.
         goes_on = is_going(folder)
         for line in reader.lines():
-            click.echo(json.dumps(asdict(line)) if as_json else line_text(line))
+            click.echo(json.dumps(line_facts(line)) if as_json else line_text(line))
         if goes_on:
             time.sleep(_LOOK_S)
 

@@ -15,6 +15,7 @@ from assay.web.guard import SESSION_PATH, Guard
 from assay.web.layout import TYPES, static_files
 from assay.web.pages.compare import compare_page
 from assay.web.pages.door import door, open_session
+from assay.web.pages.now import live_stream, now_page
 from assay.web.pages.run import job_state, run_page
 from assay.web.pages.runs import runs_page
 from assay.web.pages.shell import refused, session_of
@@ -41,10 +42,13 @@ async def _asset(_site: Site, request: Request) -> Response:
 
 _STATIC = static_files()
 ADDRESSES = (
+    Address(path="/", answer=now_page, name="now", title="Now", in_contents=True),
     Address(path="/runs", answer=runs_page, name="runs", title="Runs", in_contents=True),
     Address(path="/runs/{run}", answer=run_page, name="run", title="Run"),
     Address(path="/compare", answer=compare_page, name="compare", title="Compare"),
     Address(path="/jobs/{key}", answer=job_state, name="job"),
+    Address(path="/live", answer=live_stream, name="live"),
+    Address(path="/live/{run}", answer=live_stream, name="live-run"),
     Address(path="/assets/{name}", answer=_asset, name="asset", role=None),
     Address(path=SESSION_PATH, answer=open_session, name="session", role=None, methods=("POST",)),
 )
@@ -57,13 +61,14 @@ def make_app(site: Site) -> ASGIApp:
 
     @asynccontextmanager
     async def working(_: Starlette) -> AsyncIterator[None]:
-        task = asyncio.create_task(site.jobs.serve())
+        tasks = [asyncio.create_task(work) for work in (site.jobs.serve(), site.live.serve())]
         try:
             yield
         finally:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
+            for task in tasks:
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
 
     routes = [Route(site.prefix + one.path, _endpoint(site, one), methods=list(one.methods)) for one in ADDRESSES]
     return Guard(Starlette(routes=routes, lifespan=working), rules=site.rules, links=site.links)

@@ -22,6 +22,7 @@ from assay.web.guard import LOCAL, Rules
 from assay.web.jobs import Jobs
 from assay.web.layout import environment
 from assay.web.links import Links
+from assay.web.live import Live
 from assay.web.site import Site
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ def site_of(serving: Serving, port: int, held: Callable[[], bool]) -> Site:
         rules=rules,
         links=Links(),
         jobs=Jobs(held if not serving.render_while_measuring else lambda: False),
+        live=Live(serving.folders),
         cache=_cache(port),
         templates=environment(serving.prefix, tool_version()),
         prefix=serving.prefix,

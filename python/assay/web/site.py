@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from assay.web.guard import Rules
     from assay.web.jobs import Jobs
     from assay.web.links import Links
+    from assay.web.live import Live
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +30,7 @@ class Site:
     """One server.
 
     folders : of runs, the first takes bundles. place : of the index. prefix : what a proxy puts before every address.
-    cache : folder of pages that were made. contents : pages that every page leads to.
+    live : the runs that go on. cache : folder of pages that were made. contents : pages that every page leads to.
     """
 
     folders: tuple[Path, ...]
@@ -37,6 +38,7 @@ class Site:
     rules: Rules
     links: Links
     jobs: Jobs
+    live: Live
     cache: Path
     templates: jinja2.Environment
     contents: tuple[Contents, ...] = ()

@@ -16,7 +16,7 @@ import zlib
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from assay.engine.records import DIRECTIONS
 from assay.spec.files import open_inside, write_inside
@@ -264,3 +264,9 @@ def unpacked(content: bytes) -> LiveLine | None:
         return None
     sums = [LiveSums(*rest[at : at + 4]) for at in (6, 10, 14)]
     return LiveLine(number, wall_ns, covered_ns, LivePlace(*rest[:3]), LivePlace(*rest[3:6]), *sums)
+
+
+def line_facts(line: LiveLine) -> dict[str, Any]:
+    """A line as JSON has it; see docs/formats/run-folder.md."""
+    values = {name: getattr(line, name) for name in ("number", "wall_ns", "covered_ns")}
+    return values | {name: getattr(line, name)._asdict() for name in ("first", "last", *DIRECTIONS)}
