@@ -60,6 +60,13 @@
     return { ink: pick("--soft"), grid: pick("--grid"), read: pick("--live-read"), write: pick("--live-write") };
   }
 
+  // Times in the viewer's zone, as long as their distance needs; incr: s between two ticks.
+  function instants(_plot, ticks, _axis, _space, incr) {
+    const parts = incr >= 86400 ? { month: "short", day: "numeric" } : { hour: "2-digit", minute: "2-digit", hour12: false };
+    if (incr < 60) parts.second = "2-digit";
+    return ticks.map((at) => new Date(at * 1000).toLocaleString(undefined, parts));
+  }
+
   function draw(chart) {
     const box = document.getElementById(`live-${chart.key}`);
     if (chart.plot) chart.plot.destroy();
@@ -71,7 +78,7 @@
       legend: { show: false },
       cursor: { drag: { x: false, y: false } },
       scales: { y: { range: (_, low, high) => [0, high > 0 ? high * 1.08 : 1] } },
-      axes: [{ ...axis, space: 70 }, { ...axis, size: 64, values: (_, ticks) => ticks.map(figure) }],
+      axes: [{ ...axis, space: 80, values: instants }, { ...axis, size: 64, values: (_, ticks) => ticks.map(figure) }],
       series: [
         {},
         { label: "Read", stroke: colour.read, width: 1.5, points: { show: false } },
@@ -107,8 +114,11 @@
 
   function rounds(run) {
     const labels = run.rounds.length ? run.rounds.at(-1).values.map((value) => `${value.label}, ${value.unit}`) : [];
-    rows("live-rounds", ["Round", ...labels, "Void"], run.rounds.slice().reverse().map((round) => [
-      String(round.index), ...labels.map((_, at) => figure(round.values[at] ? round.values[at].value : null)), round.void || "",
+    const voids = run.rounds.some((round) => round.void) ? ["Void"] : [];
+    rows("live-rounds", ["Round", ...labels, ...voids], run.rounds.slice().reverse().map((round) => [
+      String(round.index),
+      ...labels.map((_, at) => figure(round.values[at] ? round.values[at].value : null)),
+      ...voids.map(() => round.void || ""),
     ]));
     rows("live-bounds", ["Tracked", "Average", "Bounds", "Verdict"], run.bounds.map((bound) => [
       bound.label, figure(bound.average), bounds(bound), bound.steady ? "steady" : "not steady",
@@ -123,9 +133,12 @@
     made.dataset.shown = text;
     made.closest("section").hidden = document.querySelectorAll(`#${made.closest("section").id} table`).length === 1 && !lines.length;
     made.closest(".scroll").hidden = !lines.length;
+    const numeric = head.map((_, at) => at > 0 && lines.every((line) => /^[\d.,-]+$/.test(line[at])));
     const cells = (name, values) => {
       const row = element("tr");
-      row.append(...values.map((value, at) => element(name, value, name === "td" && at && /^[\d.,-]+$/.test(value) ? { class: "number" } : {})));
+      row.append(...values.map((value, at) => element(name, value, {
+        ...(numeric[at] ? { class: "number" } : {}), ...(name === "th" ? { scope: "col" } : {}),
+      })));
       return row;
     };
     const top = element("thead");
