@@ -1,8 +1,9 @@
 """Seconds that the engine publishes of several real workers are the rows of the stored series."""
 
+from typing import Any
+
 import pytest
 import timed_file as timed
-from assay.engine.live import LiveSecond
 from assay.engine.pattern import leading_range, random_pattern
 from assay.engine.records import DataPattern, Demand, StepSpec, StopRule
 from conftest import stimulus_on
@@ -27,7 +28,7 @@ def test_seconds_of_a_file_of_known_times_are_the_rows_of_its_series(threads: in
         )
         for read_share, time_ns in ((1.0, 2200 * MS), (1.0, 1000 * MS), (0.3, 1300 * MS))
     ]
-    seconds: list[LiveSecond] = []
+    seconds: list[Any] = []
     with (
         timed_file(Service(service_ns=MS // 2)) as file,
         stimulus_on(file.path, file.size_bytes, thread_count=threads) as stimulus,

@@ -4,23 +4,22 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pyarrow.parquet as pq
 from assay.engine.live import LiveSecond
 from assay.engine.records import StepRecord, StepSpec
-from assay.run.store.live import LiveFile, LiveLine, LivePlace, LiveSums
+from assay.run.store.live import LiveFile, LiveLine, LiveSums, SecondKey
 from assay.run.store.tables import series_table
 from assay.spec.units import SECOND_NS
 
-Rows = dict[tuple[LivePlace, str], LiveSums]
+Rows = dict[tuple[SecondKey, str], LiveSums]
 
 
 class AllLines(LiveFile):
     """Remembers every line that is written, on a clock that passes a second at each look."""
 
-    made: list["AllLines"]
-    made = []
+    made: ClassVar[list["AllLines"]] = []
 
     def __init__(self, folder: Path, _: Any, *, virtual: bool) -> None:
         times = count(10**18, SECOND_NS)
@@ -47,7 +46,7 @@ def stored_rows(tables: Mapping[int, bytes], asked: Mapping[int, Sequence[StepSp
             step = row["step"]
             while asked[sequence][step].beside:
                 step -= 1
-            key = LivePlace(sequence, step, row["second"]), row["direction"]
+            key = SecondKey(sequence, step, row["second"]), row["direction"]
             sums = LiveSums(row["io_count"], row["bytes"], row["latency_ns_sum"], row["latency_ns_max"])
             result[key] = result.get(key, LiveSums()).plus(sums)
     return result

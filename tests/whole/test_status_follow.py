@@ -9,13 +9,13 @@ from pathlib import Path
 
 from assay.cli.follow import line_text, sums_label
 from assay.run.store.going import GoingRuns, is_going
-from assay.run.store.live import LIVE, LiveLine, LivePlace, LiveReader, LiveSums
+from assay.run.store.live import LIVE, LiveLine, LiveReader, LiveSums, SecondKey
 from assay.run.store.write import PROGRESS
 from assay.spec.units import SECOND_NS
 
 ASSAY = str(Path(sys.executable).with_name("assay"))
 LONG = [ASSAY, "run", "sim:client-2011?capacity=2GB", "--test", "iops", "--scale", "0.9", "--no-report", "--out"]
-PLACE = LivePlace(1, 0, 0)
+PLACE = SecondKey(1, 0, 0)
 
 
 def wait_for_lines(folder: Path, count: int) -> None:

@@ -24,6 +24,7 @@ pub mod stimulus;
 
 mod addressed;
 mod groups;
+mod merging;
 mod sequence;
 mod silence;
 mod stream;

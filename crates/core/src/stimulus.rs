@@ -13,7 +13,8 @@ use crate::addressed::{AskedPlaces, GridMask};
 use crate::capture::Tap;
 use crate::contract::{Bytes, Counters, DataPattern, Device, DeviceInfo, Nanos};
 use crate::groups::{check_replay, continues, groups};
-use crate::live::{Merging, Second};
+use crate::live::Second;
+use crate::merging::Merging;
 use crate::open_error::{OpenError, Opened};
 use crate::pattern::Cursor;
 use crate::record::{Ended, Returned, StepRecord, WorkerResult};
@@ -175,11 +176,11 @@ impl<D: Device + 'static> Stimulus<D> {
         mut attached: Attached,
         mut watch: impl FnMut(Progress) -> Decision,
     ) -> Result<Vec<StepRecord>, SequenceError> {
-        let (told, (publish, published)) = (attached.seconds.take(), channel());
+        let (merged, (publish, published)) = (attached.seconds.take(), channel());
         let mut sequence = self.share(steps, limits, attached)?;
-        sequence.seconds = told.is_some().then_some(publish);
+        sequence.seconds = merged.is_some().then_some(publish);
         let sequence = Arc::new(sequence);
-        let mut merging = told.map(|told| Merging::new(&sequence, published, told));
+        let mut merging = merged.map(|merged| Merging::new(&sequence, published, merged));
         // Both ends of a sequence are read while no worker has an I/O outstanding, so that it is accounted for to the byte.
         let counters_before = self.counters()?;
         // A worker that is gone is found here, before the others wait for it to be ready.

@@ -8,8 +8,8 @@ from typing import NamedTuple
 class LivePoint(NamedTuple):
     """What completed in one second of one step in one direction.
 
-    step : index in the sequence. direction : index in ``DIRECTIONS``. io_count : above 0. transfer_bytes : of these I/Os.
-    latency_ns_sum, latency_ns_max : of their response times.
+    step : index in the sequence. direction : index in ``DIRECTIONS``. io_count : above 0. transfer_bytes : of these
+    I/Os. latency_ns_sum, latency_ns_max : of their response times.
     """
 
     step: int

@@ -101,7 +101,7 @@ class Live:
         self._watchers: set[Watcher] = set()
         self._looked_s = -look_s
         self._lock, self._there = asyncio.Lock(), asyncio.Event()
-        self._told = b""
+        self._last_sent = b""
 
     async def serve(self) -> None:
         """Look and send, until this is cancelled."""
@@ -175,7 +175,7 @@ class Live:
             if any(watcher.address == address for watcher in self._watchers)
         }
         every = event("runs", self._facts())
-        changed, self._told = every != self._told, every
+        changed, self._last_sent = every != self._last_sent, every
         for watcher in list(self._watchers):
             if watcher.address in texts:
                 watcher.send(texts[watcher.address])

@@ -3,6 +3,7 @@
 import os
 import threading
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,9 @@ from assay.run.store.live import (
     SLOT_BYTES,
     LiveFile,
     LiveLine,
-    LivePlace,
     LiveReader,
     LiveSums,
+    SecondKey,
     minute_lines,
     second_line,
     unpacked,
@@ -34,6 +35,7 @@ class Clock:
         self.now_ns = EPOCH_NS
 
     def __call__(self) -> int:
+        """Wall time in ns."""
         return self.now_ns
 
 
@@ -67,7 +69,7 @@ def test_rows_of_the_engine_become_records() -> None:
 def test_steps_side_by_side_are_added_up() -> None:
     points = (LivePoint(2, 0, 1, 10, 50, 50), LivePoint(2, 1, 1, 1, 1, 1), LivePoint(3, 0, 2, 20, 80, 60))
     line = second_line(7, LiveSecond(2, 0, SECOND_NS, points))
-    assert (line.first, line.last) == (LivePlace(7, 2, 0), LivePlace(7, 2, 0))
+    assert (line.first, line.last) == (SecondKey(7, 2, 0), SecondKey(7, 2, 0))
     assert (line.read, line.write) == (LiveSums(3, 30, 130, 60), LiveSums(1, 1, 1, 1))
     assert line.total == LiveSums(4, 31, 131, 60)
 
@@ -90,7 +92,7 @@ def test_the_rest_of_a_step_goes_to_the_next_line(real: LiveFile, clock: Clock, 
     real.add(2, [second(0)])
     lines = LiveReader(tmp_path).lines()
     assert [line.covered_ns for line in lines] == [SECOND_NS, SECOND_NS, 3 * SECOND_NS // 2]
-    assert (lines[2].first, lines[2].last) == (LivePlace(1, 0, 2), LivePlace(2, 0, 0))
+    assert (lines[2].first, lines[2].last) == (SecondKey(1, 0, 2), SecondKey(2, 0, 0))
 
 
 def test_virtual_time_gives_at_most_a_line_a_second_of_the_clock(tmp_path: Path, clock: Clock) -> None:
@@ -102,7 +104,7 @@ def test_virtual_time_gives_at_most_a_line_a_second_of_the_clock(tmp_path: Path,
     file.close()
     lines = LiveReader(tmp_path).lines()
     assert [line.covered_ns // SECOND_NS for line in lines] == [50, 250, 201]
-    assert [later.wall_ns - line.wall_ns for line, later in zip(lines, lines[1:], strict=False)] == [SECOND_NS] * 2
+    assert [later.wall_ns - line.wall_ns for line, later in pairwise(lines)] == [SECOND_NS] * 2
 
 
 def test_the_size_is_fixed_over_50_hours(real: LiveFile, clock: Clock, tmp_path: Path) -> None:

@@ -196,7 +196,7 @@ def test_a_stream_has_a_heartbeat_and_ends_when_its_client_is_gone(tmp_path: Pat
         assert first["body"] == b"event: runs\ndata: []\n\n"
         assert {message["body"] for message in more} == {b": still here\n\n"}
         assert last == {"type": "http.response.body", "body": b""}
-        assert live._watchers == set()  # noqa: SLF001
+        assert live._watchers == set()
 
     asyncio.run(watched())
 

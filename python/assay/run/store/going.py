@@ -31,7 +31,7 @@ class GoingRuns:
     """Looks at the runs directly below some folders, again and again. Holds nothing open."""
 
     def __init__(self, folders: Iterable[Path]) -> None:
-        """folders : those that cannot be read have no runs."""
+        """Folders that cannot be read have no runs."""
         self._folders = tuple(folders)
         self._known: dict[Path, tuple[int, KeptProgress | None]] = {}
         self._dead: dict[Path, int] = {}
@@ -42,8 +42,8 @@ class GoingRuns:
         for known in (self._known, self._dead):
             for path in [path for path in known if path not in seen]:
                 del known[path]
-        found = (self._run(path, changed) for path, changed in sorted(seen.items()))
-        return [run for run in found if run]
+        runs = (self._run(path, changed) for path, changed in sorted(seen.items()))
+        return [run for run in runs if run]
 
     def _run(self, path: Path, changed: int) -> GoingRun | None:
         # The lock of a dead run is tried no more, so that whoever goes on with it finds it free.

@@ -1,4 +1,4 @@
-"""``progress.json`` as it is read: how far a run is, and what those who watch it see. See docs/formats/run-folder.md."""
+"""``progress.json`` as it is read: how far a run is, and what is seen of it. See docs/formats/run-folder.md."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class KeptStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptEvent:
-    """Something that happened once. kind : ``round``, ``phase``, ``test`` or ``advice``. span_ns : device time of it."""
+    """Something that happened once. kind : ``round``, ``phase``, ``test``, ``advice``. span_ns : device time of it."""
 
     wall_ns: _Time
     kind: Literal["round", "phase", "test", "advice"]
@@ -109,8 +109,8 @@ class KeptEvent:
 class KeptProgress:
     """How far a run was at an instant.
 
-    virtual : the drive's time is not that of the clock. rounds : the last 32 of the running test. sample_count : samples
-    of it so far. steps : of the sequence that ended last, at most 16. events : the last 40.
+    virtual : the drive's time is not that of the clock. rounds : the last 32 of the running test. sample_count : its
+    samples so far. steps : of the sequence that ended last, at most 16. events : the last 40.
     """
 
     pid: _Count

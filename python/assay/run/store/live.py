@@ -1,7 +1,7 @@
 """``live.bin``: what a run does now, in a file of fixed size that is written and read at the same time.
 
 It is binary because slots are overwritten in place: a text would need padding and a checksum as well, and is larger.
-A slot is written at once and ends with a CRC-32, so that a reader drops one that is only half written, and nobody waits.
+A slot is written at once and ends with a CRC-32: a reader drops a slot that is half written, and nobody waits.
 
 ::
 
@@ -41,7 +41,7 @@ _MAGIC, _VERSION = b"ASSAYLIV", 1
 _U64_MAX = (1 << 64) - 1
 
 
-class LivePlace(NamedTuple):
+class SecondKey(NamedTuple):
     """A second of the run: number of the sequence, from 1, as in names of tables; index of the step; second of it."""
 
     sequence: int
@@ -78,8 +78,8 @@ class LiveLine:
     number: int
     wall_ns: int
     covered_ns: int
-    first: LivePlace
-    last: LivePlace
+    first: SecondKey
+    last: SecondKey
     read: LiveSums
     write: LiveSums
     other: LiveSums
@@ -109,8 +109,8 @@ def second_line(sequence: int, second: LiveSecond) -> LiveLine:
         reduce(LiveSums.plus, (LiveSums(*point[2:]) for point in second.points if point.direction == side), LiveSums())
         for side in range(len(DIRECTIONS))
     ]
-    place = LivePlace(sequence, second.step, second.second)
-    return LiveLine(0, 0, second.covered_ns, place, place, *sums)
+    key = SecondKey(sequence, second.step, second.second)
+    return LiveLine(0, 0, second.covered_ns, key, key, *sums)
 
 
 class LiveFile:
@@ -263,7 +263,7 @@ def unpacked(content: bytes) -> LiveLine | None:
     if not number:
         return None
     sums = [LiveSums(*rest[at : at + 4]) for at in (6, 10, 14)]
-    return LiveLine(number, wall_ns, covered_ns, LivePlace(*rest[:3]), LivePlace(*rest[3:6]), *sums)
+    return LiveLine(number, wall_ns, covered_ns, SecondKey(*rest[:3]), SecondKey(*rest[3:6]), *sums)
 
 
 def line_facts(line: LiveLine) -> dict[str, Any]:

@@ -70,12 +70,12 @@
     return number(value, size >= 100 || size === 0 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : Math.min(2 - Math.floor(Math.log10(size)), 9));
   }
 
-  // Worked: 4000 s -> "1 h 7 min".
+  // Worked: 4000 s -> "1 h 6 min", 35 ms -> "35.0 ms".
   function span(ns) {
+    if (ns < 1e9) return `${figure(ns / 1e6)} ms`;
     const seconds = Math.round(ns / 1e9);
     const parts = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
     const first = parts.findIndex(([, size]) => seconds >= size);
-    if (first < 0) return "0 s";
     const [unit, size] = parts[first];
     const part = parts[first + 1];
     const rest = part ? Math.floor((seconds % size) / part[1]) : 0;

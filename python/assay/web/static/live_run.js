@@ -78,7 +78,7 @@
       legend: { show: false },
       cursor: { drag: { x: false, y: false } },
       scales: { y: { range: (_, low, high) => [0, high > 0 ? high * 1.08 : 1] } },
-      axes: [{ ...axis, space: 80, values: instants }, { ...axis, size: 64, values: (_, ticks) => ticks.map(figure) }],
+      axes: [{ ...axis, space: 80, size: 34, values: instants }, { ...axis, size: 64, values: (_, ticks) => ticks.map(figure) }],
       series: [
         {},
         { label: "Read", stroke: colour.read, width: 1.5, points: { show: false } },
