@@ -53,5 +53,5 @@ def sums_label(sums: LiveSums, covered_ns: int) -> str:
     """
     iops = sums.io_count * SECOND_NS / covered_ns
     megabytes = sums.transfer_bytes * SECOND_NS / covered_ns / 1e6
-    mean_ms = sums.latency_ns_sum / sums.io_count / MILLISECOND_NS
-    return f"{iops:,.0f} IOPS, {megabytes:,.2f} MB/s, mean {mean_ms:,.2f} ms, max {sums.latency_ns_max / MILLISECOND_NS:,.2f} ms"
+    mean_ms, max_ms = (ns / MILLISECOND_NS for ns in (sums.latency_ns_sum / sums.io_count, sums.latency_ns_max))
+    return f"{iops:,.0f} IOPS, {megabytes:,.2f} MB/s, mean {mean_ms:,.2f} ms, max {max_ms:,.2f} ms"

@@ -200,7 +200,7 @@ def address_of(folder: Path) -> str:
 def run_facts(going: GoingRun) -> dict[str, Any]:
     """A run as pages get it: its progress, with texts made safe to show."""
     facts = {"address": address_of(going.folder), "folder": unicode_name(going.folder.name), "state": going.state}
-    return _shown(facts | asdict(going.progress))
+    return {key: _shown(value) for key, value in (facts | asdict(going.progress)).items()}
 
 
 def columns(lines: Iterable[LiveLine]) -> dict[str, list[int]]:
