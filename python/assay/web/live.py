@@ -67,11 +67,12 @@ class _Run:
         self._seconds: deque[LiveLine] = deque(maxlen=SECOND_SLOTS)
         self._minutes: list[LiveLine] = []
         self._minute = -1
+        self._begin = b""
         self.news: list[LiveLine] = []
 
     def look(self, going: GoingRun) -> None:
         """Read what is new. Runs on a thread."""
-        self.going, self.news = going, self._reader.lines()
+        self.going, self.news, self._begin = going, self._reader.lines(), b""
         if self.news and self._seconds and self.news[0].number <= self._seconds[-1].number:
             self._seconds.clear()
         self._seconds.extend(self.news)
@@ -84,11 +85,14 @@ class _Run:
         newest = self._seconds[-1] if self._seconds else None
         return run_facts(self.going) | {"line": columns([newest] if newest else [])}
 
-    def begin(self) -> dict[str, Any]:
+    def begin(self) -> bytes:
         """Everything, for a page that is opened: lines of minutes where there are no seconds any more, then those."""
-        first_ns = self._seconds[0].wall_ns if self._seconds else 0
-        older = [line for line in self._minutes if line.wall_ns < first_ns]
-        return {"run": self.facts(), "minutes": columns(older), "seconds": columns(self._seconds)}
+        if not self._begin:
+            first_ns = self._seconds[0].wall_ns if self._seconds else 0
+            older = [line for line in self._minutes if line.wall_ns < first_ns]
+            known = {"run": self.facts(), "minutes": columns(older), "seconds": columns(self._seconds)}
+            self._begin = event("begin", known)
+        return self._begin
 
 
 class Live:
@@ -132,7 +136,7 @@ class Live:
         if not address:
             watcher.send(event("runs", self._facts()))
         elif address in self._runs:
-            watcher.send(event("begin", self._runs[address].begin()))
+            watcher.send(self._runs[address].begin())
         else:
             watcher.send(event("ended", {}))
             watcher.end()

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 State = Literal["running", "suspended", "finished", "ended-early", "dead"]
 """``suspended`` : it goes on, but its process was stopped. ``dead`` : nobody writes to it and it has no end."""
 
-_PROGRESS_BYTES_MAX = 1 << 16
+_PROGRESS_BYTES_MAX = 1 << 18
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -188,6 +188,7 @@ class RunWriter:
         self._program_count = 0
         self._traces: Counter[str] = Counter()
         self._live: LiveFile | None = None
+        self._live_begun = False
         if after:
             self._program_count, self._traces = _written_before(after.lines)
         with ExitStack() as undo:
@@ -197,6 +198,8 @@ class RunWriter:
                 head = _begin(folder, document) if document is not None else _read_again(folder, after)
                 self._journal = Journal(folder, head, time.time_ns, after=after)
                 self._journal.prepare(warm_up)
+                # Of a run that was killed before it goes on now.
+                (folder / LIVE).unlink(missing_ok=True)
             except OSError as error:
                 reason = error.strerror or str(error)
                 raise StoreError(str(folder), f"cannot be written ({reason})", "choose another with --out") from None
@@ -291,7 +294,8 @@ class RunWriter:
         """
 
         def job() -> None:
-            with suppress(OSError):
+            # Whatever goes wrong here, the run goes on.
+            with suppress(Exception):
                 write_inside(self.folder, PROGRESS, canonical(make()), durable=False)
 
         self._journal.prepare(job)
@@ -304,9 +308,13 @@ class RunWriter:
         number = self._program_count + 1
 
         def job() -> None:
-            with suppress(OSError):
-                self._live = self._live or LiveFile(self.folder, time.time_ns, virtual=virtual)
-                self._live.add(number, seconds)
+            # As above; what failed once is not tried again.
+            with suppress(Exception):
+                if not self._live_begun:
+                    self._live_begun = True
+                    self._live = LiveFile(self.folder, time.time_ns, virtual=virtual)
+                if self._live:
+                    self._live.add(number, seconds)
 
         self._journal.prepare(job)
 
