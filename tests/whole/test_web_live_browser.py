@@ -30,7 +30,8 @@ def served(folder: Path) -> Iterator[int]:
         port: int = free.getsockname()[1]
     environment = os.environ | {name: str(folder / name) for name in ("XDG_STATE_HOME", "XDG_CACHE_HOME")}
     command = [ASSAY, "serve", str(folder / "runs"), "--port", str(port)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as server:
+    errors = (folder / "errors").open("w+", encoding="utf-8")
+    with errors, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True, env=environment) as server:
         try:
             assert server.stdout
             assert "is served" in server.stdout.readline()
@@ -38,6 +39,9 @@ def served(folder: Path) -> Iterator[int]:
         finally:
             server.send_signal(signal.SIGINT)
             server.wait(timeout=20)
+        errors.seek(0)
+        # Also with streams open, Ctrl-C ends it without a traceback.
+        assert "Traceback" not in errors.read()
 
 
 def link(folder: Path, port: int) -> str:

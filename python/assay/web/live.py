@@ -105,7 +105,7 @@ class Live:
         self._watchers: set[Watcher] = set()
         self._looked_s = -look_s
         self._lock, self._there = asyncio.Lock(), asyncio.Event()
-        self._last_sent = b""
+        self._last_sent, self._over = b"", False
 
     async def serve(self) -> None:
         """Look and send, until this is cancelled."""
@@ -127,7 +127,7 @@ class Live:
     async def watch(self, address: str, session: str) -> Watcher | None:
         """Begin to watch a run, or with an empty address all; None where too many watch already."""
         sessions = Counter(watcher.session for watcher in self._watchers)
-        if len(self._watchers) >= STREAMS_MAX or sessions[session] >= SESSION_STREAMS_MAX:
+        if self._over or len(self._watchers) >= STREAMS_MAX or sessions[session] >= SESSION_STREAMS_MAX:
             return None
         watcher = Watcher(address, session)
         self._watchers.add(watcher)
@@ -142,6 +142,12 @@ class Live:
             watcher.end()
         self._there.set()
         return watcher
+
+    def end(self) -> None:
+        """End all streams, and begin no more: the server stops."""
+        self._over = True
+        for watcher in self._watchers:
+            watcher.end()
 
     def leave(self, watcher: Watcher) -> None:
         """Watch no longer."""

@@ -87,6 +87,19 @@ def serve(serving: Serving, ready: Callable[[int], None]) -> None:
         asyncio.run(_served(site, taken))
 
 
+class _Server(uvicorn.Server):
+    """Ends its streams first, which would otherwise be waited for and then cut."""
+
+    def __init__(self, config: uvicorn.Config, live: Live) -> None:
+        super().__init__(config)
+        self._live = live
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop as uvicorn does, once streams have ended."""
+        self._live.end()
+        await super().shutdown(sockets)
+
+
 async def _served(site: Site, taken: socket.socket) -> None:
     config = uvicorn.Config(
         make_app(site),
@@ -101,7 +114,7 @@ async def _served(site: Site, taken: socket.socket) -> None:
         timeout_keep_alive=10,
         timeout_graceful_shutdown=_END_S,
     )
-    await uvicorn.Server(config).serve([taken])
+    await _Server(config, site.live).serve([taken])
 
 
 def listening(serving: Serving) -> socket.socket:

@@ -169,6 +169,19 @@ def test_a_client_that_takes_nothing_is_let_go() -> None:
     asyncio.run(watched())
 
 
+def test_all_streams_end_when_the_server_stops(going: GoingFolder) -> None:
+    async def watched() -> None:
+        live = Live([going.folder.parent])
+        watchers = [await live.watch(address, "s") for address in ("", address_of(going.folder))]
+        live.end()
+        for watcher in watchers:
+            await taken(watcher)
+            assert await taken(watcher) == ("end", None)
+        assert await live.watch("", "s") is None
+
+    asyncio.run(watched())
+
+
 async def sent(live: Live, watcher: Watcher, *, gone_s: float | None = None) -> list[dict[str, Any]]:
     """What a stream sends to a client that is gone after a while."""
     messages: list[dict[str, Any]] = []
