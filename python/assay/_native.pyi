@@ -175,7 +175,7 @@ class NativeStimulus:
         """
         What a ring for so many I/Os at a time takes of locked memory, at most, in bytes.
         """
-    def run(self, /, sequence: str, error_limit: SupportsIndex, io_time_limit_ns: SupportsIndex, watch: Any | None, capture: tuple[str | PathLike[str], bool] | None, replay: str | PathLike[str] | None) -> tuple[str, tuple[int, int] | None]:
+    def run(self, /, sequence: str, error_limit: SupportsIndex, io_time_limit_ns: SupportsIndex, watch: Any | None, capture: tuple[str | PathLike[str], bool] | None, replay: str | PathLike[str] | None, seconds: Any | None) -> tuple[str, tuple[int, int] | None]:
         """
         Run the steps without a gap and return one record per step that was begun, as JSON.
 
@@ -185,7 +185,8 @@ class NativeStimulus:
         the last record then says `interrupted`. `capture` is a file for every completion and whether places and sizes are
         kept; its rows, and the completions that were lost, are returned beside the records. `replay` is the file of the I/Os
         that a step of the operation `replay` issues. An I/O that is outstanding for
-        longer than `io_time_limit_ns` ends the sequence as `hung`.
+        longer than `io_time_limit_ns` ends the sequence as `hung`. `seconds` is called with the seconds that have ended since,
+        in order: (step, second, covered ns, points); a point is (step, place of the direction, I/Os, bytes, latency sum, maximum).
         """
     @staticmethod
     def simulated(model: str, seed: SupportsIndex, epoch_wall_ns: SupportsIndex) -> NativeStimulus:

@@ -140,8 +140,8 @@ def test_what_a_program_cannot_hold_is_refused_by_its_place(change: Callable[[An
     change(sequence)
     native = NativeStimulus.simulated(MODEL.text, 1, 0)
     with pytest.raises(ValueRangeError, match=words):
-        native.run(json.dumps(sequence), 1, 10**9, None, None, None)
-    records, _ = native.run(json.dumps(PROGRAM), 1, 10**9, None, None, None)
+        native.run(json.dumps(sequence), 1, 10**9, None, None, None, None)
+    records, _ = native.run(json.dumps(PROGRAM), 1, 10**9, None, None, None, None)
     assert [record["label"] for record in json.loads(records)] == ["step"] * 3
 
 
@@ -190,7 +190,7 @@ def test_a_record_adds_up_on_this_side_of_the_border() -> None:
 
 def test_a_record_names_each_field_of_the_step_and_no_other() -> None:
     native = NativeStimulus.simulated(MODEL.text, 1, 0)
-    (record,) = json.loads(native.run(program_text([step()]), 1, 10**9, None, None, None)[0])
+    (record,) = json.loads(native.run(program_text([step()]), 1, 10**9, None, None, None, None)[0])
     # The kernel's log is read beside the sequence, and trims or flushes are left out where there are none.
     assert set(record) == {field.name for field in fields(StepRecord)} - {"drive_events", "other"}
     for direction in ("read", "write"):

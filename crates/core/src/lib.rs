@@ -13,6 +13,7 @@ pub mod arrival;
 pub mod capture;
 pub mod contract;
 pub mod histogram;
+pub mod live;
 pub mod open_error;
 pub mod pattern;
 pub mod record;
@@ -23,6 +24,7 @@ pub mod stimulus;
 
 mod addressed;
 mod groups;
+mod merging;
 mod sequence;
 mod silence;
 mod stream;

@@ -35,7 +35,7 @@ fn run_with(
 ) -> Result<Vec<StepRecord>, SequenceError> {
     let (feed, recording) = recording();
     let feeding = std::thread::spawn(move || ios.chunks(CHUNK).all(|chunk| feed.give(chunk.to_vec())));
-    let attached = Attached { tap: None, recording: Some(recording) };
+    let attached = Attached { recording: Some(recording), ..Attached::default() };
     let records = stimulus.run_attached(specs, Limits::default(), attached, |_| Decision::Continue);
     drop(feeding.join());
     records

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::Sender;
 use std::sync::{Arc, Barrier, Mutex, PoisonError};
 
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -10,6 +11,7 @@ use crate::addressed::{AskedPlaces, GridMask, PlaceCounts};
 use crate::arrival::{ArrivalProcess, Arrivals, Drawn};
 use crate::capture::Tap;
 use crate::contract::{Bytes, DataPattern, Nanos};
+use crate::live::WorkerSeconds;
 use crate::pattern::{CompiledPattern, Cursor};
 use crate::record::Ended;
 use crate::recorded::{Allowed, Playback, Recording};
@@ -93,6 +95,8 @@ pub(crate) struct SharedSequence {
     pub(crate) step_index: AtomicUsize,
     pub(crate) worker_totals: Vec<WorkerTotal>,
     pub(crate) tap: Option<Tap>,
+    /// Where workers publish the seconds that they have closed.
+    pub(crate) seconds: Option<Sender<WorkerSeconds>>,
     /// I/Os of the step that replays them, until it takes them.
     pub(crate) recording: Mutex<Option<Recording>>,
     /// Where they may go.

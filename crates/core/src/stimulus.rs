@@ -13,6 +13,8 @@ use crate::addressed::{AskedPlaces, GridMask};
 use crate::capture::Tap;
 use crate::contract::{Bytes, Counters, DataPattern, Device, DeviceInfo, Nanos};
 use crate::groups::{check_replay, continues, groups};
+use crate::live::Second;
+use crate::merging::Merging;
 use crate::open_error::{OpenError, Opened};
 use crate::pattern::Cursor;
 use crate::record::{Ended, Returned, StepRecord, WorkerResult};
@@ -72,6 +74,8 @@ pub struct Attached {
     pub tap: Option<Tap>,
     /// The I/Os of its step that replays them.
     pub recording: Option<Recording>,
+    /// Where the seconds of its steps are sent while it runs, in order, once all workers have closed them.
+    pub seconds: Option<Sender<Second>>,
 }
 
 type Job<D> = Box<dyn FnOnce(&mut Worker<D>) + Send>;
@@ -169,10 +173,14 @@ impl<D: Device + 'static> Stimulus<D> {
         &mut self,
         steps: &[StepSpec],
         limits: Limits,
-        attached: Attached,
+        mut attached: Attached,
         mut watch: impl FnMut(Progress) -> Decision,
     ) -> Result<Vec<StepRecord>, SequenceError> {
-        let sequence = Arc::new(self.share(steps, limits, attached)?);
+        let (merged, (publish, published)) = (attached.seconds.take(), channel());
+        let mut sequence = self.share(steps, limits, attached)?;
+        sequence.seconds = merged.is_some().then_some(publish);
+        let sequence = Arc::new(sequence);
+        let mut merging = merged.map(|merged| Merging::new(&sequence, published, merged));
         // Both ends of a sequence are read while no worker has an I/O outstanding, so that it is accounted for to the byte.
         let counters_before = self.counters()?;
         // A worker that is gone is found here, before the others wait for it to be ready.
@@ -185,11 +193,13 @@ impl<D: Device + 'static> Stimulus<D> {
         drop(sender);
         let mut silence = SilenceWatch::new(&sequence, Duration::from_nanos(limits.io_time_limit.0));
         let mut records = collect(&receiver, self.workers.len(), |results| {
+            merging.iter_mut().for_each(Merging::pass_on);
             if watch(progress(&sequence)) == Decision::Stop {
                 sequence.halt(Ended::Interrupted);
             }
             D::VIRTUAL_TIME || silence.look(&sequence, Instant::now(), results) == Sign::Alive
         })?;
+        merging.iter_mut().for_each(Merging::pass_on);
         if !D::VIRTUAL_TIME {
             silence.note(&mut records);
         }
@@ -265,6 +275,7 @@ impl<D: Device + 'static> Stimulus<D> {
             io_time_limit: limits.io_time_limit,
             step_index: AtomicUsize::new(0),
             tap: attached.tap,
+            seconds: None,
             recording: Mutex::new(attached.recording),
             allowed: Allowed {
                 capacity: self.info.capacity,
@@ -415,6 +426,10 @@ fn merge(results: impl Iterator<Item = WorkerResult>) -> Result<Vec<StepRecord>,
 #[cfg(test)]
 #[path = "stimulus_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "live_tests.rs"]
+mod live_tests;
 
 #[cfg(test)]
 #[path = "addressed_tests.rs"]

@@ -407,7 +407,7 @@ fn every_completion_is_captured_and_changes_nothing() {
         (rows, lost)
     });
     let records =
-        stimulus.run_attached(&mixed(), Limits::default(), Attached { tap: Some(tap), recording: None }, |_| {
+        stimulus.run_attached(&mixed(), Limits::default(), Attached { tap: Some(tap), ..Attached::default() }, |_| {
             Decision::Continue
         });
     let (rows, lost) = writer.join().expect("drains");

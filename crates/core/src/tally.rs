@@ -127,6 +127,11 @@ impl Tally {
         record.other = self.other.seal(record.span);
     }
 
+    /// A second of the window's series as it stands, by direction: reads, writes and others.
+    pub(crate) fn second(&self, index: usize) -> [SeriesPoint; 3] {
+        [&self.read, &self.write, &self.other].map(|side| side.point(index))
+    }
+
     #[inline]
     fn direction(&mut self, direction: Direction) -> &mut DirectionTally {
         if direction == Direction::Read {
@@ -195,6 +200,11 @@ impl DirectionTally {
         point.bytes += io.bytes.0;
         point.latency_sum_ns += io.latency.0;
         point.latency_max_ns = point.latency_max_ns.max(io.latency.0);
+    }
+
+    fn point(&self, index: usize) -> SeriesPoint {
+        let open = if index == self.second_index { self.second } else { SeriesPoint::default() };
+        self.series.get(index).copied().unwrap_or(open)
     }
 
     /// Completions come in order of time, so the seconds do too.

@@ -6,6 +6,7 @@
 
 mod accesses;
 mod completions;
+mod seconds;
 mod turns;
 
 use std::collections::VecDeque;
@@ -111,6 +112,10 @@ struct WorkerRun<'a, D> {
     /// The step of a group that is looked at first: they take turns.
     turn: usize,
     looked: Nanos,
+    /// When the device is looked at again: for an I/O that is overdue, or a second to be published.
+    look_at: Nanos,
+    /// Where the next second to be published ends; [`Nanos::NEVER`] without an open window or a receiver.
+    second_end: Nanos,
     io_count: u64,
     latency_sum_ns: u64,
     /// Accesses of the open step that were drawn ahead.
@@ -134,6 +139,8 @@ impl<'a, D: Device> WorkerRun<'a, D> {
             counted: start,
             turn: 0,
             looked: start,
+            look_at: start,
+            second_end: Nanos::NEVER,
             io_count: 0,
             latency_sum_ns: 0,
             ahead: VecDeque::with_capacity(LOOK_AHEAD),
@@ -231,6 +238,7 @@ impl<'a, D: Device> WorkerRun<'a, D> {
             self.sequence.halt(Ended::LateBoundary);
         }
         self.opened = at;
+        self.begin_seconds(at);
         step.open(at);
         let Worker { rng, index: worker, .. } = &mut *self.worker;
         for index in self.sequence.groups[step.group].steps() {
@@ -351,7 +359,7 @@ impl<'a, D: Device> WorkerRun<'a, D> {
         }
         let failed = self.worker.device.reap(&mut self.worker.completions, deadline).is_err();
         let now = self.worker.device.now();
-        if failed || self.overdue(now) {
+        if failed || (now >= self.look_at && self.look(now)) {
             self.sequence.halt(Ended::Hung);
         }
         let worker = &self.sequence.worker_totals[self.worker.index];
@@ -418,12 +426,16 @@ impl<'a, D: Device> WorkerRun<'a, D> {
         record.counters_after = probe.counters;
         self.boundary = probe;
         self.opened = Nanos::NEVER;
+        self.second_end = Nanos::NEVER;
         group.steps().for_each(|index| self.seal_if_done(index));
     }
 
     fn seal_if_done(&mut self, index: usize) {
         let threads = self.sequence.steps[index].threads(self.worker.index, self.sequence.worker_count);
-        self.worker.spare_tallies.extend(self.steps[index].seal_if_done(threads));
+        if let Some(tally) = self.steps[index].seal_if_done(threads) {
+            self.worker.spare_tallies.push(tally);
+            self.publish_sealed(index);
+        }
     }
 
     /// Wait for the tail of the sequence; after a halt only for a while.

@@ -82,6 +82,8 @@ pub(crate) struct WorkerStep {
     /// Times that completed I/Os spent in its window.
     pub(crate) inside_ns: u64,
     pub(crate) last_submission: Nanos,
+    /// Seconds of its window that were published.
+    pub(crate) published: usize,
     pub(crate) begin: Nanos,
     /// [`Nanos::NEVER`] while the window is not open, and for good where the step ended in its lead-in.
     pub(crate) opened: Nanos,
@@ -111,6 +113,7 @@ impl WorkerStep {
             thread: 0,
             inside_ns: 0,
             last_submission: begin,
+            published: 0,
             begin,
             opened: Nanos::NEVER,
             end: Nanos::NEVER,

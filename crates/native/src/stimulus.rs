@@ -1,9 +1,11 @@
 //! The stimulus of one drive as a Python object; one call runs one sequence.
 
 use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use assay_core::contract::{Bytes, DeviceInfo, Nanos};
+use assay_core::live::Second;
 use assay_core::sampled::Sampling;
 use assay_core::step::SequenceError;
 use assay_core::stimulus::{Attached, Decision, Limits, Progress, Stimulus};
@@ -33,6 +35,13 @@ use crate::trace::Tracer;
 
 /// Progress is shown at most this often.
 const SHOW_EVERY: Duration = Duration::from_millis(500);
+/// Seconds that have ended are handed on at most this often.
+const HAND_ON_EVERY: Duration = Duration::from_millis(200);
+
+/// A step of a second and its direction, with I/Os, bytes, sum and maximum of their latencies in ns.
+type Point = (usize, usize, u64, u64, u64, u64);
+/// Step, second, what it covers in ns, and what completed in it.
+type Row = (usize, usize, u64, Vec<Point>);
 
 /// Rows that a capture has written, and completions that it has lost.
 type Traced = (u64, u64);
@@ -200,7 +209,8 @@ impl NativeStimulus {
     /// the last record then says `interrupted`. `capture` is a file for every completion and whether places and sizes are
     /// kept; its rows, and the completions that were lost, are returned beside the records. `replay` is the file of the I/Os
     /// that a step of the operation `replay` issues. An I/O that is outstanding for
-    /// longer than `io_time_limit_ns` ends the sequence as `hung`.
+    /// longer than `io_time_limit_ns` ends the sequence as `hung`. `seconds` is called with the seconds that have ended since,
+    /// in order: (step, second, covered ns, points); a point is (step, place of the direction, I/Os, bytes, latency sum, maximum).
     #[allow(clippy::too_many_arguments, reason = "named one by one on the Python side")]
     fn run(
         &mut self,
@@ -211,17 +221,18 @@ impl NativeStimulus {
         watch: Option<Py<PyAny>>,
         capture: Option<(PathBuf, bool)>,
         replay: Option<PathBuf>,
+        seconds: Option<Py<PyAny>>,
     ) -> PyResult<(String, Option<Traced>)> {
         let (steps, labels) = read_sequence(sequence, &mut self.files)?;
         let limits = Limits { error_limit, io_time_limit: Nanos(io_time_limit_ns) };
-        let mut watcher = Watcher::new(watch);
+        let (mut watcher, seconds) = Watcher::new(watch, seconds);
         let engine = self.engine()?;
         // Time is virtual on a simulated drive: there the loop may wait for the file.
         let waits = !matches!(engine, Engine::Real(_) | Engine::Null(_));
         let tracing = capture.map(|(path, addresses)| Tracer::start(&path, addresses, waits)).transpose()?;
         let (tracer, tap) = tracing.unzip();
         let (reader, recording) = replay.map(|path| Replayer::start(&path)).transpose()?.unzip();
-        let attached = Attached { tap, recording };
+        let attached = Attached { tap, recording, seconds };
         let (records, captured, replayed, lost) = py.detach(|| {
             let look = |progress| watcher.look(progress);
             let records = match engine {
@@ -237,6 +248,7 @@ impl NativeStimulus {
             let replayed = reader.filter(|_| !lost).map(Replayer::finish).transpose();
             (records, tracer.map(Tracer::finish).transpose(), replayed, lost)
         });
+        watcher.hand_on();
         watcher.outcome(lost)?;
         let records = records.map_err(|error| sequence_error(&error))?;
         replayed?;
@@ -398,17 +410,27 @@ impl NativeStimulus {
 struct Watcher {
     watch: Option<Py<PyAny>>,
     shown: Instant,
+    seconds: Option<(Py<PyAny>, Receiver<Second>)>,
+    handed_on: Instant,
     error: Option<PyErr>,
 }
 
 impl Watcher {
-    fn new(watch: Option<Py<PyAny>>) -> Self {
-        Self { watch, shown: Instant::now(), error: None }
+    /// With where the seconds of the sequence are to be sent.
+    fn new(watch: Option<Py<PyAny>>, seconds: Option<Py<PyAny>>) -> (Self, Option<Sender<Second>>) {
+        let (sender, seconds) =
+            seconds.map(|call| (call, channel())).map(|(call, (to, from))| (to, (call, from))).unzip();
+        let now = Instant::now();
+        (Self { watch, shown: now, seconds, handed_on: now, error: None }, sender)
     }
 
     fn look(&mut self, progress: Progress) -> Decision {
         let looked = Python::attach(|py| {
             py.check_signals()?;
+            if self.handed_on.elapsed() >= HAND_ON_EVERY {
+                self.handed_on = Instant::now();
+                self.show_seconds(py)?;
+            }
             self.show(py, progress)
         });
         match looked {
@@ -429,10 +451,36 @@ impl Watcher {
         Ok(())
     }
 
+    /// Hand on the seconds that ended last.
+    fn hand_on(&mut self) {
+        let shown = Python::attach(|py| self.show_seconds(py));
+        self.error = self.error.take().or(shown.err());
+    }
+
+    fn show_seconds(&self, py: Python<'_>) -> PyResult<()> {
+        let Some((call, seconds)) = &self.seconds else { return Ok(()) };
+        let rows: Vec<Row> = seconds.try_iter().map(|second| row(&second)).collect();
+        if !rows.is_empty() {
+            call.call1(py, (rows,))?;
+        }
+        Ok(())
+    }
+
     /// Ctrl-C is told by the last record, unless there is none; any other error of the watcher is raised.
     fn outcome(self, without_records: bool) -> PyResult<()> {
         let Some(error) = self.error else { return Ok(()) };
         let interrupted = Python::attach(|py| error.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py));
         if interrupted && !without_records { Ok(()) } else { Err(error) }
     }
+}
+
+/// A second as Python has it, without directions in which nothing completed.
+fn row(second: &Second) -> Row {
+    let steps = (second.step..).zip(&second.sides);
+    let points = steps.flat_map(|(step, sides)| {
+        sides.iter().enumerate().filter(|(_, point)| point.io_count > 0).map(move |(side, point)| {
+            (step, side, point.io_count, point.bytes, point.latency_sum_ns, point.latency_max_ns)
+        })
+    });
+    (second.step, second.index, second.covered.0, points.collect())
 }

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli.config import output_folder
+from assay.cli.follow import follow_run
 from assay.cli.notice import limits_label, say_left_changed
 from assay.cli.progress.labels import left_label, percent_label, span_label, time_label
 from assay.errors import UsageError
@@ -21,7 +22,8 @@ from assay.words.visible import visible
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.run.store.status import KeptProgress, RunState
+    from assay.run.store.kept import KeptProgress
+    from assay.run.store.status import RunState
 
 _STATES = {
     "running": "running",
@@ -36,10 +38,14 @@ _SILENT_NS = 60 * 10**9
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path), metavar="[RUN]", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def status(run: Path | None, as_json: bool) -> None:
+@click.option("--follow", is_flag=True, help="Print a line a second until the run ends.")
+def status(run: Path | None, *, as_json: bool, follow: bool) -> None:
     """Show the progress or the outcome of RUN; default: the newest run in runs.
 
     It distinguishes a running test from a killed run, and disturbs neither. The exit code is always 0.
+
+    --follow prints IOPS, throughput, mean and maximum response time of each second, those of the last hour first. With
+    --json each line is a JSON object; its keys are in docs/formats/run-folder.md. Ctrl-C ends it with 130.
     """
     from assay.run.store.status import newest_run, run_state  # noqa: PLC0415
 
@@ -50,8 +56,11 @@ def status(run: Path | None, as_json: bool) -> None:
     if folder is None:
         raise UsageError(str(output_folder()), "holds no run", "name a run folder")
     state = run_state(folder)
+    if follow:
+        follow_run(folder, as_json=as_json)
+        state = run_state(folder)
     if as_json:
-        click.echo(json.dumps(_facts(state), indent=2))
+        click.echo(json.dumps(_facts(state), indent=None if follow else 2))
         return
     for name, text in _rows(state, time.time_ns()):
         click.echo(f"{name:<10}{visible(text)}")

@@ -11,6 +11,7 @@ from pydantic_core import to_json
 from assay import _native
 from assay._native import NativeStimulus
 from assay.engine.codec import decode_text
+from assay.engine.live import live_seconds
 from assay.engine.records import Placement, StepRecord
 from assay.errors import StoreError
 from assay.spec.units import SECOND_NS
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay._native import NativeReadBack
+    from assay.engine.live import LiveSecond
     from assay.engine.records import ActiveRange, DataPattern, Demand, IoPath, StepSpec
 
 ERROR_LIMIT = 100
@@ -200,6 +202,7 @@ class Stimulus:
         watch: Callable[[int, int, int, int], None] | None = None,
         capture: Capture | None = None,
         replay: Path | None = None,
+        seconds: Callable[[list[LiveSecond]], None] | None = None,
     ) -> list[StepRecord]:
         """Run a sequence without a gap between its steps.
 
@@ -207,6 +210,7 @@ class Stimulus:
         capture : where every completion is kept.
         replay : Parquet file of the I/Os that a step of the operation ``replay`` issues: ``due_ns``, ``operation``,
         ``offset_bytes``, ``length_bytes``.
+        seconds : called with the seconds that have ended since, in order; at most five times a second and at the end.
         Returns one record per step that was begun; the last says why it ended early, if it did.
         Raises ValueRangeError before any I/O where a step is impossible, HostLimitError where the host does not give
         what it takes, DeviceFailureError where the device could not be made ready, StoreError where a capture could
@@ -214,7 +218,8 @@ class Stimulus:
         """
         asked = None if capture is None else (capture.path, capture.addresses)
         text = program_text(steps)
-        records, captured = self._native.run(text, ERROR_LIMIT, self._io_time_limit_ns, watch, asked, replay)
+        published = (lambda rows: seconds(live_seconds(rows))) if seconds else None
+        records, captured = self._native.run(text, ERROR_LIMIT, self._io_time_limit_ns, watch, asked, replay, published)
         if capture is not None and captured and captured[1]:
             reason = f"{captured[1]} of {sum(captured)} completions could not be kept in time"
             raise StoreError(str(capture.path), reason, "write to a faster disk, or run without --capture")

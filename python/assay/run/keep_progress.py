@@ -7,30 +7,43 @@ import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from assay.run.seen import Seen, drive_facts
 from assay.spec.units import SECOND_NS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from assay.engine.records import DriveIdentity
     from assay.run.progress import Progress
     from assay.run.store.write import RunWriter
     from assay.run.time_left import TimeLeft
 
 EVERY_NS = 5 * SECOND_NS
-"""Between two writes: a few hundred bytes, on the thread that writes the journal."""
+"""Between two writes: a few kB at most, on the thread that writes the journal."""
+EVENT_EVERY_NS = SECOND_NS
+"""The same behind something that happened."""
 
 
 def keeping(
-    writer: RunWriter, show: Callable[[Progress], None], *, clock: Callable[[], int] = time.monotonic_ns
+    writer: RunWriter,
+    show: Callable[[Progress], None],
+    *,
+    drive: DriveIdentity | None = None,
+    clock: Callable[[], int] = time.monotonic_ns,
 ) -> Callable[[Progress], None]:
-    """Show progress, and keep it as well, at once and then every five seconds."""
-    last_ns = [-EVERY_NS]
+    """Show progress, and keep it as well: at once, every five seconds, and a second after something happened."""
+    last_ns, seen, happened = -EVERY_NS, Seen(), False
+    about = None if drive is None else drive_facts(drive)
 
     def both(progress: Progress) -> None:
+        nonlocal last_ns, happened
+        seen.look(progress)
+        happened = happened or progress.is_event
         now_ns = clock()
-        if now_ns - last_ns[0] >= EVERY_NS:
-            last_ns[0] = now_ns
-            writer.keep_progress(progress_facts(progress))
+        if now_ns - last_ns >= (EVENT_EVERY_NS if happened else EVERY_NS):
+            last_ns, happened = now_ns, False
+            known, more = {**progress_facts(progress), "drive": about}, seen.facts()
+            writer.keep_progress(lambda: {**known, **more()})
         show(progress)
 
     return both
@@ -54,6 +67,8 @@ def progress_facts(progress: Progress) -> dict[str, Any]:
         "left": _left(progress.left),
         "test_left": _left(progress.test_left),
         "run_left": _left(progress.run_left),
+        "virtual": progress.virtual,
+        "watched": asdict(progress.watched) if progress.watched else None,
     }
 
 

@@ -177,7 +177,8 @@ def carry_out(
     """
     with _failures_noted(writer):
         begin()
-        times, show = RunTimes(planned.tests, real=dut.host_time, before=len(done)), keeping(writer, show)
+        times = RunTimes(planned.tests, real=dut.host_time, before=len(done))
+        show = keeping(writer, show, drive=dut.identity)
         show(Progress(folder=writer.folder))
         reached = [
             *done,

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from assay.dut.dut import Dut
     from assay.dut.real.watch import DriveWatch
     from assay.dut.simulated.fault_watch import FaultWatch
+    from assay.engine.live import LiveSecond
     from assay.engine.records import CacheState, DataCheck, DriveRecord, Ending, HostRecord, StepRecord
     from assay.plan.procedure import Course, PlannedTest
     from assay.plan.until import Action, RoundOutcome
@@ -258,7 +259,9 @@ class _Runner:
         if drive:
             drive.begin()
         with self._dut.watch_host() as host:
-            records = self._dut.stimulus.run(sequence.steps, _both(drive, self._dut.look, watch), capture, replay)
+            records = self._dut.stimulus.run(
+                sequence.steps, _both(drive, self._dut.look, watch), capture, replay, self._keep_live
+            )
         records = drive.finished(records) if drive else records
         self._disclose()
         self._times.sequence_ended(sequence, records)
@@ -359,6 +362,9 @@ class _Runner:
             )
 
         return watch
+
+    def _keep_live(self, seconds: list[LiveSecond]) -> None:
+        self._writer.keep_live(seconds, virtual=not self._dut.host_time)
 
     def _disclose(self) -> None:
         """Note how the I/Os are carried out whenever it changes."""

@@ -22,6 +22,7 @@ from assay.web.pages.compare import compare_page
 from assay.web.pages.drive import drive_page
 from assay.web.pages.files import made_file, raw_file
 from assay.web.pages.note import note_page
+from assay.web.pages.now import live_stream, now_page
 from assay.web.pages.run import job_state, run_page
 from assay.web.pages.runs import runs_page
 from assay.web.pages.shell import refused, session_of
@@ -51,7 +52,7 @@ async def _asset(_site: Site, request: Request) -> Response:
 
 _STATIC = static_files()
 ADDRESSES = (
-    Address(path="/", answer=runs_page, name="now", title="Now"),
+    Address(path="/", answer=now_page, name="now", title="Now", in_contents=True),
     Address(path="/runs", answer=runs_page, name="runs", title="Runs", in_contents=True),
     Address(path="/runs/{run}", answer=run_page, name="run", title="Run"),
     Address(path="/runs/{run}/made/{kind}", answer=made_file, name="made", title="File"),
@@ -64,6 +65,8 @@ ADDRESSES = (
     *(Address(path=each.path, answer=answered(each), name=each.path, role="program") for each in API_ADDRESSES),
     Address(path=METRICS, answer=metrics_page, name="metrics", role="program"),
     Address(path="/jobs/{key}", answer=job_state, name="job"),
+    Address(path="/live", answer=live_stream, name="live"),
+    Address(path="/live/{run}", answer=live_stream, name="live-run"),
     Address(path="/assets/{name}", answer=_asset, name="asset", role=None),
     Address(path=SESSION_PATH, answer=open_session, name="session", role=None, methods=("POST",)),
 )
@@ -76,14 +79,15 @@ def make_app(site: Site) -> ASGIApp:
 
     @asynccontextmanager
     async def working(_: Starlette) -> AsyncIterator[None]:
-        task = asyncio.create_task(site.jobs.serve())
+        tasks = [asyncio.create_task(work) for work in (site.jobs.serve(), site.live.serve())]
         bring_up(site)
         try:
             yield
         finally:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
+            for task in tasks:
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
 
     routes = [Route(site.prefix + page.path, _endpoint(site, page), methods=list(page.methods)) for page in ADDRESSES]
     app = Starlette(routes=routes, lifespan=working, exception_handlers={RefusedError: _refusal})

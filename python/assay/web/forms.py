@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from assay.run.store.status import KeptProgress, State  # noqa: TC001 - read by pydantic
+from assay.run.store.kept import KeptProgress  # noqa: TC001 - read by pydantic
+from assay.run.store.status import State  # noqa: TC001 - read by pydantic
 from assay.summary.forms import Facts, ListedRun
 from assay.web.trend_view import Grouping  # noqa: TC001 - likewise
 

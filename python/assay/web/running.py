@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.engine.records import DriveIdentity
-    from assay.run.store.status import KeptProgress, RunState
+    from assay.run.store.kept import KeptProgress
+    from assay.run.store.status import RunState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,6 +24,7 @@ from assay.web.guard import LOCAL, Rules
 from assay.web.jobs import Jobs
 from assay.web.layout import environment
 from assay.web.links import Links
+from assay.web.live import Live
 from assay.web.measuring import Measuring
 from assay.web.pages.bundles import BYTES_MAX
 from assay.web.pages.bundles import PATH as BUNDLES
@@ -79,6 +80,7 @@ def site_of(serving: Serving, port: int, held: Callable[[], bool]) -> Site:
         rules=rules,
         links=Links(),
         jobs=Jobs(held if not serving.render_while_measuring else lambda: False),
+        live=Live(serving.folders),
         cache=_cache(port),
         templates=environment(serving.prefix, tool_version()),
         prefix=serving.prefix,
@@ -109,6 +111,19 @@ def _log(lines: SimpleQueue[str], log: Callable[[str], None]) -> None:
         log(lines.get())
 
 
+class _Server(uvicorn.Server):
+    """Ends its streams first, which would otherwise be waited for and then cut."""
+
+    def __init__(self, config: uvicorn.Config, live: Live) -> None:
+        super().__init__(config)
+        self._live = live
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop as uvicorn does, once streams have ended."""
+        self._live.end()
+        await super().shutdown(sockets)
+
+
 async def _served(site: Site, taken: socket.socket) -> None:
     config = uvicorn.Config(
         make_app(site),
@@ -124,7 +139,7 @@ async def _served(site: Site, taken: socket.socket) -> None:
         timeout_keep_alive=10,
         timeout_graceful_shutdown=_END_S,
     )
-    await uvicorn.Server(config).serve([taken])
+    await _Server(config, site.live).serve([taken])
 
 
 def listening(serving: Serving) -> socket.socket:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from assay.web.guard import Rules
     from assay.web.jobs import Jobs
     from assay.web.links import Links
+    from assay.web.live import Live
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +34,8 @@ class Site:
     """One server.
 
     folders : of runs, the first takes bundles. place : of the index. prefix : what a proxy puts before every address.
-    cache : folder of pages that were made. log : takes a line for each answer. contents : pages in every page's head.
+    live : the runs that go on. cache : folder of pages that were made. log : takes a line for each answer.
+    contents : pages in every page's head.
     updated_s : when the index was last brought up to the folders, by the monotonic clock.
     metrics_identity : metrics name serial numbers and folders.
     """
@@ -43,6 +45,7 @@ class Site:
     rules: Rules
     links: Links
     jobs: Jobs
+    live: Live
     cache: Path
     templates: jinja2.Environment
     log: Callable[[str], None] = lambda _: None

@@ -12,6 +12,7 @@ from assay.web.guard import LOCAL, Rules, change_token
 from assay.web.jobs import Jobs
 from assay.web.layout import environment
 from assay.web.links import Links
+from assay.web.live import Live
 from assay.web.site import Site
 from index_runs import store
 from starlette.testclient import TestClient
@@ -35,6 +36,7 @@ def site_with(folder: Path, *runs: ListedRun, held: bool = False, **use: object)
         rules=rules,
         links=Links(),
         jobs=Jobs(lambda: held),
+        live=Live((folder / "runs",)),
         cache=folder / "cache",
         templates=environment("", "1"),
     )

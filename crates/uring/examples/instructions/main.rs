@@ -109,8 +109,8 @@ where
     let steps = [warm_up.clone(), warm_up, step(request, capacity, request.count)];
     let (tap, chunks) = request.capture.then(|| tap(true)).unzip();
     let reader = chunks.map(|chunks| std::thread::spawn(move || chunks.drain(|_| Ok::<(), ()>(()))));
-    let records =
-        stimulus.run_attached(&steps, Limits::default(), Attached { tap, recording: None }, |_| Decision::Continue);
+    let records = stimulus
+        .run_attached(&steps, Limits::default(), Attached { tap, ..Attached::default() }, |_| Decision::Continue);
     let records = records.map_err(|error| io::Error::other(error.to_string()))?;
     reader.map(std::thread::JoinHandle::join).transpose().map_err(|_| io::Error::other("the capture ended early"))?;
     outcome(records.last().expect("the sequence has three steps"))

@@ -6,15 +6,14 @@ import fcntl
 import os
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
-
-from pydantic import Field
+from typing import TYPE_CHECKING, Literal
 
 from assay.engine.codec import decode, parse
 from assay.errors import InterruptedRunError, StoreError
 from assay.results import stated_limit_count
 from assay.run.store.document import no_run_folder, read_document
 from assay.run.store.journal import read_journal
+from assay.run.store.kept import KeptProgress
 from assay.run.store.read import list_runs
 from assay.run.store.write import PROGRESS
 from assay.spec.files import process_fields, read_inside
@@ -28,39 +27,7 @@ if TYPE_CHECKING:
 State = Literal["running", "suspended", "finished", "ended-early", "dead"]
 """``suspended`` : it goes on, but its process was stopped. ``dead`` : nobody writes to it and it has no end."""
 
-_PROGRESS_BYTES_MAX = 1 << 16
-_Time = Annotated[int, Field(ge=0, lt=1 << 63)]
-_Text = Annotated[str, Field(max_length=4096)]
-_Count = Annotated[int, Field(ge=0, lt=1 << 31)]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeptLeft:
-    """Between what the time left lies, wall time in ns; latest_ns is None where nobody knows."""
-
-    earliest_ns: _Time
-    latest_ns: _Time | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeptProgress:
-    """``progress.json``: how far a run was at an instant. See docs/formats/run-folder.md."""
-
-    pid: _Count
-    wall_ns: _Time
-    elapsed_ns: _Time
-    test: _Text
-    test_number: _Count
-    test_count: _Count
-    phase: _Text
-    name: _Text
-    step: _Text
-    step_number: _Count
-    step_count: _Count
-    share: Annotated[float, Field(ge=0, le=1)] | None
-    left: KeptLeft | None
-    test_left: KeptLeft | None
-    run_left: KeptLeft | None
+_PROGRESS_BYTES_MAX = 1 << 18
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,9 +57,9 @@ def run_state(folder: Path) -> RunState:
     """
     head, document = read_document(folder)
     # The lock before the journal: a run that ends in between has its end there.
-    held = _is_held(folder)
+    held = is_held(folder)
     journal = read_journal(folder, head)
-    progress = _progress(folder)
+    progress = kept_progress(folder)
     last_wall_ns = journal.lines[-1].wall_ns if journal.lines else document.started_wall_ns
     end = journal.lines[-1].data if journal.complete else None
     return RunState(
@@ -113,10 +80,10 @@ def current_progress(folder: Path) -> tuple[KeptProgress | None, Literal["runnin
 
     ``ended`` : no process writes to the folder. Raises StoreError where the folder cannot be opened.
     """
-    if not _is_held(folder):
+    if not is_held(folder):
         return None, "ended"
-    progress = _progress(folder)
-    return progress, "suspended" if progress and _is_stopped(progress.pid) else "running"
+    progress = kept_progress(folder)
+    return progress, "suspended" if progress and is_stopped(progress.pid) else "running"
 
 
 def newest_run(folder: Path) -> Path | None:
@@ -135,10 +102,10 @@ def _state(end: dict[str, object] | None, progress: KeptProgress | None, *, held
         )
     if not held:
         return "dead"
-    return "suspended" if progress and _is_stopped(progress.pid) else "running"
+    return "suspended" if progress and is_stopped(progress.pid) else "running"
 
 
-def _is_held(folder: Path) -> bool:
+def is_held(folder: Path) -> bool:
     """Whether a process writes to the folder: it holds a lock, which ends with it however it ends."""
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -153,12 +120,13 @@ def _is_held(folder: Path) -> bool:
     return False
 
 
-def _is_stopped(pid: int) -> bool:
+def is_stopped(pid: int) -> bool:
     """Whether a process of this host was stopped by a signal or a debugger."""
     return process_fields(pid)[:1] in (["T"], ["t"])
 
 
-def _progress(folder: Path) -> KeptProgress | None:
+def kept_progress(folder: Path) -> KeptProgress | None:
+    """The progress of a run that was kept last; None where there is none that can be read."""
     try:
         content = read_inside(folder, PROGRESS, bytes_max=_PROGRESS_BYTES_MAX)
         name = str(folder / PROGRESS)

@@ -21,6 +21,7 @@ from assay.errors import FolderBusyError, StoreError
 from assay.run.store.document import RUN_DOCUMENT, read_document
 from assay.run.store.forms import RUN_SCHEMA
 from assay.run.store.journal import Journal, read_journal
+from assay.run.store.live import LIVE, LiveFile
 from assay.run.store.step_specs import AskedWriter
 from assay.run.store.tables import (
     HISTOGRAMS,
@@ -40,8 +41,9 @@ from assay.run.store.traces import TRACES, trace_name
 from assay.spec.files import write_inside
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from assay.engine.live import LiveSecond
     from assay.engine.records import (
         DriveCondition,
         DriveIdentity,
@@ -185,6 +187,8 @@ class RunWriter:
         self._asked = AskedWriter()
         self._program_count = 0
         self._traces: Counter[str] = Counter()
+        self._live: LiveFile | None = None
+        self._live_begun = False
         if after:
             self._program_count, self._traces = _written_before(after.lines)
         with ExitStack() as undo:
@@ -194,6 +198,8 @@ class RunWriter:
                 head = _begin(folder, document) if document is not None else _read_again(folder, after)
                 self._journal = Journal(folder, head, time.time_ns, after=after)
                 self._journal.prepare(warm_up)
+                # Of a run that was killed before it goes on now.
+                (folder / LIVE).unlink(missing_ok=True)
             except OSError as error:
                 reason = error.strerror or str(error)
                 raise StoreError(str(folder), f"cannot be written ({reason})", "choose another with --out") from None
@@ -281,13 +287,34 @@ class RunWriter:
         """SHA-256 of the journal's last line; that of the whole run once everything is durable."""
         return self._journal.digest
 
-    def keep_progress(self, facts: dict[str, Any]) -> None:
-        """How far the run is, in a file of its own, for those who ask from outside; not durable, and no loss."""
-        content = canonical(facts)
+    def keep_progress(self, make: Callable[[], dict[str, Any]]) -> None:
+        """How far the run is, in a file of its own, for those who ask from outside; not durable, and no loss.
+
+        make : runs on the writer thread and returns the facts.
+        """
 
         def job() -> None:
-            with suppress(OSError):
-                write_inside(self.folder, PROGRESS, content, durable=False)
+            # Whatever goes wrong here, the run goes on.
+            with suppress(Exception):
+                write_inside(self.folder, PROGRESS, canonical(make()), durable=False)
+
+        self._journal.prepare(job)
+
+    def keep_live(self, seconds: Sequence[LiveSecond], *, virtual: bool) -> None:
+        """Seconds of the sequence that runs, for those who watch; not durable, and no loss. Returns at once.
+
+        virtual : the drive's time is not that of the clock.
+        """
+        number = self._program_count + 1
+
+        def job() -> None:
+            # As above; what failed once is not tried again.
+            with suppress(Exception):
+                if not self._live_begun:
+                    self._live_begun = True
+                    self._live = LiveFile(self.folder, time.time_ns, virtual=virtual)
+                if self._live:
+                    self._live.add(number, seconds)
 
         self._journal.prepare(job)
 
@@ -298,8 +325,11 @@ class RunWriter:
     def close(self) -> None:
         """Finish writing and let go of the folder."""
         self._journal.close()
-        with suppress(OSError):
-            (self.folder / PROGRESS).unlink(missing_ok=True)
+        if self._live:
+            self._live.close()
+        for name in (PROGRESS, LIVE):
+            with suppress(OSError):
+                (self.folder / name).unlink(missing_ok=True)
         os.close(self._lock)
 
     def __enter__(self) -> Self:

@@ -14,6 +14,7 @@ from assay.archive.index.read import reading
 from assay.archive.index.search import run_at
 from assay.version import tool_version
 from assay.web.jobs import Job
+from assay.web.live import run_facts
 from assay.web.pages.shell import aside, framed, refused, shown
 
 MADE = {"pdf": "PDF", "xlsx": "Workbook", "csv": "CSV", "json": "JSON", "bundle": "Bundle"}
@@ -28,8 +29,12 @@ if TYPE_CHECKING:
 
 
 async def run_page(site: Site, request: Request) -> Response:
-    """The report of a run; where it is still to be made, a page that waits for it."""
-    indexed = await aside(lambda: indexed_run(site, request.path_params["run"]))
+    """The report of a run; while it goes on its lines, and where it is still to be made, a page that waits for it."""
+    address = request.path_params["run"]
+    going = await site.live.find(address)
+    if going is not None:
+        return shown(site, request, "live_run", address=address, run=run_facts(going))
+    indexed = await aside(lambda: indexed_run(site, address))
     if indexed is None:
         return refused(site, request, 404, ("Run", "is not in the index", "Choose another from the list of runs."))
     listed = indexed.listed

@@ -1,0 +1,53 @@
+"""A run folder that looks as that of a run that goes on: locked, with progress and lines."""
+
+import fcntl
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from assay.engine.codec import canonical
+from assay.engine.live import LivePoint, LiveSecond
+from assay.engine.records import DriveIdentity
+from assay.run.keep_progress import progress_facts
+from assay.run.progress import Progress, Watched
+from assay.run.seen import Seen, drive_facts
+from assay.run.store.live import LIVE, LiveFile
+from assay.run.store.write import PROGRESS
+from assay.spec.units import SECOND_NS
+
+DRIVE = DriveIdentity(
+    id="x", path="/dev/loop9", kind="block", capacity_bytes=10**9, logical_block_bytes=512, model_number="A\x1b[2J"
+)
+
+
+class GoingFolder:
+    """Holds the folder until it is ended. drive : None writes no drive."""
+
+    def __init__(self, folder: Path, drive: DriveIdentity | None = DRIVE) -> None:
+        folder.mkdir(parents=True)
+        self.folder, self.second = folder, 0
+        self._lock = os.open(folder, os.O_RDONLY)
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        self.live = LiveFile(folder, time.time_ns, virtual=False)
+        progress = Progress(test="iops", phase="round", name="round 2", share=0.25, watched=Watched(after="x"))
+        self.write({**progress_facts(progress), **Seen().facts()(), "drive": drive and drive_facts(drive)})
+
+    def write(self, facts: dict[str, Any]) -> None:
+        """Replace the progress."""
+        draft = self.folder / "draft"
+        draft.write_bytes(canonical(facts))
+        draft.replace(self.folder / PROGRESS)
+
+    def seconds(self, count: int) -> None:
+        """Let some seconds end, each with ten writes."""
+        for _ in range(count):
+            self.live.add(1, [LiveSecond(0, self.second, SECOND_NS, (LivePoint(0, 1, 10, 40960, 5000, 900),))])
+            self.second += 1
+
+    def end(self) -> None:
+        """The run ends, as ``RunWriter.close`` lets it."""
+        self.live.close()
+        for name in (PROGRESS, LIVE):
+            (self.folder / name).unlink()
+        os.close(self._lock)
