@@ -114,6 +114,16 @@ class Browser:
             answer = connection.getresponse()
             return Answer(answer.status, answer.headers.get("set-cookie", ""), answer.read().decode())
 
+    def first(self, path: str) -> bytes:
+        """The first bytes of a stream."""
+        context = ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        connection = http.client.HTTPSConnection("127.0.0.1", self._port, timeout=20, context=context)
+        with closing(connection):
+            connection.request("GET", path, None, {"Host": HOST, "Cookie": self.cookie})
+            with closing(connection.getresponse()) as answer:
+                return answer.read1(64)
+
 
 def test_pages_have_their_prefix_and_cookies_are_secure(tmp_path: Path) -> None:
     options = ("--behind-proxy", "--prefix", "/assay", "--allow-host", HOST)
@@ -133,3 +143,6 @@ def test_pages_have_their_prefix_and_cookies_are_secure(tmp_path: Path) -> None:
         assert {"Secure", "HttpOnly", "Path=/assay/"} <= set(opened.cookie.split("; "))
         browser.cookie = opened.cookie.partition(";")[0]
         assert browser.ask("GET", "/assay/runs").status == 200
+        began = time.monotonic()
+        assert browser.first("/assay/live").startswith(b"event: ")
+        assert time.monotonic() - began < 3

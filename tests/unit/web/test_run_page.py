@@ -11,8 +11,11 @@ import zipfile
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from assay.archive.index.folders import run_address
+from assay.archive.index.folders import site as index_site
 from assay.archive.index.read import reading
 from assay.archive.index.search import all_runs
+from assay.archive.index.update import parent_of
 from assay.cli.indexed import update
 from assay.web.jobs import Jobs
 from every_kind import run_of
@@ -175,3 +178,17 @@ def test_jobs_wait_while_a_drive_is_measured(tmp_path: Path) -> None:
     seen = asyncio.run(tried())
     assert seen[:2] == ["held", "failed"]
     assert "/nowhere" in str(seen[2])
+
+
+def test_a_run_that_the_index_does_not_know_yet_is_read_first(tmp_path: Path, made_run: Path) -> None:
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    site = site_in(tmp_path)
+    with client_of(site, "viewer") as client:
+        time.sleep(1)
+        shutil.copytree(made_run, runs / "late")
+        address = run_address(index_site(), parent_of(runs), "late")
+        answer = client.get(f"/runs/{address}")
+        assert answer.status_code == 202
+        assert got(client, f"/runs/{address}").status_code == 200
+        assert client.get(f"/runs/{'0' * 20}").status_code == 404

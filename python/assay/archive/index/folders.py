@@ -7,6 +7,7 @@ import os
 import re
 import socket
 import stat
+from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from assay.archive.checks.record import look_of
 from assay.errors import StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 RUN_DOCUMENT, JOURNAL_NAME, ORIGIN = "run.json", "journal.jsonl", "origin.json"
@@ -51,6 +52,21 @@ def drive_address(model: str, serial: str | None, drive_id: str) -> str:
     Worked: ``drive_address("M", "S1", "a")`` equals ``drive_address("M", "S1", "b")``.
     """
     return hashlib.sha256(f"{model}\n{serial or ''}\n{'' if serial else drive_id}".encode()).hexdigest()[:20]
+
+
+def has_run(folders: Iterable[Path], address: str) -> bool:
+    """Whether the run folder of an address lies directly below one of some folders of this host."""
+    where = site()
+    for folder in folders:
+        parent = kept_name(os.path.realpath(folder))
+        with suppress(OSError), os.scandir(folder) as entries:
+            names = (entry.name for entry in entries)
+            if any(
+                run_address(where, parent, kept_name(name)) == address and os.path.lexists(folder / name / RUN_DOCUMENT)
+                for name in names
+            ):
+                return True
+    return False
 
 
 def kept_name(name: str) -> str:

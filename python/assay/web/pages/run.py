@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 from starlette.responses import JSONResponse
 
 from assay.archive.index.before import run_before
-from assay.archive.index.folders import kept_name
+from assay.archive.index.folders import has_run, kept_name
 from assay.archive.index.read import reading
 from assay.archive.index.search import run_at
 from assay.version import tool_version
 from assay.web.jobs import Job
 from assay.web.live import run_facts
 from assay.web.pages.shell import aside, framed, refused, shown
+from assay.web.updating import update_job
 
 MADE = {"pdf": "PDF", "xlsx": "Workbook", "csv": "CSV", "json": "JSON", "bundle": "Bundle"}
 """What is made of a run, as the bar above it calls it."""
@@ -35,8 +36,14 @@ async def run_page(site: Site, request: Request) -> Response:
     if going is not None:
         return shown(site, request, "live_run", address=address, run=run_facts(going))
     indexed = await aside(lambda: indexed_run(site, address))
-    if indexed is None:
-        return refused(site, request, 404, ("Run", "is not in the index", "Choose another from the list of runs."))
+    if indexed is not None:
+        return await _report_page(site, request, indexed)
+    if await aside(lambda: has_run(site.folders, address)):
+        return waiting(site, request, update_job(site), "Run")
+    return refused(site, request, 404, ("Run", "is not in the index", "Choose another from the list of runs."))
+
+
+async def _report_page(site: Site, request: Request, indexed: FoundRun) -> Response:
     listed = indexed.listed
     if indexed.folder is None:
         return shown(site, request, "elsewhere", indexed=indexed, run=listed)
