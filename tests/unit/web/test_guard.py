@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from assay.web.app import ADDRESSES
@@ -62,21 +62,51 @@ def test_a_link_on_another_site_may_lead_here(tmp_path: Path) -> None:
     assert client.get("/runs", headers={"origin": HOST}).status_code == 200
 
 
+VALUES = {"run": "0" * 20, "drive": "0" * 20, "key": "0", "name": "x", "name:path": "run.json", "kind": "pdf"}
+
+
+def filled(path: str) -> str:
+    """An address of the table with something in each of its parts."""
+    for name, value in VALUES.items():
+        path = path.replace(f"{{{name}}}", value)
+    return path
+
+
+@pytest.mark.parametrize("address", ADDRESSES, ids=lambda address: address.name)
+def test_every_address_refuses_other_hosts_and_sites(tmp_path: Path, address: Any) -> None:
+    client = client_of(site_in(tmp_path), "operator")
+    for headers in ({"host": "evil.example"}, {"origin": "http://evil.example"}):
+        assert client.request(address.methods[0], filled(address.path), headers=headers).status_code == 403
+
+
+@pytest.mark.parametrize("address", ADDRESSES, ids=lambda address: address.name)
+def test_a_damaged_index_is_said_by_every_address(tmp_path: Path, address: Any) -> None:
+    if address.path.startswith("/live"):
+        pytest.skip("streams go on; tests of their own read them")
+    (tmp_path / "index.sqlite").write_bytes(b"no database" * 999)
+    site = site_in(tmp_path)
+    answer = client_of(site, "operator").request(address.methods[0], filled(address.path), json={})
+    assert answer.status_code <= 503
+    assert "Traceback" not in answer.text
+    if answer.status_code >= 500:
+        assert "index" in answer.text
+
+
+@pytest.mark.parametrize("address", ADDRESSES, ids=lambda address: address.name)
+def test_a_body_beyond_the_limit_reaches_no_page(tmp_path: Path, address: Any) -> None:
+    if "POST" not in address.methods or address.path == "/bundles":
+        return
+    client = client_of(site_in(tmp_path), "operator")
+    assert client.post(filled(address.path), content=b"x" * (BODY_MAX + 1)).status_code == 413
+
+
 @pytest.mark.parametrize("address", ADDRESSES, ids=lambda address: address.name)
 def test_no_address_but_those_of_nobody_answers_without_a_session(tmp_path: Path, address: object) -> None:
     client = client_of(site_in(tmp_path))
     path, role, methods = address.path, address.role, address.methods  # type: ignore[attr-defined]
     if role is None:
         return
-    for name, value in {
-        "run": "0" * 20,
-        "drive": "0" * 20,
-        "key": "0",
-        "name": "x",
-        "name:path": "run.json",
-        "kind": "pdf",
-    }.items():
-        path = path.replace(f"{{{name}}}", value)
+    path = filled(path)
     for method in methods:
         answer = client.request(method, path)
         assert answer.status_code in ({401} if method == "GET" else {403})
