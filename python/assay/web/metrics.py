@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
+from assay.run.store.live import LiveReader
 from assay.spec.units import SECOND_NS
 from assay.version import tool_version
 from assay.web.pages.shell import aside
@@ -37,6 +38,8 @@ NAMES = {
     "assay_run_test_count": "Tests of the run.",
     "assay_run_phase_ratio": "Share of the current phase that is done, 0 to 1.",
     "assay_run_left_seconds": "Time left: earliest and latest end of the phase, the test and the run.",
+    "assay_run_iops": "I/Os per second of device time, by direction, in the last line of the run.",
+    "assay_run_bytes_per_second": "Bytes per second of device time, likewise.",
     "assay_drive_temperature_celsius": "Temperature of the drive.",
     "assay_server_info": "Version of the server; always 1.",
     "assay_server_jobs_waiting": "Jobs that wait for the child process.",
@@ -80,6 +83,7 @@ def run_samples(run: RunningRun, *, identity: bool) -> Iterator[Sample]:
     }
     yield from (Sample(name=name, value=value, labels=label) for name, value in values.items() if value is not None)
     yield from _left(run)
+    yield from _rates(run)
 
 
 def server_samples(site: Site) -> Iterator[Sample]:
@@ -135,10 +139,20 @@ def _left(run: RunningRun) -> Iterator[Sample]:
                 yield Sample(name="assay_run_left_seconds", value=time_ns / SECOND_NS, labels=labels)
 
 
+def _rates(run: RunningRun) -> Iterator[Sample]:
+    """Of the last line that the run wrote; none before its first."""
+    for line in LiveReader(run.folder).lines()[-1:]:
+        for direction in ("read", "write", "other"):
+            sums = getattr(line, direction)
+            labels = (("run", run.address), ("direction", direction))
+            amounts = {"assay_run_iops": sums.io_count, "assay_run_bytes_per_second": sums.transfer_bytes}
+            for name, amount in amounts.items():
+                yield Sample(name=name, value=amount * SECOND_NS / line.covered_ns, labels=labels)
+
+
 def _temperature(run: RunningRun) -> float | None:
     """Where ``progress.json`` has it."""
-    watched = getattr(run.progress, "watched", None)
-    return watched.temperature_c if watched else None
+    return run.progress.watched.temperature_c if run.progress.watched else None
 
 
 def _memory_bytes() -> int:

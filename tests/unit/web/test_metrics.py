@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import time
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from assay.archive.index.folders import run_address, site
 from assay.archive.index.location import Place, named_place
+from assay.engine.live import LivePoint, LiveSecond
+from assay.run.store.live import LiveFile
 from assay.run.store.status import current_progress
+from assay.spec.units import SECOND_NS
 from assay.web.metrics import CONTENT_TYPE, NAMES, Sample, label_value, metrics_text, run_samples
 from assay.web.running import running_runs, running_states
 from every_kind import run_of
@@ -93,6 +97,21 @@ def test_a_run_that_goes_on_has_series_until_it_ends(place: Place, folder: Path)
         f'assay_run_left_seconds{{run="{run}",scope="run",bound="latest"}}': 3,
     }
     assert not [name for name in scraped(place, folder) if name.startswith(("assay_run", "assay_drive"))]
+
+
+def test_rates_are_those_of_the_last_line(place: Place, folder: Path) -> None:
+    run = run_address(site(), os.path.realpath(folder), "a")
+    live = LiveFile(folder / "a", time.time_ns, virtual=False)
+    for second, count in ((0, 99), (1, 10)):
+        live.add(1, [LiveSecond(0, second, SECOND_NS, (LivePoint(0, 1, count, 40960, 5000, 900),))])
+    live.close()
+    with held(folder / "a"):
+        series = scraped(place, folder)
+    rates = {name: value for name, value in series.items() if "direction" in name}
+    assert len(rates) == 6
+    assert rates[f'assay_run_iops{{run="{run}",direction="read"}}'] == 0
+    assert rates[f'assay_run_iops{{run="{run}",direction="write"}}'] == 10
+    assert rates[f'assay_run_bytes_per_second{{run="{run}",direction="write"}}'] == 40960
 
 
 def test_the_server_has_its_memory_and_jobs(place: Place, folder: Path) -> None:
