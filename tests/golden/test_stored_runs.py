@@ -42,7 +42,7 @@ def maker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The user and the host that made the runs."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setattr(origin, "_host_id", lambda: HOST)
+    monkeypatch.setattr(origin, "host_id", lambda: HOST)
 
 
 def command(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int, str]:

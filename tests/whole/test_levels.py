@@ -35,7 +35,7 @@ def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A user of the host ``HOST`` who trusts no key and has checked nothing."""
     for kind in ("CONFIG", "STATE"):
         monkeypatch.setenv(f"XDG_{kind}_HOME", str(tmp_path / kind.lower()))
-    monkeypatch.setattr(origin, "_host_id", lambda: HOST)
+    monkeypatch.setattr(origin, "host_id", lambda: HOST)
 
 
 def written(folder: Folder, path: Path, host_id: str | None) -> None:

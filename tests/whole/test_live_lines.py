@@ -95,7 +95,7 @@ def test_lines_of_a_run_of_several_tests_are_the_sums_of_its_tables(
             drives.add((progress.drive.kind if progress.drive else "", progress.virtual))
 
     run_plan(plan, out=folder, answers=Answers(), show=look)
-    assert ("simulated", True) in drives
+    assert {kind for kind, _ in drives} == {"simulated"}
     assert not (folder / LIVE).exists()
     sequences = [one for test in read_run(folder).tests for one in test.sequences]
     tables = {number: (folder / f"series/{number:06}.parquet").read_bytes() for number in range(1, len(sequences) + 1)}

@@ -14,7 +14,7 @@ from assay.run.store.write import PROGRESS
 from assay.spec.units import SECOND_NS
 
 ASSAY = str(Path(sys.executable).with_name("assay"))
-LONG = [ASSAY, "run", "sim:client-2011?capacity=2GB", "--test", "iops", "--scale", "0.9", "--no-report", "--out"]
+LONG = [ASSAY, "run", "sim:client-2011?capacity=16GB", "--test", "iops", "--scale", "0.9", "--no-report", "--out"]
 PLACE = SecondKey(1, 0, 0)
 
 

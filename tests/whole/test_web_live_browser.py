@@ -116,16 +116,15 @@ def test_tabs_of_a_browser_share_a_stream_and_a_hidden_tab_has_none(tmp_path: Pa
         go(page, link(tmp_path, port), "document.getElementById('now-none')")
         page.until("!document.getElementById('now-none').hidden")
         assert streams(port) == 1
-        first, others = page.session, list[str]()
         for _ in range(3):
-            target = page.ask("Target.createTarget", url=f"http://127.0.0.1:{port}/", newWindow=True)["targetId"]
-            page.session = page.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-            others.append(page.session)
-            page.until("document.getElementById('now-none') && !document.getElementById('now-none').hidden")
+            tab = page.context.new_page()
+            tab.goto(f"http://127.0.0.1:{port}/")
+            tab.wait_for_function("!document.getElementById('now-none').hidden")
         assert streams(port) == 1
-        for session in (*others, first):
-            page.session = session
-            page.value(f"Object.defineProperty(document, 'visibilityState', {{ value: 'hidden' }}); {CHANGED}")
+        for tab in page.context.pages:
+            tab.evaluate(
+                f"() => {{ Object.defineProperty(document, 'visibilityState', {{ value: 'hidden' }}); {CHANGED} }}"
+            )
         assert streams(port) == 0
 
 

@@ -248,8 +248,10 @@ impl NativeStimulus {
             let replayed = reader.filter(|_| !lost).map(Replayer::finish).transpose();
             (records, tracer.map(Tracer::finish).transpose(), replayed, lost)
         });
-        watcher.hand_on();
+        let handed_on = Python::attach(|py| watcher.show_seconds(py));
         watcher.outcome(lost)?;
+        // Ctrl-C that comes here is in no record.
+        handed_on?;
         let records = records.map_err(|error| sequence_error(&error))?;
         replayed?;
         Ok((records_text(&records, &labels), captured?))
@@ -452,11 +454,6 @@ impl Watcher {
     }
 
     /// Hand on the seconds that ended last.
-    fn hand_on(&mut self) {
-        let shown = Python::attach(|py| self.show_seconds(py));
-        self.error = self.error.take().or(shown.err());
-    }
-
     fn show_seconds(&self, py: Python<'_>) -> PyResult<()> {
         let Some((call, seconds)) = &self.seconds else { return Ok(()) };
         let rows: Vec<Row> = seconds.try_iter().map(|second| row(&second)).collect();
