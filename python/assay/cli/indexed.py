@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.archive.index.location import default_place, named_place
+from assay.cli import origin
 from assay.cli.config import INDEX, settings
-from assay.cli.origin import host_id
 from assay.words.visible import visible
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _means() -> Means:
     """Many runs are read by all processors; how far it is is shown on a terminal."""
     from assay.archive.index.current import Means  # noqa: PLC0415 - heavy
 
-    return Means(host_id=host_id, workers=_workers, shown=_shown, warn=_warn)
+    return Means(host_id=origin.host_id, workers=_workers, shown=_shown, warn=_warn)
 
 
 @contextmanager
