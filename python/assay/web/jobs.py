@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import sys
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
+
+from assay.version import tool_version
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
@@ -35,6 +38,11 @@ class Failure:
     """Why a job made nothing, as errors say it."""
 
     text: str
+
+
+def job_key(*texts: str) -> str:
+    """The key of a job from what it is made of, and the version that makes it: 32 hex digits."""
+    return hashlib.sha256("\n".join([*texts, tool_version()]).encode()).hexdigest()[:32]
 
 
 class Jobs:

@@ -19,6 +19,8 @@ from assay.errors import AssayError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from assay.engine.records import StoredRun
+
 _SET_DEATH_SIGNAL = 1
 _IOPRIO_SET = {"x86_64": 251, "aarch64": 30}
 _WHO_PROCESS, _IDLE_CLASS = 1, 3 << 13
@@ -26,25 +28,19 @@ _WHO_PROCESS, _IDLE_CLASS = 1, 3 << 13
 
 def report(folder: str, out: str, address: str) -> None:
     """Make the page of a run. folder : of the run. out : folder of the page. address : where style and script are."""
-    from assay.archive.levels import with_level  # noqa: PLC0415 - heavy
-    from assay.archive.rendering import render_stored, stored_run  # noqa: PLC0415
-    from assay.dut.real.platform import host_id  # noqa: PLC0415
+    from assay.archive.rendering import render_stored  # noqa: PLC0415 - heavy
 
     path = Path(folder)
-    run = with_level(stored_run(path), path, host_id())
+    run = _read(path)
     _write_whole(Path(out), lambda draft: render_stored(run, path, ["html"], out=draft, assets_at=address))
 
 
 def comparison(folders: list[str], out: str, address: str, options: dict[str, bool]) -> None:
     """Make the pages of a comparison, with its workbook, CSV and JSON. options : of ``compare.Options``."""
-    from assay.archive.levels import with_level  # noqa: PLC0415 - heavy
-    from assay.archive.rendering import stored_run  # noqa: PLC0415
-    from assay.compare.comparison import Options, compare_runs  # noqa: PLC0415
-    from assay.dut.real.platform import host_id  # noqa: PLC0415
+    from assay.compare.comparison import Options, compare_runs  # noqa: PLC0415 - heavy
     from assay.report.comparison.files import loaded_run, write_comparison  # noqa: PLC0415
 
-    paths = list(map(Path, folders))
-    runs = [loaded_run(with_level(stored_run(path), path, host_id()), str(path)) for path in paths]
+    runs = [loaded_run(_read(Path(folder)), folder) for folder in folders]
     result = compare_runs(runs, Options(despite=options["despite"], repeats=options["repeats"]))
     _write_whole(Path(out), lambda draft: write_comparison(result, draft, assets_at=address))
 
@@ -83,6 +79,15 @@ JOBS: dict[str, Callable[..., object]] = {
 }
 
 
+def _read(folder: Path) -> StoredRun:
+    """A run with its level, checked where it was not yet."""
+    from assay.archive.levels import with_level  # noqa: PLC0415 - heavy
+    from assay.archive.rendering import stored_run  # noqa: PLC0415
+    from assay.dut.real.platform import host_id  # noqa: PLC0415
+
+    return with_level(stored_run(folder), folder, host_id())
+
+
 def _bundle(folder: Path, draft: Path, name: str) -> None:
     from assay.archive.bundle import export_run  # noqa: PLC0415
 
@@ -90,11 +95,9 @@ def _bundle(folder: Path, draft: Path, name: str) -> None:
 
 
 def _format(folder: Path, draft: Path, name: str) -> None:
-    from assay.archive.levels import with_level  # noqa: PLC0415 - heavy
-    from assay.archive.rendering import render_stored, stored_run  # noqa: PLC0415
-    from assay.dut.real.platform import host_id  # noqa: PLC0415
+    from assay.archive.rendering import render_stored  # noqa: PLC0415 - heavy
 
-    run = with_level(stored_run(folder), folder, host_id())
+    run = _read(folder)
     suffix = name.rpartition(".")[2]
     written = render_stored(run, folder, ["csv" if suffix == "zip" else suffix], out=draft)  # type: ignore[list-item]
     if suffix == "zip":

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING
 
-from assay.version import tool_version
-from assay.web.jobs import Job
+from assay.web.jobs import Job, job_key
 from assay.web.pages.run import indexed_run, page_of, waiting
 from assay.web.pages.shell import aside, framed, refused
 
@@ -41,8 +39,7 @@ async def compare_page(site: Site, request: Request) -> Response:
 def comparison_job(site: Site, runs: list[FoundRun], options: dict[str, bool]) -> Job:
     """The job that makes a comparison; its key changes with the runs, the options and the version."""
     heads = [f"{run.address} {run.listed.journal_hash}" for run in runs]
-    text = "\n".join([*heads, *(name for name, chosen in options.items() if chosen), tool_version()])
-    key = hashlib.sha256(text.encode()).hexdigest()[:32]
+    key = job_key(*heads, *(name for name, chosen in options.items() if chosen))
     folders = [run.folder for run in runs]
     arguments = {
         "folders": folders,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,8 +10,7 @@ from typing import TYPE_CHECKING
 from starlette.responses import FileResponse, StreamingResponse
 
 from assay.spec.files import is_plain_name, open_inside
-from assay.version import tool_version
-from assay.web.jobs import Job
+from assay.web.jobs import Job, job_key
 from assay.web.pages.run import indexed_run, waiting
 from assay.web.pages.shell import aside, refused
 
@@ -69,8 +67,7 @@ async def raw_file(site: Site, request: Request) -> Response:
 
 
 def _job(site: Site, indexed: FoundRun, kind: str) -> Job:
-    text = f"{kind} {indexed.address} {indexed.listed.journal_hash} {tool_version()}"
-    key = hashlib.sha256(text.encode()).hexdigest()[:32]
+    key = job_key(kind, indexed.address, indexed.listed.journal_hash)
     arguments = {"folder": indexed.folder, "out": str(site.cache / key), "kind": kind, "name": KINDS[kind]}
     return Job(kind="file", key=key, arguments=arguments)
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from starlette.responses import JSONResponse
 
 from assay.archive.index.before import run_before
-from assay.archive.index.folders import has_run, kept_name
+from assay.archive.index.folders import has_run
 from assay.archive.index.read import reading
 from assay.archive.index.search import run_at
-from assay.version import tool_version
-from assay.web.jobs import Job
+from assay.web.jobs import Job, job_key
 from assay.web.live import run_facts
 from assay.web.pages.shell import aside, framed, refused, shown
 from assay.web.updating import update_job
@@ -66,17 +64,15 @@ def indexed_run(site: Site, address: str) -> FoundRun | None:
 
 def _before(site: Site, indexed: FoundRun) -> str | None:
     """The address of the run before on the same drive."""
-    folder = Path(indexed.folder or "")
     with reading(site.place) as reader:
-        return run_before(reader, kept_name(str(folder.parent)), kept_name(folder.name)) if reader else None
+        return run_before(reader, indexed.address) if reader else None
 
 
 def report_job(site: Site, indexed: FoundRun) -> Job:
     """The job that makes the page of a run; its key changes with the run and with the version."""
-    head = hashlib.sha256(f"{indexed.address} {indexed.listed.journal_hash} {tool_version()}".encode()).hexdigest()[:32]
-    out = str(site.cache / head)
-    arguments = {"folder": indexed.folder, "out": out, "address": f"{site.prefix}/assets"}
-    return Job(kind="report", key=head, arguments=arguments)
+    key = job_key(indexed.address, indexed.listed.journal_hash)
+    arguments = {"folder": indexed.folder, "out": str(site.cache / key), "address": f"{site.prefix}/assets"}
+    return Job(kind="report", key=key, arguments=arguments)
 
 
 def page_of(site: Site, job: Job) -> bytes | None:
