@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from starlette.responses import JSONResponse, Response
 
 from assay.archive.index.filters import UNREADABLE, Wanted, since_ns, until_ns
-from assay.archive.index.folders import given_name, run_address
+from assay.archive.index.folders import given_name
 from assay.archive.index.folders import site as this_host
 from assay.archive.index.read import Known, folder_of, reading
 from assay.archive.index.search import run_at
@@ -181,7 +181,7 @@ def _of_address(site: Site, address: str) -> list[dict[str, Any]]:
     with reading(site.place) as reader:
         if reader is None:
             return []
-        rows = [row for row in reader.everything().rows if _address(row) == address]
+        rows = reader.rows("SELECT * FROM assay_runs WHERE address = ?", address)
         return _as_json(reader, rows[:1])
 
 
@@ -190,7 +190,7 @@ def _as_json(reader: Reader, rows: Sequence[Row]) -> list[dict[str, Any]]:
     here, runs = this_host(), reader.listed(Known(tuple(rows)), _name, numbers=True)
     # What other hosts say of theirs vouches for nothing here.
     return [
-        {"address": _address(row), **run.as_json(), **({} if row["site"] == here else {"level": NOT_CHECKED})}
+        {"address": row["address"], **run.as_json(), **({} if row["site"] == here else {"level": NOT_CHECKED})}
         for row, run in zip(rows, runs, strict=True)
     ]
 
@@ -199,10 +199,6 @@ def _indexed(site: Site, addresses: Sequence[str]) -> list[FoundRun | None]:
     """The run of each address; None where there is none."""
     with reading(site.place) as reader:
         return [run_at(reader, address) if reader else None for address in addresses]
-
-
-def _address(row: Row) -> str:
-    return run_address(row["site"], row["parent"], row["folder"])
 
 
 def _name(row: Row) -> str:

@@ -15,8 +15,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from assay.archive.index.folders import kept_name, run_address, site
-from assay.archive.index.update import parent_of
+from assay.archive.index.update import address_of
 from assay.run.store.going import GoingRuns
 from assay.run.store.live import SECOND_SLOTS, LiveReader, minute_lines
 from assay.spec.units import MILLISECOND_NS, SECOND_NS
@@ -200,11 +199,6 @@ class Live:
 def event(name: str, data: object) -> bytes:
     """A server-sent event. Worked: ``ended`` with ``{}`` -> ``event: ended``, ``data: {}`` and an empty line."""
     return f"event: {name}\ndata: {json.dumps(data, separators=(',', ':'))}\n\n".encode()
-
-
-def address_of(folder: Path) -> str:
-    """The address of a run folder, as the index has it."""
-    return run_address(site(), parent_of(folder.parent), kept_name(folder.name))
 
 
 def run_facts(going: GoingRun) -> dict[str, Any]:

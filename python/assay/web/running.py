@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.archive.index.folders import kept_name, run_address, site
+from assay.archive.index.update import address_of
 from assay.errors import AssayError
 from assay.run.store.document import read_document
+from assay.run.store.going import progress_files
 from assay.run.store.status import current_progress, run_state
-from assay.run.store.write import PROGRESS
 from assay.web.forms import RunStatus, StartedTest
 from assay.words.visible import unicode_name
 
@@ -70,9 +69,7 @@ def status_of(state: RunState) -> RunStatus:
 def _with_progress(folders: Iterable[Path]) -> Iterator[Path]:
     """The run folders that have ``progress.json``: a run removes it at its end."""
     for folder in folders:
-        with suppress(OSError), os.scandir(folder) as entries:
-            names = sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
-            yield from (folder / name for name in names if os.path.lexists(folder / name / PROGRESS))
+        yield from sorted(run for run, _ in progress_files(folder))
 
 
 def _running(folder: Path) -> RunningRun | None:
@@ -83,7 +80,10 @@ def _running(folder: Path) -> RunningRun | None:
         identity = read_document(folder)[1].identity
     except (AssayError, OSError):
         return None
-    address = run_address(site(), kept_name(os.path.realpath(folder.parent)), kept_name(folder.name))
     return RunningRun(
-        folder=folder, address=address, identity=identity, progress=progress, suspended=state == "suspended"
+        folder=folder,
+        address=address_of(folder),
+        identity=identity,
+        progress=progress,
+        suspended=state == "suspended",
     )

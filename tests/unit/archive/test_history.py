@@ -168,9 +168,8 @@ def test_hostile_names_are_only_values(place: Place) -> None:
     assert (point.firmware, point.tags) == ("%(x)s", ("'; DROP TABLE assay_runs",))
 
 
-def test_hidden_and_bad_runs_are_excluded(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hidden_and_bad_runs_are_excluded(place: Place) -> None:
     store(place, several([100.0]))
-    monkeypatch.setattr("assay.archive.index.history.NOTES_SINCE", "0000")
     rows = [("a", True, False), ("b", False, True), ("c", False, False), ("d", True, True)]
     with writing(place) as connection:
         connection.execute(text("DROP TABLE IF EXISTS assay_notes"))

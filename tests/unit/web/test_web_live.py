@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from assay.archive.index.update import address_of
 from assay.run.store.live import LiveReader
 from assay.web import live as module
-from assay.web.live import Live, Watcher, address_of, columns, event
+from assay.web.live import Live, Watcher, columns, event
 from assay.web.stream import Stream
 from going_run import GoingFolder
 

@@ -11,7 +11,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.archive.index.folders import given_name, run_address, site
+from assay.archive.index.folders import given_name, site
 from assay.summary.measures import measure_words
 from assay.words.visible import unicode_name
 
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 COUNTED = ("steady", "not-settled", "not-judged", "no-rule")
 """Verdicts of tests whose numbers are compared, as in ``assay.compare``."""
-NOTES_SINCE = "0003"
-"""The revision of the tables from which on notes exclude runs."""
 NEWEST = 5
 """So many of the newest results of a test say which numbers it has."""
 _JOINED = "FROM assay_runs r JOIN assay_tests t ON t.run_key = r.key JOIN assay_measures m ON m.test_key = t.key"
@@ -179,7 +177,7 @@ def history(reader: Reader, model: DriveModel, metric: Metric, *, without: Colle
     without : addresses of runs to leave out, by default none; see ``excluded``.
     """
     rows = reader.rows(
-        "SELECT r.key, r.site, r.parent, r.folder, r.run_id, r.journal_hash, r.name AS run_name, r.host, "
+        "SELECT r.key, r.address, r.site, r.parent, r.folder, r.run_id, r.journal_hash, r.name AS run_name, r.host, "
         f"r.drive_firmware, r.drive_serial, t.{_ORDER}, t.started_wall_ns, m.value, m.rounds, m.bound, m.mark "
         f"{_JOINED} WHERE {_OF_MODEL} AND {_COUNTS} AND t.test = ? AND t.procedure = ? AND t.edition = ? "
         "AND m.cell = ? AND m.name = ? AND m.unit = ?",
@@ -195,8 +193,6 @@ def history(reader: Reader, model: DriveModel, metric: Metric, *, without: Colle
 
 def excluded(reader: Reader) -> frozenset[str]:
     """Addresses of the runs that a user hid or marked as bad; they leave every history."""
-    if reader.revision() < NOTES_SINCE:
-        return frozenset()
     return frozenset(row["address"] for row in reader.rows("SELECT address FROM assay_notes WHERE hidden OR bad"))
 
 
@@ -227,7 +223,7 @@ def _distinct(rows: Iterable[Row]) -> Iterable[Row]:
 
 def _point(row: Row, tags: tuple[str, ...]) -> HistoryPoint:
     return HistoryPoint(
-        address=run_address(row["site"], row["parent"], row["folder"]),
+        address=row["address"],
         name=row["run_name"] or unicode_name(given_name(row["folder"])),
         time_ns=row["started_wall_ns"],
         value=row["value"],

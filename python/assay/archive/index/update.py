@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.archive.index.folders import THOROUGH, given_name, kept_name, seen_folders, site, thorough_look
+from assay.archive.index.folders import THOROUGH, given_name, kept_name, run_address, seen_folders, site, thorough_look
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -45,6 +45,11 @@ class Changes:
 def parent_of(folder: Path) -> str:
     """A folder of runs as the index keeps it: the same whichever link or relative path leads to it."""
     return kept_name(os.path.realpath(folder))
+
+
+def address_of(folder: Path) -> str:
+    """The address of a run folder of this host, as the index has it."""
+    return run_address(site(), parent_of(folder.parent), kept_name(folder.name))
 
 
 def changes(folder: Path, known: Known, trust: str = "") -> Changes:

@@ -38,7 +38,7 @@ class GoingRuns:
 
     def look(self) -> list[GoingRun]:
         """The runs that go on now, by their path."""
-        seen = {path: changed for folder in self._folders for path, changed in _candidates(folder)}
+        seen = {path: changed for folder in self._folders for path, changed in progress_files(folder)}
         for known in (self._known, self._dead):
             for path in [path for path in known if path not in seen]:
                 del known[path]
@@ -67,8 +67,8 @@ def is_going(folder: Path) -> bool:
     return False
 
 
-def _candidates(folder: Path) -> list[tuple[Path, int]]:
-    """Folders with a progress file, and when that was last replaced, in ns."""
+def progress_files(folder: Path) -> list[tuple[Path, int]]:
+    """The folders directly below one that have a progress file, and when that was last replaced, in ns."""
     result = []
     try:
         with os.scandir(folder) as entries:
