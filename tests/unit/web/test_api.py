@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from assay.archive.index.folders import run_address, site
-from assay.archive.index.location import Place, named_place
 from assay.cli.status import _facts
 from assay.run.store.status import run_state
 from assay.web.api import ADDRESSES, LAST_MAX
@@ -27,17 +26,11 @@ from trend_site import anyone, browser_of, program_of, site_at
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from assay.archive.index.location import Place
     from starlette.testclient import TestClient
 
 STEP = (100.0, 101.0, 99.0, 100.0, 90.0, 91.0, 89.0, 90.0)
 PATHS = [address.path.replace("{run}", "x") for address in ADDRESSES]
-
-
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
-    for name in ("STATE", "CACHE", "DATA"):
-        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name))
-    return named_place(str(tmp_path / "index.sqlite"))
 
 
 @pytest.fixture

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from assay.archive.index.folders import run_address, site
-from assay.archive.index.location import Place, named_place
 from assay.engine.live import LivePoint, LiveSecond
 from assay.run.store.live import LiveFile
 from assay.run.store.status import current_progress
@@ -28,6 +27,8 @@ from trend_site import program_of, site_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from assay.archive.index.location import Place
 
 GUIDE = Path(__file__).parents[3] / "docs/guide/web-metrics.md"
 PROGRESS: dict[str, Any] = {
@@ -52,13 +53,6 @@ def folder(ended: Path, tmp_path: Path) -> Path:
     shutil.copytree(ended, run)
     (run / "progress.json").write_text(json.dumps(PROGRESS))
     return run.parent
-
-
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
-    for name in ("STATE", "CACHE", "DATA"):
-        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name))
-    return named_place(str(tmp_path / "index.sqlite"))
 
 
 @contextmanager

@@ -28,12 +28,6 @@ if TYPE_CHECKING:
     from starlette.testclient import TestClient
 
 
-@pytest.fixture(autouse=True)
-def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("STATE", "CACHE", "CONFIG", "DATA"):
-        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name))
-
-
 @pytest.fixture(scope="module")
 def made_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run without a report."""
