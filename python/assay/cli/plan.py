@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,21 +10,9 @@ import click
 from assay.cli.config import output_folder
 from assay.cli.failure import error_facts
 from assay.cli.options import gate_options, make_plan, plan_options
-from assay.errors import AssayError, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from assay.dut.dut import Answers
-    from assay.dut.real.purge import PurgeTime
-    from assay.engine.records import DriveIdentity
-    from assay.plan.procedure import PlannedTest
-    from assay.run.forecast import Forecast, PhaseForecast
-    from assay.run.plan_file import Plan
-    from assay.run.planning import PlannedRun
-
-_UNREHEARSED = "Warning   nobody has seen {} of such a drive work on hardware: it was tried on recorded replies only"
-_REAL_TIME = "unknown: a simulated drive plays this in virtual time, as fast as this host lets it"
 
 
 @click.command()
@@ -37,271 +24,17 @@ def plan(as_json: bool, out: Path | None, **options: Any) -> None:
 
     Reasons to refuse the run follow, with the exit code that it would have.
     """
-    from assay.dut.dut import Answers, find_drive  # noqa: PLC0415
-    from assay.run.forecast import forecast  # noqa: PLC0415
-    from assay.run.run import plan_run, refuse_planned  # noqa: PLC0415
+    from assay.dut.dut import Answers  # noqa: PLC0415
+    from assay.run.foreseen import describe, foresee, plan_facts  # noqa: PLC0415
 
     limits = {name: options.pop(name) for name in ("acknowledged", "drive_writes_max", "all_namespaces")}
     answers = Answers(signatures=frozenset(options.pop("signatures")), **limits)
-    made = make_plan(**options)
-    drive = find_drive(made, answers, (out,) if out else ())
-    planned = plan_run(made, drive)
-    expected = forecast(made, drive, planned.tests)
-    try:
-        refuse_planned(made, drive, planned, expected, out=out, answers=answers, below=output_folder())
-    except UsageError:
-        # What was typed is wrong, so that this is not the plan that was meant.
-        raise
-    except AssayError as error:
-        _show(drive, planned, expected, made, error, answers=answers, as_json=as_json)
-        raise
-    _show(drive, planned, expected, made, None, answers=answers, as_json=as_json)
-
-
-def _show(
-    drive: DriveIdentity,
-    planned: PlannedRun,
-    expected: Forecast,
-    plan: Plan,
-    refusal: AssayError | None,
-    *,
-    answers: Answers,
-    as_json: bool,
-) -> None:
-    purge = known_purge(drive, plan, expected, answers)
-    if not as_json:
-        click.echo(describe(drive, planned, expected, plan.edition_name, refused=refusal is not None, purge=purge))
-        return
-    facts = {
-        "drive": {"id": drive.id, "path": drive.path, "capacity_bytes": drive.capacity_bytes, "kind": drive.kind},
-        "refused": refusal and error_facts(refusal),
-        "refusals": list(drive.refusals),
-        "edition": plan.edition_name,
-        "written_bytes": expected.written_bytes,
-        "written_bytes_max": expected.written_bytes_max,
-        "drive_fills": expected.written_bytes / drive.capacity_bytes,
-        "drive_fills_max": expected.written_bytes_max / drive.capacity_bytes,
-        "bytes_per_s_max": expected.bytes_per_s,
-        "bytes_per_s_max_of": expected.rate_of,
-        "purges": {
-            "count": expected.purge_count,
-            "overwritten_bytes_max": expected.overwritten_bytes,
-            "each": asdict(purge) if purge else None,
-        },
-        "span_ns_least": expected.span_ns_least,
-        "span_ns_most": expected.span_ns_most,
-        # Nothing tells beforehand how many I/Os a simulated drive will complete.
-        "real_time_ns": None,
-        "memory_bytes": expected.memory_bytes,
-        "disk_bytes": expected.disk_bytes,
-        "tests": [
-            {**_test_facts(test), "phases": [asdict(phase) for phase in result.phases]}
-            for test, result in zip(planned.tests, expected.tests, strict=True)
-        ],
-        "warnings": _warnings(planned, expected),
-        "skipped": {test.test: test.reason for test in planned.skipped},
-    }
-    click.echo(json.dumps(facts, indent=2))
-
-
-def known_purge(drive: DriveIdentity, plan: Plan, expected: Forecast, answers: Answers) -> PurgeTime | None:
-    """What the drive states of its purge; None where there is none, or it is not a real drive's own."""
-    from assay.dut.real.purge import purge_time  # noqa: PLC0415
-
-    if drive.kind != "block" or not expected.purge_count:
-        return None
-    return purge_time(drive, plan.purge, all_namespaces=answers.all_namespaces)
-
-
-def describe(
-    drive: DriveIdentity,
-    planned: PlannedRun,
-    expected: Forecast,
-    edition: str,
-    *,
-    refused: bool = False,
-    purge: PurgeTime | None = None,
-) -> str:
-    """The plan in words, as shown before a confirmation. refused : nothing will be written then. purge : its time."""
-    from assay.spec.units import gigabytes_label  # noqa: PLC0415
-    from assay.words.visible import visible  # noqa: PLC0415
-
-    size = gigabytes_label(drive.capacity_bytes)
-    lines = [
-        f"Drive     {drive.path}: {drive.model_number or 'unknown model'}, {size}, id {drive.id}",
-        f"Edition   {edition}",
-    ]
-    for test, result in zip(planned.tests, expected.tests, strict=True):
-        lines += _test_lines(_test_facts(test))
-        lines += [f"          {_phase_line(phase, count)}" for phase, count in _merged(result.phases)]
-    lines += [f"N/A       {test.test}: {test.reason}" for test in planned.skipped]
-    lines += [f"Warning   {text}" for text in _warnings(planned, expected)]
-    lines += _total_lines(drive, expected)
-    if drive.kind != "simulated" and not expected.written_bytes_max:
-        lines.append(f"{drive.path} is opened for reading only; nothing is written to it.")
-    elif drive.kind != "simulated":
-        lines += _preparation_lines(drive, expected, purge) if expected.purge_count else []
-        if not refused:
-            lines.append(f"ALL DATA on {drive.path} will be destroyed.")
-    return "\n".join(map(visible, lines))
-
-
-def _total_lines(drive: DriveIdentity, expected: Forecast) -> list[str]:
-    """What the whole run takes."""
-    from assay.plan.phases import SLOWEST_BYTES_PER_S  # noqa: PLC0415
-    from assay.spec.units import duration_label, gigabytes_label, rate_label  # noqa: PLC0415
-
-    slowest = rate_label(SLOWEST_BYTES_PER_S)
-    rate = f"{rate_label(expected.bytes_per_s)}, {expected.rate_of}"
-    known, most = (_times(size / drive.capacity_bytes) for size in (expected.written_bytes, expected.written_bytes_max))
-    least, longest = duration_label(_rounded(expected.span_ns_least)), duration_label(_rounded(expected.span_ns_most))
-    unknown = expected.purge_count and drive.kind != "file"
-    own = f"; {_purges(expected.purge_count)} on top, for as long as the drive takes" if unknown else ""
-    time = " to ".join(dict.fromkeys((least, longest)))
-    lines = [f"Time      {time} in all{own}"]
-    if not expected.written_bytes_max:
-        lines.append("Writes    nothing")
-        return [*lines, *_need_lines(drive, expected)]
-    lines += [
-        f"          the longest where sequential writes run at {slowest}, rounds up to their limit",
-        f"Writes    up to {gigabytes_label(expected.written_bytes_max)}, {most} the drive, at {rate}",
-        f"          known beforehand: {gigabytes_label(expected.written_bytes)}, {known} the drive",
-    ]
-    if expected.overwritten_bytes:
-        overwritten = gigabytes_label(expected.overwritten_bytes)
-        lines.append(f"          with up to {overwritten} where a purge overwrites the drive")
-    return [*lines, *_need_lines(drive, expected)]
-
-
-def _need_lines(drive: DriveIdentity, expected: Forecast) -> list[str]:
-    """What the run needs of this host."""
-    from assay.run.store.write import FREE_BYTES_MIN  # noqa: PLC0415
-    from assay.spec.units import gigabytes_label  # noqa: PLC0415
-
-    lines = [f"Real time {_REAL_TIME}"] if drive.kind == "simulated" else []
-    what = "the simulated drive" if drive.kind == "simulated" else "buffers"
-    lines.append(f"Memory    {gigabytes_label(expected.memory_bytes)} for {what} plus about 0.4 GB for the tool")
-    lines.append(f"Disk      {max(expected.disk_bytes, FREE_BYTES_MIN) / 1e6:,.0f} MB for the run folder")
-    return lines
-
-
-def _warnings(planned: PlannedRun, expected: Forecast) -> list[str]:
-    """What is planned and cannot give a good figure."""
-    from assay.procedures.draining import draining_warning  # noqa: PLC0415
-
-    return [text for test in planned.tests if (text := draining_warning(test, expected.bytes_per_s))]
-
-
-def _preparation_lines(drive: DriveIdentity, expected: Forecast, purge: PurgeTime | None) -> list[str]:
-    """What is known before the drive is asked; that takes holding it."""
-    if drive.kind == "file":
-        return ["Deviation purge by a single overwrite"]
-    return [
-        "Purge     best method that the drive offers when it is opened; discard and overwrite are deviations",
-        *([f"          each purge {_purge_label(drive, expected, purge)}"] if purge else []),
-        *([_UNREHEARSED.format(purge.method)] if purge and not purge.rehearsed else []),
-        f"Cache     write cache {drive.write_cache} now; set for the run if the drive supports it",
-    ]
-
-
-def _purge_label(drive: DriveIdentity, expected: Forecast, purge: PurgeTime) -> str:
-    """How long a purge takes, by what the drive states.
-
-    Worked: ``"by erase: 20 min, as the drive states; given up after 1 h 10 min"``.
-    """
-    from assay.plan.phases import SLOWEST_BYTES_PER_S  # noqa: PLC0415
-    from assay.spec.units import SECOND_NS, duration_label, rate_label  # noqa: PLC0415
-
-    if purge.method is None:
-        return "not bounded: the drive reports no time for it"
-    if purge.method == "overwrite":
-        rates = (expected.bytes_per_s, SLOWEST_BYTES_PER_S)
-        least, most = (duration_label(_rounded(round(drive.capacity_bytes * SECOND_NS / rate))) for rate in rates)
-        return f"by overwrite: {least} to {most}, the longest at {rate_label(SLOWEST_BYTES_PER_S)}"
-    given_up = f"; given up after {duration_label(purge.limit_s * SECOND_NS)}" if purge.limit_s else ""
-    if purge.stated_s is None:
-        return f"by {purge.method}: not bounded: the drive states no time{given_up}"
-    return f"by {purge.method}: {duration_label(purge.stated_s * SECOND_NS)}, as the drive states{given_up}"
-
-
-def _test_lines(facts: dict[str, Any]) -> list[str]:
-    from assay.spec.units import duration_label, gigabytes_label  # noqa: PLC0415
-    from assay.words.printed import amount_label  # noqa: PLC0415
-
-    first, unit = duration_label(facts["device_ns_min"]), duration_label(facts["step_ns"])
-    last = duration_label(facts["device_ns_max"]) if facts["device_ns_max"] else "as long as the drive takes"
-    span = " to ".join(dict.fromkeys((first, last))) if facts["what"] == "rounds" else f"up to {last}"
-    purge = "purge" if facts["purge_count"] else "no purge"
-    written = facts["preconditioning_bytes"]
-    prepared = f"{gigabytes_label(written)} of preconditioning" if written else "no preconditioning"
-    demand = f"TC {facts['thread_count']} x QD {facts['queue_depth']}"
-    amount = amount_label(facts["range_amount_bytes"], facts["segment_count"])
-    return [
-        f"Test      {facts['test']}: {purge}, {prepared}, and {span} of {facts['what']}",
-        f"          {facts['steps']} of {unit}, {demand}, test range {amount}",
-        *([f"          {facts['arrivals']}"] if facts["arrivals"] else []),
-        *(f"          {note}" for note in facts["notes"]),
-        *(f"Deviation {line}" for line in facts["deviations"]),
-    ]
-
-
-def _merged(phases: tuple[PhaseForecast, ...]) -> list[tuple[PhaseForecast, int]]:
-    """Equal parts of a test once, with their number: a study has one per variant."""
-    return [(phase, phases.count(phase)) for phase in dict.fromkeys(phases)]
-
-
-def _phase_line(phase: PhaseForecast, count: int) -> str:
-    """Worked: ``"writes in preconditioning: 64.00 GB, in 4 min to 21 min"``."""
-    from assay.spec.units import duration_label, gigabytes_label  # noqa: PLC0415
-
-    known = phase.amount_bytes is not None and phase.amount_bytes == phase.written_bytes_max
-    amount = f"{'' if known else 'up to '}{gigabytes_label(phase.written_bytes_max)}"
-    spans = dict.fromkeys(duration_label(_rounded(span)) for span in (phase.span_ns_least, phase.span_ns_most))
-    times = f" ({count} times)" if count > 1 else ""
-    if not phase.written_bytes_max:
-        return f"{phase.name}{times}: no writes, in {' to '.join(spans)}"
-    return f"writes in {phase.name}{times}: {amount}, in {' to '.join(spans)}"
-
-
-def _rounded(span_ns: int) -> int:
-    """A bound of a time for people, to the second, or the millisecond below one. Worked: 1,234,567,890 ns -> 1 s."""
-    from assay.spec.units import MILLISECOND_NS, SECOND_NS  # noqa: PLC0415
-
-    unit_ns = SECOND_NS if span_ns >= SECOND_NS else MILLISECOND_NS
-    return round(span_ns / unit_ns) * unit_ns
-
-
-def _times(fills: float) -> str:
-    """Worked: 9.8765 -> ``"9.88 times"``, 5083.2 -> ``"5,083 times"``."""
-    return f"{fills:.3g} times" if fills < 1000 else f"{fills:,.0f} times"  # noqa: PLR2004
-
-
-def _purges(count: int) -> str:
-    from assay.spec.units import count_label  # noqa: PLC0415
-
-    return count_label(count, "purge")
-
-
-def _test_facts(test: PlannedTest) -> dict[str, Any]:
-    from assay.results import arrival_label  # noqa: PLC0415
-
-    settings, outline = test.settings, test.outline
-    return {
-        "test": settings.test,
-        "purge_count": test.purge_count,
-        "preconditioning_bytes": test.written_first_bytes,
-        "what": outline.what,
-        "steps": outline.steps,
-        "step_ns": outline.step_ns,
-        "notes": list(outline.notes),
-        **outline.facts,
-        "device_ns_min": test.earliest_ns,
-        "device_ns_max": test.latest_ns,
-        "histogram_ns": settings.histogram_ns,
-        "thread_count": settings.demand.thread_count,
-        "queue_depth": settings.demand.queue_depth,
-        "arrivals": arrival_label(settings.demand),
-        "range_amount_bytes": settings.range_amount_bytes,
-        "segment_count": settings.segment_count,
-        "deviations": list(test.deviations),
-    }
+    foreseen = foresee(make_plan(**options), out=out, answers=answers, below=output_folder())
+    refusal = foreseen.refusal
+    if as_json:
+        refused = refusal and error_facts(refusal)
+        click.echo(json.dumps({**plan_facts(foreseen), "refused": refused}, indent=2))
+    else:
+        click.echo(describe(foreseen))
+    if refusal:
+        raise refusal

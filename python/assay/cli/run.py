@@ -15,7 +15,6 @@ import click
 from assay.cli.config import output_folder
 from assay.cli.on_end import command_at_end
 from assay.cli.options import gate_options, make_plan, plan_options, yes_destroy_option
-from assay.cli.plan import describe, known_purge
 from assay.cli.progress import RunDisplay
 from assay.errors import EXIT_NOT_MET, EXIT_OK, AssayError, InterruptedRunError, UsageError, joined, strongest
 
@@ -144,8 +143,7 @@ def _answers(
 ) -> Iterator[Answers]:
     """What the user confirms and acknowledges. The drive that is shown is named by a descriptor until the run ends."""
     from assay.dut.dut import Answers, find_drive, named_drive  # noqa: PLC0415
-    from assay.run.forecast import forecast  # noqa: PLC0415
-    from assay.run.run import plan_run  # noqa: PLC0415
+    from assay.run.foreseen import describe, unrefused  # noqa: PLC0415
 
     answers = Answers(confirmation=yes_destroy, signatures=frozenset(signatures), **limits)
     if yes_destroy is not None or not sys.stdin.isatty():
@@ -154,10 +152,7 @@ def _answers(
     drive = find_drive(plan, answers, (out,) if out else ())
     with named_drive(drive, answers) as named:
         if drive.kind != "simulated" and not drive.refusals and not plan.read_only:
-            planned = plan_run(plan, drive)
-            expected = forecast(plan, drive, planned.tests)
-            purge = known_purge(drive, plan, expected, answers)
-            click.echo(describe(drive, planned, expected, plan.edition_name, purge=purge))
+            click.echo(describe(unrefused(plan, drive, answers)))
             # An empty answer is one, and refused like any other that is not the identity.
             question = f"Type the identity of the drive ({drive.id}) to destroy its data"
             typed = click.prompt(question, default="", show_default=False)

@@ -4,13 +4,13 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from assay.cli.plan import _purge_label
 from assay.dut.real.purge import purge_time
 from assay.dut.real.purge.nvme import nvme_offers
 from assay.dut.real.purge.offer import Offer
 from assay.dut.real.transport import NvmeCommand, NvmeReply
 from assay.engine.records import DriveIdentity
 from assay.errors import DeviceFailureError, GateRefusedError
+from assay.run.foreseen import _purge_label
 from recorded_drive import (
     PATH,
     REFUSED,
