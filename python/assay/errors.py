@@ -35,7 +35,7 @@ from __future__ import annotations
 
 import errno
 import os
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -287,3 +287,25 @@ def errno_label(number: int) -> str:
 def _one_line(text: str) -> str:
     """The text on one line; what a terminal could obey is made visible, since names and paths may be anybody's."""
     return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in " ".join(text.split()))
+
+
+def error_facts(error: AssayError) -> dict[str, Any]:
+    """An error as JSON has it, those that were found with it under ``further``."""
+    facts: dict[str, Any] = {
+        "error": error.slug,
+        "thing": error.thing,
+        "reason": error.reason,
+        "remedy": error.remedy,
+        "exit_code": error.exit_code,
+    }
+    return facts | ({"further": [error_facts(fault) for fault in error.further]} if error.further else {})
+
+
+def error_of(facts: dict[str, Any]) -> AssayError:
+    """The error that became ``facts``. Worked: ``error_of(error_facts(error))`` says what ``error`` says."""
+    kinds = {kind.slug: kind for kind in _kinds(AssayError)}
+    return kinds.get(facts["error"], AssayError)(facts["thing"], facts["reason"], facts["remedy"])
+
+
+def _kinds(base: type[AssayError]) -> list[type[AssayError]]:
+    return [base, *(kind for below in base.__subclasses__() for kind in _kinds(below))]

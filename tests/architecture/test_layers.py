@@ -31,9 +31,11 @@ ALLOWED = {
     "archive": BASE
     | {"compare", "engine", "plan", "procedures", "report", "results", "run", "summary", "words", "workloads"},
     "tools": BASE | {"dut", "engine", "host", "procedures", "report", "results", "run", "summary", "words"},
-    "web": BASE | {"archive", "compare", "dut", "engine", "procedures", "report", "results", "run", "summary", "words"},
+    "agent": BASE | {"dut", "engine", "procedures", "run"},
+    "web": BASE | {"agent", "archive", "compare", "dut", "engine", "procedures", "report", "results", "run", "summary", "words"},
     "cli": BASE
     | {
+        "agent",
         "archive",
         "compare",
         "dut",
@@ -131,9 +133,9 @@ def test_what_tests_share_names_no_test(name: str) -> None:
 def test_only_real_drives_know_device_nodes_and_commands() -> None:
     outside = [path for path in MODULES if path.relative_to(PACKAGE).parts[:2] != ("dut", "real")]
     # The PDF is typeset by this very interpreter in a process of its own, as are pages of a server; what the user asks
-    # for at the end of a run touches no drive.
+    # for at the end of a run touches no drive. The agent starts this tool's own command line.
     starting = [path.name for path in outside if "subprocess" in path.read_text("utf-8")]
-    assert sorted(starting) == ["jobs.py", "on_end.py", "pdf.py"]
+    assert sorted(starting) == ["jobs.py", "launch.py", "on_end.py", "pdf.py", "supervise.py"]
     assert not [path for path in outside if re.search(r"O_DIRECT\b", path.read_text("utf-8"))]
 
 

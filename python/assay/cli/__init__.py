@@ -71,6 +71,7 @@ _COMMANDS = (
     "convert",
     "trace-stack",
     "serve",
+    "agent",
     "calibrate",
     "fit",
     "config",

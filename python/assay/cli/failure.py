@@ -6,12 +6,12 @@ import io
 import json
 import os
 import sys
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from assay.cli.addresses import is_of_memory
-from assay.errors import AssayError, InternalError, SystemRefusedError, UsageError
+from assay.errors import AssayError, InternalError, SystemRefusedError, UsageError, error_facts
 from assay.spec.nearest import did_you_mean
 from assay.words.visible import visible
 
@@ -133,18 +133,6 @@ def _range(kind: click.IntRange | click.FloatRange) -> str:
     if kind.max is not None:
         words.append(f"{'less than' if kind.max_open else 'at most'} {kind.max:g}")
     return " and ".join(words)
-
-
-def error_facts(error: AssayError) -> dict[str, Any]:
-    """An error as JSON has it, those that were found with it under ``further``."""
-    facts: dict[str, Any] = {
-        "error": error.slug,
-        "thing": error.thing,
-        "reason": error.reason,
-        "remedy": error.remedy,
-        "exit_code": error.exit_code,
-    }
-    return facts | ({"further": [error_facts(fault) for fault in error.further]} if error.further else {})
 
 
 def _with_cause_kept(error: AssayError) -> AssayError:

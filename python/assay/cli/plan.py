@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli.config import output_folder
-from assay.cli.failure import error_facts
 from assay.cli.options import gate_options, make_plan, plan_options
+from assay.errors import error_facts
 
 if TYPE_CHECKING:
     from pathlib import Path

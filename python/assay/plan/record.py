@@ -9,7 +9,7 @@ from pydantic import Field, PrivateAttr, field_validator, model_validator
 
 from assay.engine.records import DataPattern, IoPath, PurgeMethod
 from assay.plan.data_file import check_data_file
-from assay.spec.datum import Strict
+from assay.spec.datum import FileName, Strict
 from assay.spec.nearest import did_you_mean
 from assay.spec.units import KIB
 
@@ -110,7 +110,7 @@ class DataOptions(Strict):
     kind: _DataKind = "random"
     stored_share: float = Field(default=1.0, gt=0, le=1)
     pool_kib: float = Field(default=0, ge=0, le=1024 * 1024)
-    path: str = ""
+    path: FileName = ""
 
     @model_validator(mode="before")
     @classmethod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import Field, ValidationError, create_model, field_validator
+from pydantic import BaseModel, Field, ValidationError, create_model, field_validator
 
 from assay.compare.limits.model import LimitEntry  # noqa: TC001 - read by pydantic when the program runs
 from assay.errors import UsageError, ValueRangeError, joined
@@ -12,7 +12,7 @@ from assay.plan.options import parse_arrival
 from assay.plan.record import DataOptions, PlanRecord
 from assay.procedures.editions import load_edition
 from assay.procedures.registry import READ_ONLY, SUITES, find_procedure, option_tables, studies, tests
-from assay.spec.datum import Strict
+from assay.spec.datum import FILE_MARK, Strict
 from assay.spec.model_faults import ModelFault, model_faults
 from assay.spec.toml_file import fault_errors, read_toml, refuse_other_kind
 
@@ -132,6 +132,29 @@ def load_plan(
     if "arrival" in choices:
         _refuse_arrival(plan)
     return plan
+
+
+def plan_of(table: dict[str, Any]) -> Plan:
+    """A plan from JSON values, as a file has them, not yet ``resolved``: no file is looked at.
+
+    Raises ValueRangeError naming each fault by its dotted key.
+    """
+    try:
+        return Plan.model_validate(table)
+    except ValidationError as error:
+        raise _plan_error(None, {}, model_faults(error, Plan, table), {}, {}) from None
+
+
+def named_files(record: BaseModel, place: str = "") -> tuple[str, ...]:
+    """The dotted keys of a plan that name a file. Worked: data of a file -> ``("data.path",)``."""
+    keys: list[str] = []
+    for name, field in type(record).model_fields.items():
+        value = getattr(record, name)
+        if field.json_schema_extra == FILE_MARK and value:
+            keys.append(place + name)
+        elif isinstance(value, BaseModel):
+            keys += named_files(value, f"{place}{name}.")
+    return tuple(keys)
 
 
 _OPTIONS = {

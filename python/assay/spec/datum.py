@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar
+from typing import Annotated, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
 T = TypeVar("T")
+
+FILE_MARK = {"format": "path"}
+FileName = Annotated[str, Field(max_length=4096, json_schema_extra=FILE_MARK)]
+"""A key that names a file; what reads plans of strangers knows it by this."""
 
 
 class Strict(BaseModel):

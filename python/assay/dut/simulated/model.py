@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 PREFIX = shipped.PREFIX
 _SUFFIX = ".toml"
 _MISSING = "is missing"
-_OPTIONS = ("capacity", "seed", "state", "faults")
+_FILES = ("state", "faults")
+_OPTIONS = ("capacity", "seed", *_FILES)
 CAPACITY_BYTES_MIN = 128_000_000
 CAPACITY_BYTES_MAX = 16_000_000_000_000
 
@@ -140,6 +141,16 @@ class SimulatedTarget:
 def is_simulated(target: str) -> bool:
     """Whether a drive's name means a simulated one. Worked: ``is_simulated("sim:client-2011")``."""
     return target.startswith(PREFIX)
+
+
+def files_of(target: str) -> tuple[str, ...]:
+    """The files that the name of a simulated drive leads to; none is opened.
+
+    Worked: ``sim:client-2011?state=a`` -> ``("a",)``; ``sim:client-2011`` -> ``()``.
+    """
+    name, _, query = target.removeprefix(PREFIX).partition("?")
+    model = () if name in shipped.shipped_names() else (name,)
+    return (*model, *(text for option, text in parse_qsl(query, keep_blank_values=True) if option in _FILES))
 
 
 def load_drive_model(name: str) -> ModelFile:

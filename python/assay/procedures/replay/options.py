@@ -11,6 +11,7 @@ from assay.errors import UsageError
 from assay.plan.options import Options
 from assay.procedures.replay.settings import TraceFacts, TraceSource
 from assay.procedures.replay.trace_view import looked_at
+from assay.spec.datum import FileName
 
 SPEED_MIN, SPEED_MAX = 0.001, 1000.0
 """Times between recorded I/Os may be divided by so much."""
@@ -31,7 +32,7 @@ class ReplayOptions(Options):
     facts : what was found when the trace was looked at; filled in by the tool.
     """
 
-    trace: Annotated[str, Field(max_length=4096)] = ""
+    trace: FileName = ""
     columns: Annotated[str, Field(max_length=200)] | None = None
     event: Literal["issue", "queue"] = "issue"
     device: Annotated[str, Field(max_length=200)] | None = None

@@ -1,0 +1,100 @@
+"""What ``agent.toml`` allows of a request; everything else is refused before a drive is looked at."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.dut.dut import Answers
+from assay.dut.real.loop import loop_backing
+from assay.dut.real.sysfs import disk_at
+from assay.dut.simulated.model import files_of, is_simulated
+from assay.errors import GateRefusedError, UsageError
+from assay.procedures.registry import SHIPPED
+from assay.run.plan_file import Plan, named_files, plan_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from assay.agent.config import AgentConfig
+    from assay.agent.messages import CheckRequest, Consents
+    from assay.engine.records import DriveIdentity
+
+_BY_ROOT = "root allows it in agent.toml"
+
+
+def allowed_plan(config: AgentConfig, request: CheckRequest) -> Plan:
+    """The plan of a request.
+
+    Raises UsageError for a plan with faults or one that names a file, GateRefusedError for what is not allowed.
+    """
+    if "drive" in request.plan or request.plan.get("file_target"):
+        raise UsageError("plan", "names the drive or a file target", "give the drive as drive")
+    _refuse_files(config, request.drive)
+    edition = request.plan.get("edition")
+    if isinstance(edition, str) and ("/" in edition or edition.endswith(".toml")):
+        raise UsageError("plan: edition", "names a file", "name a shipped edition")
+    plan = plan_of({**request.plan, "drive": request.drive})
+    if files := named_files(plan):
+        raise UsageError(f"plan: {files[0]}", "names a file", "run such a plan with assay run")
+    plan = plan.resolved()
+    known = {*config.outside_tests, *(test.name for test in SHIPPED)}
+    _refuse_others("test", (*plan.tests, *plan.studies), known)
+    return plan
+
+
+def allowed_answers(config: AgentConfig, wanted: Consents) -> Answers:
+    """What a request acknowledges, for the gate. Raises GateRefusedError for what is not allowed."""
+    _refuse_others("destroy_signatures", wanted.destroy_signatures, config.destroy_signatures)
+    _refuse_others("acknowledge", wanted.acknowledge, config.acknowledge)
+    for key in ("drive_writes_max", "all_namespaces"):
+        value, most = getattr(wanted, key), getattr(config, key)
+        if value is not None and (most is None or value > most):
+            raise GateRefusedError(f"{key} = {value:g}", f"is beyond {most or 'none'}, which is allowed", _BY_ROOT)
+    return Answers(
+        signatures=frozenset(wanted.destroy_signatures),
+        acknowledged=frozenset(wanted.acknowledge),
+        drive_writes_max=wanted.drive_writes_max,
+        all_namespaces=wanted.all_namespaces,
+    )
+
+
+def may_erase(config: AgentConfig, drive: DriveIdentity) -> bool:
+    """Whether the agent may run tests on a drive.
+
+    Worked: a simulated drive -> True; a file -> False; a loop device only by its path and backing file.
+    """
+    if drive.kind == "simulated":
+        return True
+    if drive.kind != "block":
+        return False
+    if drive.serial is not None or drive.wwn is not None:
+        return drive.id in config.may_erase
+    disk = disk_at(drive.path)
+    backing = loop_backing(disk) if disk else None
+    named = str(backing) if backing else None
+    return any(device.path == drive.path and device.backing == named for device in config.devices)
+
+
+def refuse_unlisted(config: AgentConfig, drive: DriveIdentity) -> None:
+    """Raise GateRefusedError unless the agent may run tests on a drive."""
+    if not may_erase(config, drive):
+        reason = f"({drive.id}) is not listed in agent.toml as a drive that may be erased"
+        raise GateRefusedError(
+            drive.path, reason, "root adds it to may_erase, or to devices if it has no serial number"
+        )
+
+
+def _refuse_files(config: AgentConfig, drive: str) -> None:
+    files = files_of(drive) if is_simulated(drive) else ()
+    if files and not config.drive_files:
+        raise UsageError(drive, f"names the file {files[0]}", f"name a shipped drive model, or {_BY_ROOT}: drive_files")
+
+
+def refuse_command(config: AgentConfig, command: str) -> None:
+    """Raise GateRefusedError for a command at the end that is not allowed."""
+    _refuse_others("on_end", (command,) if command else (), config.on_end)
+
+
+def _refuse_others(what: str, wanted: Collection[str], allowed: Collection[str]) -> None:
+    if wrong := next((word for word in wanted if word not in allowed), None):
+        raise GateRefusedError(f'{what} "{wrong}"', "is not allowed", _BY_ROOT)

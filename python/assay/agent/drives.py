@@ -1,0 +1,91 @@
+"""The drives of this host, as the agent shows them: looked at while free, and never while a run holds them."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from assay.agent.allowed import may_erase
+from assay.agent.messages import DriveFacts, DrivesAnswer, Health
+from assay.dut.real.condition import read_condition
+from assay.dut.real.gate import examined
+from assay.dut.real.gate import refusals as in_use
+from assay.dut.real.identity import disks
+from assay.dut.simulated.shipped import shipped_models
+from assay.errors import AssayError
+
+if TYPE_CHECKING:
+    from assay.agent.bounded import Bounded
+    from assay.agent.config import AgentConfig
+    from assay.dut.simulated.shipped import ShippedModel
+    from assay.engine.records import DriveIdentity
+
+_ASK_S = 5.0
+"""For a drive's answer, its health log included."""
+
+
+class Drives:
+    """Keeps the last health that each drive told."""
+
+    def __init__(self, config: AgentConfig, bounded: Bounded) -> None:
+        self._config, self._bounded = config, bounded
+        self._health: dict[str, Health] = {}
+
+    def look(self, holders: dict[str, str]) -> DrivesAnswer:
+        """Every drive. holders : jobs by the path of the drive that each holds; such a drive is asked nothing."""
+        real = (self._real(disk, holders.get(disk.path)) for disk in disks())
+        return DrivesAnswer(drives=(*real, *map(_simulated, shipped_models())))
+
+    def _real(self, disk: DriveIdentity, job: str | None) -> DriveFacts:
+        refusals, note = self._look_at(disk, job)
+        return DriveFacts(
+            path=disk.path,
+            id=disk.id,
+            kind="block",
+            model=disk.model_number,
+            serial=disk.serial,
+            firmware=disk.firmware,
+            capacity_bytes=disk.capacity_bytes,
+            refusals=refusals,
+            may_erase=may_erase(self._config, disk),
+            job=job,
+            health=self._health.get(disk.id),
+            note=note,
+        )
+
+    def _look_at(self, disk: DriveIdentity, job: str | None) -> tuple[tuple[str, ...], str]:
+        if job:
+            return (f"in use by job {job}",), "held by a run, which is not disturbed"
+        try:
+            return self._bounded.ask(disk.path, _ASK_S, lambda: self._examined(disk))
+        except AssayError as error:
+            return (error.reason,), error.reason
+        except OSError as error:
+            return (error.strerror or "cannot be queried",), "cannot be queried"
+
+    def _examined(self, disk: DriveIdentity) -> tuple[tuple[str, ...], str]:
+        """What stands against a test of a drive, and why its health was not read; that of a free drive is read."""
+        if reasons := in_use(disk):
+            return reasons, "in use: not queried"
+        read = read_condition(disk)
+        self._health[disk.id] = Health(
+            wall_ns=time.time_ns(),
+            temperature_c=read.temperature_c,
+            wear_used_pct=read.wear_used_pct,
+            counts=read.health,
+        )
+        return examined(disk).refusals, ""
+
+
+def _simulated(model: ShippedModel) -> DriveFacts:
+    return DriveFacts(
+        path=model.drive,
+        id=model.drive,
+        kind="simulated",
+        model=model.title,
+        serial=model.serial,
+        firmware=None,
+        capacity_bytes=model.capacity_bytes,
+        refusals=(),
+        may_erase=True,
+    )

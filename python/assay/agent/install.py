@@ -1,0 +1,97 @@
+"""What root does once: the configuration, the group, the user of the web page, and units for systemd."""
+
+from __future__ import annotations
+
+import grp
+import pwd
+import sys
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.agent.config import AgentConfig, read_config
+from assay.dut.real.command import CommandError, run_command
+from assay.errors import StoreError, SystemRefusedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+UNITS = Path("/etc/systemd/system")
+GROUP, WEB_USER = "assay", "assay-web"
+NAMES = ("assay-agent.service", "assay-serve.service")
+_SECONDS = 30
+_TEMPLATE = f"""\
+# What the agent of Assay may do. Restart it after a change: systemctl restart assay-agent
+schema = 1
+# Members may connect: they have the right to erase the drives below.
+group = "{GROUP}"
+# Identities of the drives that may be erased, as assay drives prints them.
+may_erase = []
+# A drive without a serial number, such as a loop device:
+# [[devices]]
+# path = "/dev/loop0"
+# backing = "/srv/drive.img"
+"""
+
+
+def install(config: Path, *, units: Path = UNITS) -> Iterator[str]:
+    """Write what is missing; yield a line for each thing done, then what is left to do.
+
+    units : folder of the units, which are replaced. Raises StoreError, SystemRefusedError, PlanError.
+    """
+    if not config.exists():
+        _write(config, _TEMPLATE)
+        yield f"written: {config}; list the drives that may be erased in it"
+    chosen = read_config(config)
+    yield from _accounts(chosen.group)
+    for name in NAMES:
+        _write(units / name, unit_text(name, chosen))
+        yield f"written: {units / name}"
+    yield f"for each user of the page: usermod -aG {chosen.group or GROUP} USER"
+    yield "start both: systemctl daemon-reload && systemctl enable --now assay-agent assay-serve"
+
+
+def unit_text(name: str, config: AgentConfig) -> str:
+    """A unit for this installation. Worked: ``ExecStart=/usr/bin/assay agent``."""
+    text = (resources.files("assay.agent") / "units" / name).read_text("utf-8")
+    assay = Path(sys.executable).with_name("assay")
+    values = {"ASSAY": str(assay), "GROUP": config.group or GROUP, "RUNS": config.runs}
+    for key, value in values.items():
+        text = text.replace(f"@{key}@", value)
+    return text
+
+
+def _accounts(group: str) -> Iterator[str]:
+    if not _known(grp.getgrnam, group or GROUP):
+        _run("groupadd", "--system", group or GROUP)
+        yield f"made: group {group or GROUP}"
+    if not _known(pwd.getpwnam, WEB_USER):
+        options = ("--system", "--no-create-home", "--shell", "/usr/sbin/nologin", "--gid", group or GROUP)
+        _run("useradd", *options, WEB_USER)
+        yield f"made: user {WEB_USER}"
+
+
+def _known(find: Callable[[str], object], name: str) -> bool:
+    try:
+        find(name)
+    except KeyError:
+        return False
+    return True
+
+
+def _run(tool: str, *arguments: str) -> None:
+    try:
+        answer = run_command(tool, arguments, seconds=_SECONDS)
+    except CommandError as error:
+        raise SystemRefusedError(tool, str(error), "run this as root") from None
+    if answer.code:
+        raise SystemRefusedError(tool, answer.errors.decode("utf-8", "replace").strip(), "run this as root")
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+        path.chmod(0o644)
+    except OSError as error:
+        raise StoreError(str(path), error.strerror or "cannot be written", "run this as root") from None

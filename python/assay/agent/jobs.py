@@ -1,0 +1,136 @@
+"""The queue: jobs in the order of their turns, kept in one file that is replaced whole."""
+
+from __future__ import annotations
+
+import errno
+import json
+import threading
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field, ValidationError
+
+# Read by pydantic when the program runs.
+from assay.agent.messages import CheckRequest, JobFacts, JobState  # noqa: TC001
+from assay.errors import StoreError, UsageError
+from assay.spec.datum import Strict
+from assay.spec.files import read_inside, write_inside
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+QUEUE = "queue.json"
+WAITING_MAX, ENDED_MAX = 64, 50
+_BYTES_MAX = 64 << 20
+_BEFORE: tuple[JobState, ...] = ("waiting", "held")
+
+
+class Job(Strict):
+    """A job as it is kept. checked : what must be the same at its turn. attempt : of beginning it, from 1."""
+
+    facts: JobFacts
+    request: CheckRequest
+    digest: str
+    checked: dict[str, Any]
+    attempt: Annotated[int, Field(ge=1)] = 1
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+        return self.facts.id
+
+    def changed(self, **changes: Any) -> Job:
+        """The same with other facts."""
+        return self.model_copy(update={"facts": self.facts.model_copy(update=changes)})
+
+
+class _Kept(Strict):
+    schema_version: Annotated[int, Field(ge=1, le=1)] = 1
+    jobs: tuple[Job, ...] = ()
+
+
+class Queue:
+    """The jobs. Every change is on disk before it is answered; any thread may call."""
+
+    def __init__(self, folder: Path) -> None:
+        """Read the queue of a folder. Raises StoreError where it is damaged."""
+        self._folder = folder
+        self._lock = threading.RLock()
+        self._jobs = _read(folder)
+
+    def all(self) -> tuple[Job, ...]:
+        """The jobs: what runs and waits in the order of the turns, then what ended, the newest first."""
+        with self._lock:
+            return self._jobs
+
+    def find(self, job_id: str) -> Job:
+        """One job. Raises UsageError where there is none."""
+        for job in self.all():
+            if job.id == job_id:
+                return job
+        raise UsageError(f"job {job_id}", "is not in the queue", "list the queue")
+
+    def add(self, job: Job) -> None:
+        """Put a job behind the others. Raises UsageError where too many wait."""
+        with self._lock:
+            running, waiting, ended = self._parts()
+            if len(waiting) >= WAITING_MAX:
+                raise UsageError("queue", f"holds {WAITING_MAX} jobs", "wait until a job ends")
+            self._save([*running, *waiting, job, *ended])
+
+    def replace(self, job: Job) -> None:
+        """Keep a job's new state; the oldest of those that ended are dropped."""
+        with self._lock:
+            if job.facts.state != "ended":
+                self._save([job if known.id == job.id else known for known in self._jobs])
+                return
+            running, waiting, ended = self._parts(without=job.id)
+            self._save([*running, *waiting, *[job, *ended][:ENDED_MAX]])
+
+    def take(self, job_id: str, *, was: tuple[JobState, ...] = _BEFORE, **changes: Any) -> Job:
+        """Change a job that has not begun. was : the states that it may be in. Raises UsageError where it is not."""
+        with self._lock:
+            job = self._not_begun(job_id, was).changed(**changes)
+            self.replace(job)
+            return job
+
+    def move(self, job_id: str, position: int) -> None:
+        """Give a job another position among those that have not begun, 0 is the next. Raises UsageError."""
+        with self._lock:
+            job = self._not_begun(job_id)
+            running, waiting, ended = self._parts(without=job_id)
+            waiting.insert(position, job)
+            self._save([*running, *waiting, *ended])
+
+    def _parts(self, without: str = "") -> tuple[list[Job], list[Job], list[Job]]:
+        """The jobs that run, that have not begun, and that ended."""
+        parts: dict[str, list[Job]] = {"running": [], "waiting": [], "ended": []}
+        for job in self._jobs:
+            if job.id != without:
+                parts["waiting" if job.facts.state in _BEFORE else job.facts.state].append(job)
+        return parts["running"], parts["waiting"], parts["ended"]
+
+    def _not_begun(self, job_id: str, was: tuple[JobState, ...] = _BEFORE) -> Job:
+        job = self.find(job_id)
+        if job.facts.state not in was:
+            raise UsageError(f"job {job_id}", f"is {job.facts.state}", "only a job that has not begun is moved or held")
+        return job
+
+    def _save(self, jobs: list[Job]) -> None:
+        text = _Kept(jobs=tuple(jobs)).model_dump_json().encode()
+        try:
+            write_inside(self._folder, QUEUE, text, mode=0o600)
+        except OSError as error:
+            raise StoreError(str(self._folder / QUEUE), error.strerror or "cannot be written", "free space") from None
+        self._jobs = tuple(jobs)
+
+
+def _read(folder: Path) -> tuple[Job, ...]:
+    path = folder / QUEUE
+    try:
+        return _Kept.model_validate(json.loads(read_inside(folder, QUEUE, bytes_max=_BYTES_MAX))).jobs
+    except OSError as error:
+        if error.errno == errno.ENOENT:
+            return ()
+        raise StoreError(str(path), error.strerror or "cannot be read", "see its folder") from None
+    except (ValueError, ValidationError):
+        raise StoreError(str(path), "is damaged", "look at the runs, then remove it") from None

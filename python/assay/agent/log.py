@@ -1,0 +1,35 @@
+"""The agent's log: a line of JSON for every request that asks for more than to look, and for each run."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from typing import TYPE_CHECKING, Any
+
+from assay.errors import StoreError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class AgentLog:
+    """Lines that are only ever added."""
+
+    def __init__(self, path: Path) -> None:
+        """Open it, and make it where it is missing. Raises StoreError."""
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+            self._descriptor = os.open(path, flags, 0o640)
+        except OSError as error:
+            raise StoreError(str(path), error.strerror or "cannot be written", "name another as log") from None
+
+    def write(self, **facts: Any) -> None:
+        """Add a line with the wall time in ns; what is None is left out."""
+        known = {"wall_ns": time.time_ns(), **{key: value for key, value in facts.items() if value is not None}}
+        os.write(self._descriptor, json.dumps(known).encode() + b"\n")
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._descriptor)

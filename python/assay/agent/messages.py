@@ -1,0 +1,180 @@
+"""What is said over the agent's socket: one line of JSON each way, then the connection ends.
+
+A request has a ``verb``; the answer is ``{"answer": {...}}`` or ``{"error": {...}}`` with the keys of an error in JSON.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from assay.errors import UsageError
+from assay.spec.datum import Strict
+
+REQUEST_BYTES_MAX = 64 << 10
+ANSWER_BYTES_MAX = 1 << 20
+
+Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+JobId = Annotated[str, Field(pattern=r"^[0-9a-f]{12}$")]
+_Word = Annotated[str, Field(min_length=1, max_length=200)]
+_Words = Annotated[tuple[_Word, ...], Field(max_length=50)]
+_Place = Annotated[str, Field(min_length=1, max_length=4096)]
+
+
+class _Request(Strict):
+    """claimed : who the client says its user is; the agent logs it and trusts the socket's uid alone."""
+
+    claimed: Annotated[str, Field(max_length=200)] = ""
+
+
+class Consents(Strict):
+    """What the command line takes as options of the gate; each only as ``agent.toml`` allows.
+
+    destroy_signatures : types of signature. acknowledge : words of doubts. drive_writes_max : in capacities.
+    all_namespaces : how many namespaces a purge may destroy.
+    """
+
+    destroy_signatures: _Words = ()
+    acknowledge: _Words = ()
+    drive_writes_max: Annotated[float, Field(gt=0)] | None = None
+    all_namespaces: Annotated[int, Field(ge=1)] | None = None
+
+
+class DrivesRequest(_Request):
+    """Which drives there are."""
+
+    verb: Literal["drives"] = "drives"
+
+
+class CheckRequest(_Request):
+    """What a run would do. drive : a path or ``sim:NAME``. plan : as a plan file has it, without ``drive``."""
+
+    verb: Literal["check"] = "check"
+    drive: _Place
+    plan: dict[str, Any]
+    consents: Consents = Consents()
+    on_end: Annotated[str, Field(max_length=4096)] = ""
+
+
+class StartRequest(_Request):
+    """Put a checked plan into the queue. digest : of the answer to ``check``. identity : of the drive, as typed."""
+
+    verb: Literal["start"] = "start"
+    digest: Digest
+    identity: Annotated[str, Field(max_length=4096)]
+
+
+class StopRequest(_Request):
+    """Interrupt a run of the agent, or take a job out of the queue that has not begun."""
+
+    verb: Literal["stop"] = "stop"
+    job: JobId
+
+
+class QueueRequest(_Request):
+    """The queue. position : that a job moves to, from 0 among those that have not begun."""
+
+    verb: Literal["queue"] = "queue"
+    action: Literal["list", "move", "hold", "release"] = "list"
+    job: JobId | None = None
+    position: Annotated[int, Field(ge=0, le=1000)] = 0
+
+
+Request = DrivesRequest | CheckRequest | StartRequest | StopRequest | QueueRequest
+
+JobState = Literal["waiting", "held", "running", "ended"]
+"""``held`` : it waits until it is released."""
+
+
+class JobFacts(Strict):
+    """A job as clients see it. uid, claimed : whose. exit_code : as of ``assay run``; None where none is known.
+
+    message : why it ended, empty where its run folder tells. Times are wall time in ns.
+    """
+
+    id: JobId
+    state: JobState
+    drive: str
+    identity: str
+    tests: tuple[str, ...]
+    folder: str
+    uid: int
+    claimed: str
+    put_wall_ns: int
+    began_wall_ns: int | None = None
+    ended_wall_ns: int | None = None
+    exit_code: int | None = None
+    message: str = ""
+
+
+class Health(Strict):
+    """What a drive told of itself. wall_ns : when. counts : see ``health_counts``."""
+
+    wall_ns: int
+    temperature_c: float | None
+    wear_used_pct: float | None
+    counts: dict[str, int]
+
+
+class DriveFacts(Strict):
+    """A drive of this host. refusals : in the gate's words; empty means that it may be tested.
+
+    may_erase : ``agent.toml`` lists it. job : that holds it now. health : the last reading, None where there is none.
+    note : why there is no newer one, empty where it is new.
+    """
+
+    path: str
+    id: str
+    kind: Literal["block", "simulated"]
+    model: str | None
+    serial: str | None
+    firmware: str | None
+    capacity_bytes: int
+    refusals: tuple[str, ...]
+    may_erase: bool
+    job: JobId | None = None
+    health: Health | None = None
+    note: str = ""
+
+
+class DrivesAnswer(Strict):
+    """Every whole disk, then the simulated drives."""
+
+    drives: tuple[DriveFacts, ...]
+
+
+class CheckAnswer(Strict):
+    """A plan and a drive. text : the words of ``assay plan``. facts : the same as its JSON. refused : an error in JSON.
+
+    identity : to be typed. digest : for ``start``, None where the run would be refused. until_wall_ns : it is valid.
+    """
+
+    text: str
+    facts: dict[str, Any]
+    refused: dict[str, Any] | None
+    identity: str
+    digest: Digest | None
+    until_wall_ns: int | None
+
+
+class QueueAnswer(Strict):
+    """The jobs in the order of their turns, those that ended behind them, the newest first."""
+
+    jobs: tuple[JobFacts, ...]
+
+
+_REQUESTS: TypeAdapter[Request] = TypeAdapter(Annotated[Request, Field(discriminator="verb")])
+
+
+def read_request(line: bytes) -> Request:
+    """A request from its line. Raises UsageError naming the first fault.
+
+    Worked: ``{"verb": "drives"}`` -> ``DrivesRequest()``.
+    """
+    try:
+        return _REQUESTS.validate_json(line)
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_input=False)[0]
+        key = ".".join(map(str, fault["loc"])) or "message"
+        raise UsageError(f"request: {key}"[:200], str(fault["msg"])[:400], "see docs/formats/agent.md") from None

@@ -1,0 +1,133 @@
+"""The agent's socket: one request and one answer per connection, each on a thread of its own."""
+
+from __future__ import annotations
+
+import errno
+import grp
+import json
+import os
+import socket
+import threading
+from collections import Counter
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.agent.channel import peer_of, read_line
+from assay.agent.log import AgentLog
+from assay.agent.messages import REQUEST_BYTES_MAX, read_request
+from assay.agent.verbs import Agent
+from assay.errors import AssayError, HostLimitError, InternalError, StoreError, UsageError, error_facts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from assay.agent.channel import Peer
+    from assay.agent.config import AgentConfig
+
+READ_S, WRITE_S = 5.0, 5.0
+CONNECTIONS_MAX, USER_CONNECTIONS_MAX = 48, 16
+_BACKLOG = 128
+
+
+def serve(config: AgentConfig, ready: Callable[[], None], ended: threading.Event) -> None:
+    """Answer at the socket until ``ended`` is set; runs go on. Raises StoreError, UsageError."""
+    log = AgentLog(Path(config.log))
+    agent = Agent(config, log)
+    turns = threading.Thread(target=agent.turns.run)
+    with _listening(config) as listener:
+        turns.start()
+        ready()
+        try:
+            _Connections(agent).take(listener, ended)
+        finally:
+            agent.turns.stop()
+            turns.join()
+            log.close()
+
+
+class _Connections:
+    """Those that are open, by user: one user leaves places for others."""
+
+    def __init__(self, agent: Agent) -> None:
+        self._agent = agent
+        self._lock = threading.Lock()
+        self._open: Counter[int] = Counter()
+
+    def take(self, listener: socket.socket, ended: threading.Event) -> None:
+        """Answer each connection until ``ended`` is set."""
+        listener.settimeout(0.5)
+        while not ended.is_set():
+            with suppress(TimeoutError):
+                connection = listener.accept()[0]
+                threading.Thread(target=self._handle, args=(connection,), daemon=True).start()
+
+    def _handle(self, connection: socket.socket) -> None:
+        with connection, suppress(OSError):
+            peer = peer_of(connection)
+            answer = self._answered(connection, peer)
+            connection.settimeout(WRITE_S)
+            connection.sendall(json.dumps(answer).encode() + b"\n")
+
+    def _answered(self, connection: socket.socket, peer: Peer) -> dict[str, Any]:
+        try:
+            with self._slot(peer.uid):
+                request = read_request(read_line(connection, bytes_max=REQUEST_BYTES_MAX, seconds=READ_S))
+                return {"answer": self._agent.answer(request, peer).model_dump(mode="json")}
+        except AssayError as error:
+            return {"error": error_facts(error)}
+        except Exception as error:  # noqa: BLE001 - a defect ends one request, not the agent
+            text = f"{type(error).__name__} in this program, not in its input"
+            return {"error": error_facts(InternalError("internal error", text, "report it"))}
+
+    @contextmanager
+    def _slot(self, uid: int) -> Iterator[None]:
+        with self._lock:
+            if self._open.total() >= CONNECTIONS_MAX or self._open[uid] >= USER_CONNECTIONS_MAX:
+                raise HostLimitError("agent", "has too many connections", "try again")
+            self._open[uid] += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._open[uid] -= 1
+
+
+@contextmanager
+def _listening(config: AgentConfig) -> Iterator[socket.socket]:
+    """The socket, which only root and the group may connect to; it is removed at the end."""
+    path = Path(config.socket)
+    try:
+        group = grp.getgrnam(config.group).gr_gid if config.group else -1
+    except KeyError:
+        raise UsageError(f"group {config.group}", "does not exist", f"groupadd {config.group}") from None
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _remove_left(path)
+            before = os.umask(0o177)
+            try:
+                listener.bind(str(path))
+            finally:
+                os.umask(before)
+            os.chown(path, -1, group)
+            path.chmod(0o660 if config.group else 0o600)
+            listener.listen(_BACKLOG)
+        except OSError as error:
+            raise StoreError(str(path), error.strerror or str(error), "name another as socket") from None
+        try:
+            yield listener
+        finally:
+            path.unlink(missing_ok=True)
+
+
+def _remove_left(path: Path) -> None:
+    """Remove the socket of an agent that is gone. Raises OSError where one listens."""
+    with (
+        socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe,
+        suppress(FileNotFoundError, ConnectionRefusedError),
+    ):
+        probe.connect(str(path))
+        raise OSError(errno.EADDRINUSE, "is served by another agent")
+    if path.is_socket():
+        path.unlink()

@@ -1,0 +1,127 @@
+"""Whose turn it is: one run at a time on this host, each checked anew before it begins."""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.agent.checks import changed, facts_of, look_ahead
+from assay.errors import AssayError, GateRefusedError, IdentityError, InternalError
+from assay.run.run import drive_slug
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from assay.agent.bounded import Bounded
+    from assay.agent.config import AgentConfig
+    from assay.agent.jobs import Job, Queue
+    from assay.agent.launch import Launcher
+
+_LOOK_S = 0.5
+_CHECK_S = 60.0
+
+
+class Turns:
+    """Takes the jobs of a queue one after another. log : takes what happened to a job."""
+
+    def __init__(
+        self, config: AgentConfig, queue: Queue, launcher: Launcher, bounded: Bounded, log: Callable[..., None]
+    ) -> None:
+        self._config, self._queue, self._launcher, self._bounded, self._log = config, queue, launcher, bounded, log
+        self._end = threading.Event()
+        self._awake = threading.Event()
+
+    def adopt(self) -> None:
+        """Take up what an earlier agent left: runs go on, and what never began waits again."""
+        for job in self._running():
+            if self._launcher.take_back(job):
+                again = job.changed(state="waiting", began_wall_ns=None)
+                self._queue.replace(again.model_copy(update={"attempt": job.attempt + 1}))
+
+    def run(self) -> None:
+        """Take turns until ``stop``."""
+        while not self._end.is_set():
+            self.look()
+            self._awake.wait(_LOOK_S)
+            self._awake.clear()
+
+    def stop(self) -> None:
+        """End ``run``; what runs goes on."""
+        self._end.set()
+        self._awake.set()
+
+    def look(self) -> None:
+        """See what ended, then begin the next job."""
+        for job in self._running():
+            self._look_at(job)
+        waiting = next((job for job in self._queue.all() if job.facts.state == "waiting"), None)
+        if waiting and not self._running():
+            self._begin(waiting)
+
+    def _running(self) -> list[Job]:
+        return [job for job in self._queue.all() if job.facts.state == "running"]
+
+    def _look_at(self, job: Job) -> None:
+        process = self._launcher.look(job)
+        if process.state == "ended":
+            self._ended(job, process.exit_code, "", process.wall_ns)
+        elif process.state == "lost":
+            self._ended(job, None, "its process was killed; what was measured is in its folder")
+        elif process.state == "none" and self._launcher.take_back(job):
+            self._ended(job, None, "its process did not begin; see the host's journal")
+
+    def _begin(self, job: Job) -> None:
+        try:
+            self._refuse_changed(job)
+        except AssayError as error:
+            self._ended(job, GateRefusedError.exit_code, str(error))
+            return
+        except Exception as error:  # noqa: BLE001 - a defect ends one job, and the next goes on
+            self._ended(job, InternalError.exit_code, f"{type(error).__name__} in this program")
+            return
+        # Whoever held, moved or stopped it meanwhile was first.
+        with suppress(AssayError):
+            self._launched(
+                self._queue.take(
+                    job.id, was=("waiting",), began_wall_ns=time.time_ns(), state="running", folder=self._new(job)
+                )
+            )
+
+    def _refuse_changed(self, job: Job) -> None:
+        """Raise AssayError where the run is refused by now, or anything differs from what was shown."""
+        foreseen = self._bounded.ask(job.request.drive, _CHECK_S, lambda: look_ahead(self._config, job.request))
+        if foreseen.refusal:
+            raise foreseen.refusal
+        if differs := changed(job.checked, facts_of(foreseen)):
+            reason = f"changed since it was shown: {', '.join(differs)}"
+            raise IdentityError(job.request.drive, reason, "check the plan again")
+
+    def _launched(self, job: Job) -> None:
+        self._log(event="begun", job=job)
+        try:
+            self._launcher.begin(job)
+        except AssayError as error:
+            if self._launcher.take_back(job):
+                self._ended(job, error.exit_code, str(error))
+
+    def _new(self, job: Job) -> str:
+        stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
+        tests = "-".join(job.facts.tests)[:100]
+        name = f"{stamp}-{drive_slug(job.request.drive)}-{tests}-{job.id[:4]}"
+        return str(
+            Path(self._config.runs) / "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name)
+        )
+
+    def _ended(self, job: Job, exit_code: int | None, message: str, wall_ns: int | None = None) -> None:
+        ended = job.changed(
+            state="ended", exit_code=exit_code, message=message[:2000], ended_wall_ns=wall_ns or time.time_ns()
+        )
+        self._queue.replace(ended)
+        self._log(event="ended", job=ended)
+
+    def wake(self) -> None:
+        """Have the queue looked at without delay."""
+        self._awake.set()
