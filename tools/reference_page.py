@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from assay.cli import assay
 from assay.cli.commands import all_commands, exit_codes
 from assay.cli.config import KEYS, variable
-from assay.cli.fields import Form, about
+from assay.spec.model_keys import Form, about
 from assay.cli.init import ABOUT, toml_value
 from assay.dut.simulated.model import known_parameters
 from assay.host.limits import Limits

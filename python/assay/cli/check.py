@@ -24,8 +24,8 @@ class _Check(click.Command):
     """Its help lists the limits, which are read when it is shown."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        from assay.cli.fields import Form  # noqa: PLC0415
         from assay.host.limits import Limits  # noqa: PLC0415
+        from assay.spec.model_keys import Form  # noqa: PLC0415
 
         form = Form(Limits)
         rows = [

@@ -93,9 +93,9 @@ def plan_text() -> str:
 
 
 def _lines() -> Iterator[str]:
-    from assay.cli.fields import Form, about  # noqa: PLC0415
     from assay.plan.record import SpecialNote  # noqa: PLC0415
     from assay.run.plan_file import Plan  # noqa: PLC0415
+    from assay.spec.model_keys import Form, about  # noqa: PLC0415
 
     form, words = Form(Plan), about(Plan)
     yield from (
@@ -122,8 +122,8 @@ def _lines() -> Iterator[str]:
 
 def _table(form: Any, key: str) -> Iterator[str]:
     """A table of the plan; a list of tables has its first."""
-    from assay.cli.fields import about  # noqa: PLC0415
     from assay.run.plan_file import Plan  # noqa: PLC0415
+    from assay.spec.model_keys import about  # noqa: PLC0415
 
     yield ""
     yield f"# {_title(key)}"

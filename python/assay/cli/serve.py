@@ -23,6 +23,8 @@ from assay.spec.units import count_label
 from assay.web.links import ROLES, Links, Role
 
 LOOPBACK = "127.0.0.1"
+AGENT = Path("/run/assay/agent.sock")
+"""As in ``assay.agent.config``, which takes long to load."""
 _ACTIONS = {
     "link": "assay serve link [--role ROLE] [--days N]",
     "links": "assay serve links",
@@ -40,16 +42,25 @@ _ACTIONS = {
 @click.option("--allow-host", "allow_hosts", multiple=True, metavar="NAME", help="Also answer to NAME. Default: none.")
 @click.option("--render-while-measuring", is_flag=True, help="Make pages while a drive on this host is measured, too.")
 @click.option("--metrics-identity", is_flag=True, help="Name serial numbers and folders in /metrics.")
+@click.option(
+    "--agent",
+    type=click.Path(path_type=Path),
+    default=AGENT,
+    show_default=True,
+    metavar="SOCKET",
+    help="Socket of the agent that runs are started by.",
+)
 @click.option("--role", type=click.Choice(ROLES), default="viewer", show_default=True, help="link: what it allows.")
 @click.option("--days", type=int, default=30, show_default=True, metavar="N", help="link: valid so long, 1 to 366.")
 @index_option
 def serve(arguments: tuple[str, ...], *, index: str | None, role: Role, days: int, **options: Any) -> None:
     """Show the runs in FOLDER (default: runs, or the folder that assay config shows) in a browser.
 
-    It has no rights on drives and starts no run. The link that it prints is valid for ten minutes, once.
+    It has no rights on drives; runs are started by assay agent. The link that it prints is valid for ten minutes, once.
 
     link prints a link for another browser; links lists them; revoke ID ends it. A viewer reads; an operator also
-    adds bundles and notes, eight hours at most; a program reads the API and metrics with the token as bearer.
+    starts runs, adds bundles and notes, eight hours at most. A program reads the API and metrics with the token as
+    bearer.
     """
     action = arguments[0] if arguments and arguments[0] in _ACTIONS else ""
     if not action:

@@ -20,9 +20,12 @@ from assay.web.pages.bundles import PATH as BUNDLES
 from assay.web.pages.bundles import take_bundle
 from assay.web.pages.compare import compare_page
 from assay.web.pages.drive import drive_page
+from assay.web.pages.drives import drive_names, drives_list, drives_page
 from assay.web.pages.files import made_file, raw_file
 from assay.web.pages.note import note_page
 from assay.web.pages.now import live_stream, now_page
+from assay.web.pages.plan import check_plan, open_plan, plan_file, plan_page, start_plan
+from assay.web.pages.queue import change_queue, queue_list, queue_page
 from assay.web.pages.run import job_state, run_page
 from assay.web.pages.runs import runs_page
 from assay.web.pages.shell import refused, session_of
@@ -53,6 +56,17 @@ async def _asset(_site: Site, request: Request) -> Response:
 _STATIC = static_files()
 ADDRESSES = (
     Address(path="/", answer=now_page, name="now", title="Now", in_contents=True),
+    Address(path="/drives", answer=drives_page, name="drives", title="Drives", in_contents=True),
+    Address(path="/drives/list", answer=drives_list, name="drives-list"),
+    Address(path="/drives/names", answer=drive_names, name="drive-names"),
+    Address(path="/plan", answer=plan_page, name="plan", title="Plan", in_contents=True),
+    Address(path="/plan/check", answer=check_plan, name="plan-check", role="operator", methods=("POST",)),
+    Address(path="/plan/start", answer=start_plan, name="plan-start", role="operator", methods=("POST",)),
+    Address(path="/plan/file", answer=plan_file, name="plan-file", role="operator", methods=("POST",)),
+    Address(path="/plan/open", answer=open_plan, name="plan-open", role="operator", methods=("POST",)),
+    Address(path="/queue", answer=queue_page, name="queue", title="Queue", in_contents=True),
+    Address(path="/queue/list", answer=queue_list, name="queue-list"),
+    Address(path="/queue/change", answer=change_queue, name="queue-change", role="operator", methods=("POST",)),
     Address(path="/runs", answer=runs_page, name="runs", title="Runs", in_contents=True),
     Address(path="/runs/{run}", answer=run_page, name="run", title="Run"),
     Address(path="/runs/{run}/made/{kind}", answer=made_file, name="made", title="File"),

@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING
 
 import uvicorn
 
+from assay.agent.config import SOCKET
 from assay.errors import StoreError, UsageError
 from assay.spec.files import user_folder
 from assay.version import tool_version
 from assay.web.app import make_app
 from assay.web.guard import LOCAL, Rules
+from assay.web.host_agent import HostAgent
 from assay.web.jobs import Jobs
 from assay.web.layout import environment
 from assay.web.links import Links
@@ -51,7 +53,7 @@ class Serving:
     port : 0 takes a free one. address : it listens at; another than loopback only behind a proxy. allow_hosts : names
     that it answers to as well. prefix : what the proxy puts before every address, such as ``/assay``.
     render_while_measuring : jobs do not wait until a drive on this host has been measured.
-    metrics_identity : metrics name serial numbers and folders.
+    metrics_identity : metrics name serial numbers and folders. agent : socket of the agent that runs are started by.
     """
 
     folders: tuple[Path, ...]
@@ -63,6 +65,7 @@ class Serving:
     prefix: str = ""
     render_while_measuring: bool = False
     metrics_identity: bool = False
+    agent: Path = SOCKET
 
 
 def site_of(serving: Serving, port: int, held: Callable[[], bool]) -> Site:
@@ -85,6 +88,7 @@ def site_of(serving: Serving, port: int, held: Callable[[], bool]) -> Site:
         templates=environment(serving.prefix, tool_version()),
         prefix=serving.prefix,
         metrics_identity=serving.metrics_identity,
+        agent=HostAgent(serving.agent),
     )
 
 

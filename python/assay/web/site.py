@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from assay.agent.bounded import Bounded
+from assay.agent.config import SOCKET
 from assay.archive.index.update import parent_of
+from assay.web.host_agent import HostAgent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +40,8 @@ class Site:
     live : the runs that go on. cache : folder of pages that were made. log : takes a line for each answer.
     contents : pages in every page's head.
     updated_s : when the index was last brought up to the folders, by the monotonic clock.
-    metrics_identity : metrics name serial numbers and folders.
+    metrics_identity : metrics name serial numbers and folders. agent : of this host, whether there is one or not.
+    bounded : asks drives that may hang, where there is no agent.
     """
 
     folders: tuple[Path, ...]
@@ -52,6 +56,8 @@ class Site:
     contents: tuple[Contents, ...] = ()
     prefix: str = ""
     metrics_identity: bool = False
+    agent: HostAgent = field(default_factory=lambda: HostAgent(SOCKET))
+    bounded: Bounded = field(default_factory=Bounded)
     updated_s: float = float("-inf")
 
     @cached_property

@@ -6,12 +6,13 @@ from typing import Self
 
 from assay.plan.data_file import check_data_file
 from assay.plan.options import DemandOptions
+from assay.spec.datum import FileName
 
 
 class StudyOptions(DemandOptions):
     """Choices for studies. data_file : bytes that the data-pattern study writes as a variant."""
 
-    data_file: str = ""
+    data_file: FileName = ""
 
     def looked(self) -> Self:
         """Raise UsageError where the file to write from cannot be read or is empty."""

@@ -19,7 +19,14 @@ if TYPE_CHECKING:
 
 async def now_page(site: Site, request: Request) -> Response:
     """Every run of this host that goes on; with ``?wall`` large, dark and without controls."""
-    return shown(site, request, "now", wall="wall" in request.query_params, folders=list(map(str, site.folders)))
+    return shown(
+        site,
+        request,
+        "now",
+        wall="wall" in request.query_params,
+        agent=site.agent.is_there(),
+        folders=list(map(str, site.folders)),
+    )
 
 
 async def live_stream(site: Site, request: Request) -> Response:

@@ -11,6 +11,7 @@ from assay.archive.index.before import run_before
 from assay.archive.index.folders import has_run
 from assay.archive.index.read import reading
 from assay.archive.index.search import run_at
+from assay.archive.index.update import address_of
 from assay.web.jobs import Job, job_key
 from assay.web.live import run_facts
 from assay.web.pages.shell import aside, framed, refused, shown
@@ -60,6 +61,15 @@ def indexed_run(site: Site, address: str) -> FoundRun | None:
     with reading(site.place) as reader:
         result = run_at(reader, address) if reader else None
     return result if result and (result.folder is None or result.parent in site.parents) else None
+
+
+def folder_of(site: Site, address: str) -> str | None:
+    """The folder of a run of this host, whether it goes on or has ended; None where there is none."""
+    indexed = indexed_run(site, address)
+    if indexed is not None and indexed.folder is not None:
+        return indexed.folder
+    folders = (run for folder in site.folders for run in folder.glob("*/run.json"))
+    return next((str(run.parent) for run in folders if address_of(run.parent) == address), None)
 
 
 def _before(site: Site, indexed: FoundRun) -> str | None:

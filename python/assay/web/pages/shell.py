@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
-from starlette.responses import HTMLResponse
+from starlette.responses import HTMLResponse, JSONResponse
 
 from assay.web.guard import change_token
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from assay.errors import AssayError
     from assay.web.links import Session
     from assay.web.site import Site
 
@@ -49,6 +50,17 @@ def session_of(request: Request) -> Session | None:
     """Who asks; None without a session."""
     result: Session | None = request.scope["state"]["session"]
     return result
+
+
+def claimed(request: Request) -> str:
+    """Who asks, for the agent's log. Worked: ``link 1a2b3c4d, operator``."""
+    session = session_of(request)
+    return f"link {session.link}, {session.role}" if session else ""
+
+
+def error_json(error: AssayError, status: int) -> Response:
+    """An error as scripts of pages take it."""
+    return JSONResponse({"error": str(error)}, status)
 
 
 async def aside(work: Callable[[], T]) -> T:

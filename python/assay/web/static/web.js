@@ -9,7 +9,8 @@
     const headers = { "content-type": isFile ? "application/octet-stream" : "application/json" };
     if (frame && frame.dataset.change) headers["x-assay-token"] = frame.dataset.change;
     const answer = await fetch(prefix + path, { method, headers, body: isFile ? body : JSON.stringify(body) });
-    const told = await answer.json().catch(() => ({ error: `The server answered ${answer.status}.` }));
+    const isPart = answer.ok && (answer.headers.get("content-type") || "").startsWith("text/html");
+    const told = isPart ? await answer.text() : await answer.json().catch(() => ({ error: `The server answered ${answer.status}.` }));
     if (!answer.ok) throw new Error(told.error);
     return told;
   }

@@ -1,0 +1,76 @@
+"""The drives of this host as any user can read them, for pages without an agent."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+from assay.agent.messages import DriveFacts
+from assay.dut.real.gate import examined
+from assay.dut.real.identity import disks
+from assay.dut.simulated.shipped import shipped_models
+from assay.errors import AssayError
+
+if TYPE_CHECKING:
+    from assay.agent.bounded import Bounded
+    from assay.engine.records import DriveIdentity
+
+LOOK_S = 3.0
+"""For a drive's answer."""
+_THREADS = 8
+
+
+def local_drives(bounded: Bounded) -> tuple[DriveFacts, ...]:
+    """Every whole disk, then the simulated drives; a drive that hangs has a note that says so.
+
+    Returns within a few seconds, whatever a drive does. Worked: ``sim:client-2011`` is among them.
+    """
+    found = bounded.ask("drives", LOOK_S, lambda: list(disks()))
+    with ThreadPoolExecutor(_THREADS) as pool:
+        real = list(pool.map(lambda disk: _real(bounded, disk), found))
+    return (*real, *simulated_drives())
+
+
+def simulated_drives() -> tuple[DriveFacts, ...]:
+    """The drive models of this package."""
+    return tuple(
+        DriveFacts(
+            path=model.drive,
+            id=model.drive,
+            kind="simulated",
+            model=model.title,
+            serial=model.serial,
+            firmware=None,
+            capacity_bytes=model.capacity_bytes,
+            refusals=(),
+            may_erase=True,
+        )
+        for model in shipped_models()
+    )
+
+
+def _real(bounded: Bounded, disk: DriveIdentity) -> DriveFacts:
+    refusals, note = _examined(bounded, disk)
+    return DriveFacts(
+        path=disk.path,
+        id=disk.id,
+        kind="block",
+        model=disk.model_number,
+        serial=disk.serial,
+        firmware=disk.firmware,
+        capacity_bytes=disk.capacity_bytes,
+        refusals=refusals,
+        may_erase=False,
+        note=note,
+    )
+
+
+def _examined(bounded: Bounded, disk: DriveIdentity) -> tuple[tuple[str, ...], str]:
+    """What stands against a test of a drive, and why that is not known."""
+    try:
+        return bounded.ask(disk.path, LOOK_S, lambda: examined(disk).refusals), ""
+    except AssayError as error:
+        return (error.reason,), error.reason
+    except OSError as error:
+        reason = error.strerror or "cannot be queried"
+        return (reason,), reason

@@ -1,0 +1,183 @@
+"""Planning a test and starting it: a form, checks while it is edited, and the start of what was checked."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+from starlette.responses import JSONResponse
+
+from assay.agent.messages import CheckRequest, StartRequest
+from assay.errors import AssayError, StoreError, UsageError
+from assay.run.store.document import read_document
+from assay.spec.model_faults import fault_words, model_faults
+from assay.web.pages.drives import drives_of
+from assay.web.pages.run import folder_of
+from assay.web.pages.shell import aside, claimed, error_json, refused, shown
+from assay.web.plan_check import shown_check
+from assay.web.plan_fields import all_fields, choosing_fields, procedure_titles, sections
+from assay.web.plan_values import left_out, plan_toml, read_typed, values_of
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from assay.web.plan_values import Typed, TypedPlan
+    from assay.web.site import Site
+
+_FORM_LOST = UsageError("plan", "has another form", "load the page again")
+_NOT_REPEATED = ("seed", "drive")
+"""Of a run that is made again: another seed is drawn, and the drive is chosen."""
+
+
+async def plan_page(site: Site, request: Request) -> Response:
+    """The form; with ``?run=ADDRESS`` filled in as that run was planned, with ``?drive=DRIVE`` for that drive."""
+    address, drive = request.query_params.get("run", ""), request.query_params.get("drive", "")
+    table: dict[str, Any] = {}
+    if address:
+        try:
+            table = await aside(lambda: _plan_of_run(site, address))
+        except AssayError as error:
+            return refused(site, request, 404, (error.thing, error.reason, error.remedy))
+    repeated = {key: value for key, value in table.items() if key not in _NOT_REPEATED}
+    values = values_of(repeated)
+    typed = await aside(lambda: read_typed(values, drive))
+    return shown(
+        site,
+        request,
+        "plan",
+        drive=drive or str(table.get("drive", "")),
+        run=address,
+        notices=await aside(lambda: _notices(repeated)),
+        values=values,
+        typed=typed,
+        choosing=choosing_fields(),
+        sections=sections(),
+        titles=procedure_titles(),
+    )
+
+
+async def check_plan(site: Site, request: Request) -> Response:
+    """What was typed, checked: faults by key, the tables of options that apply, and what the agent foresees."""
+    try:
+        drive, values = await _sent(request)
+    except UsageError as error:
+        return error_json(error, 400)
+    typed = await aside(lambda: read_typed(values, drive))
+    answer = {
+        "faults": typed.faults,
+        "general": typed.general,
+        "tables": typed.tables,
+        "tests": [procedure_titles()[name] for name in typed.tests],
+    }
+    if drive and not typed.has_faults:
+        answer |= await _foreseen(site, request, typed, drive)
+    return JSONResponse(answer)
+
+
+async def start_plan(site: Site, request: Request) -> Response:
+    """Put a checked plan into the agent's queue: ``digest``, and ``identity`` as it was typed."""
+    try:
+        content = await _object(request)
+        digest, identity = content.get("digest"), content.get("identity")
+        if not isinstance(digest, str) or not isinstance(identity, str):
+            return error_json(_FORM_LOST, 400)
+        await site.agent.change(StartRequest(digest=digest, identity=identity, claimed=claimed(request)))
+    except ValidationError as error:
+        reason, remedy = fault_words(error.errors(include_url=False)[0])
+        return error_json(UsageError("start", reason, remedy), 400)
+    except AssayError as error:
+        return error_json(error, 409)
+    return JSONResponse({"to": f"{site.prefix}/queue"})
+
+
+async def plan_file(_site: Site, request: Request) -> Response:
+    """What was typed as the text of a plan file."""
+    try:
+        drive, values = await _sent(request)
+    except UsageError as error:
+        return error_json(error, 400)
+    typed = await aside(lambda: read_typed(values, drive))
+    if not drive or typed.has_faults:
+        return error_json(UsageError("plan", "has faults" if drive else "names no drive", "correct it first"), 400)
+    return JSONResponse({"toml": plan_toml(typed.table, drive)})
+
+
+async def open_plan(_site: Site, request: Request) -> Response:
+    """Typed values of a plan file: ``toml``, its text."""
+    try:
+        content = await _object(request)
+        table = tomllib.loads(str(content.get("toml", "")))
+    except UsageError as error:
+        return error_json(error, 400)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        return error_json(UsageError("plan file", f"is no TOML: {error}", "correct it"), 400)
+    values, notices = await aside(lambda: (_typed_values(table), _notices(table)))
+    if values is None:
+        return error_json(UsageError("plan file", "has tables where values belong", "see docs/guide/plans.md"), 400)
+    return JSONResponse({"drive": str(table.get("drive", "")), "values": values, "notices": notices})
+
+
+def _typed_values(table: dict[str, Any]) -> dict[str, Typed] | None:
+    """None of values that no form can show."""
+    try:
+        return values_of(table)
+    except (TypeError, ValueError, AttributeError):
+        return None
+
+
+async def _foreseen(site: Site, request: Request, typed: TypedPlan, drive: str) -> dict[str, Any]:
+    """What the agent foresees, or why it does not."""
+    table = {"drive": drive, "plan": typed.table, "consents": typed.consents, "on_end": typed.on_end}
+    try:
+        check = CheckRequest.model_validate({**table, "claimed": claimed(request)})
+    except ValidationError as error:
+        faults = model_faults(error, CheckRequest, table)
+        keys = {field.key for field in all_fields()}
+        return {"faults": {fault.key: f"{fault.reason}; {fault.remedy}" for fault in faults if fault.key in keys}}
+    try:
+        answer = await site.agent.check(check)
+        drives = (await drives_of(site))[0] if answer.facts["drive"]["kind"] != "simulated" else ()
+    except AssayError as error:
+        missing = isinstance(error, StoreError) and error.thing == str(site.agent.path)
+        return {"refused": {"thing": error.thing, "reason": error.reason, "remedy": error.remedy, "agent": missing}}
+    return {"checked": shown_check(answer, drives, typed.consents)}
+
+
+def _plan_of_run(site: Site, address: str) -> dict[str, Any]:
+    """The plan that a run of this host stored. Raises StoreError."""
+    folder = folder_of(site, address)
+    if folder is None:
+        raise StoreError("Run", "is not in the folders of this server", "choose another from the list of runs")
+    return dict(read_document(Path(folder))[1].plan)
+
+
+def _notices(table: dict[str, Any]) -> list[str]:
+    """What of a plan is not in the form."""
+    return [f"Left out, because it names a file or is not known here: {name}" for name in left_out(table)]
+
+
+async def _sent(request: Request) -> tuple[str, dict[str, Typed]]:
+    """Drive and typed values. Raises UsageError for another form."""
+    content = await _object(request)
+    drive, values = content.get("drive"), content.get("values")
+    if not isinstance(drive, str) or not isinstance(values, dict) or not all(map(_is_typed, values.values())):
+        raise _FORM_LOST
+    return drive.strip(), values
+
+
+async def _object(request: Request) -> dict[str, Any]:
+    try:
+        content = json.loads(await request.body())
+    except (ValueError, RecursionError):
+        raise _FORM_LOST from None
+    if not isinstance(content, dict):
+        raise _FORM_LOST
+    return content
+
+
+def _is_typed(value: object) -> bool:
+    return isinstance(value, str | bool) or (isinstance(value, list) and all(isinstance(inner, str) for inner in value))

@@ -1,0 +1,70 @@
+"""What a check of the agent says, as the page of a plan shows it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assay.run.store.write import FREE_BYTES_MIN
+from assay.spec.units import SECOND_NS, duration_label, gigabytes_label
+from assay.words.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from assay.agent.messages import CheckAnswer, DriveFacts
+
+_MILLISECOND_NS = 10**6
+
+
+def shown_check(answer: CheckAnswer, drives: Iterable[DriveFacts], consents: Mapping[str, Any]) -> dict[str, Any]:
+    """A check for a script: the words of ``assay plan``, totals, what stands against the run, what it destroys.
+
+    drives : where model and serial number are taken from. Times are in ms since the Unix epoch.
+    """
+    facts = answer.facts
+    is_real = facts["drive"]["kind"] != "simulated"
+    refused = answer.refused
+    return {
+        "text": answer.text,
+        "totals": _totals(facts),
+        "refused": refused and {key: refused[key] for key in ("thing", "reason", "remedy")},
+        "identity": answer.identity,
+        "digest": answer.digest,
+        "until_ms": answer.until_wall_ns and answer.until_wall_ns // _MILLISECOND_NS,
+        "typed": is_real,
+        "loss": _loss(facts, drives, consents) if is_real and facts["written_bytes_max"] else [],
+    }
+
+
+def _totals(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Name and value of what the whole run takes. Worked: 64 GB on a drive of 32 GB -> ``up to 64.00 GB (2 fills)``."""
+    spans = (duration_label(_whole(facts[key])) for key in ("span_ns_least", "span_ns_most"))
+    written, fills = facts["written_bytes_max"], facts["drive_fills_max"]
+    return [
+        ("Time", " to ".join(dict.fromkeys(spans))),
+        ("Writes", f"up to {gigabytes_label(written)} ({fills:.3g} fills)" if written else "nothing"),
+        ("Memory", gigabytes_label(facts["memory_bytes"])),
+        ("Disk", f"{max(facts['disk_bytes'], FREE_BYTES_MIN) / 1e6:,.0f} MB"),
+    ]
+
+
+def _whole(span_ns: int) -> int:
+    """To the second, where it is longer."""
+    return round(span_ns / SECOND_NS) * SECOND_NS if span_ns >= SECOND_NS else span_ns
+
+
+def _loss(facts: Mapping[str, Any], drives: Iterable[DriveFacts], consents: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What is destroyed, a name and a value each."""
+    drive = facts["drive"]
+    known = next((listed for listed in drives if listed.path == drive["path"]), None)
+    signatures = ", ".join(consents.get("destroy_signatures", ()))
+    rows = (
+        ("Drive", drive["path"]),
+        ("Model", (known.model if known else None) or "unknown"),
+        ("Serial number", (known.serial if known else None) or "none reported"),
+        ("Capacity", gigabytes_label(drive["capacity_bytes"])),
+        ("Signatures", signatures),
+        ("Findings", "; ".join(facts["refusals"])),
+        ("Written", f"up to {gigabytes_label(facts['written_bytes_max'])}"),
+    )
+    return [(name, visible(value)) for name, value in rows if value]

@@ -1,0 +1,255 @@
+"""Values of the form of a plan: from what is typed to a plan as a file has it, and back."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import tomli_w
+
+from assay.errors import AssayError, UsageError
+from assay.procedures.registry import find_procedure
+from assay.run.plan_file import plan_of
+from assay.web.plan_fields import CONSENTS, FIRST, all_fields, choosing_fields, sections
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from assay.web.plan_fields import FormField
+
+Typed = str | bool | list[str]
+"""A value as a browser sends it."""
+_WHOLE = re.compile(r"[+-]?\d{1,30}", re.ASCII)
+_NO_DRIVE = "sim:ideal"
+"""Stands for the drive where none is chosen yet."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TypedPlan:
+    """What was typed. table : the plan as a file has it, without its drive. faults : text by key of the form.
+
+    general : faults of no key. tests : that it would run. tables : of options that apply.
+    """
+
+    table: dict[str, Any]
+    consents: dict[str, Any] = field(default_factory=dict)
+    on_end: str = ""
+    faults: dict[str, str] = field(default_factory=dict)
+    general: tuple[str, ...] = ()
+    tests: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()
+
+    @property
+    def has_faults(self) -> bool:
+        """Whether anything is to be corrected first."""
+        return bool(self.faults or self.general)
+
+
+def read_typed(values: Mapping[str, Typed], drive: str) -> TypedPlan:
+    """A plan from typed values; empty ones are left to their defaults, options of other tests are left out.
+
+    drive : may be empty. Worked: ``{"suite": "quick", "iops.queue_depth": "x"}`` -> a fault of ``iops.queue_depth``.
+    """
+    faults: dict[str, str] = {}
+    flat = dict(_read(choosing_fields(), values, faults))
+    tests = _chosen_tests(flat)
+    tables = tuple(dict.fromkeys(find_procedure(name).key for name in tests))
+    for section in sections():
+        if not section.table or section.table in tables:
+            flat |= dict(_read(section.fields, values, faults))
+    on_end = str(flat.pop("on_end", ""))
+    table = _nested(flat)
+    consents = table.pop(CONSENTS, {})
+    general: tuple[str, ...] = ()
+    if not faults:
+        faults, general = plan_faults({**table, "drive": drive or _NO_DRIVE})
+    return TypedPlan(
+        table=table, consents=consents, on_end=on_end, faults=faults, general=general, tests=tests, tables=tables
+    )
+
+
+def plan_faults(table: dict[str, Any]) -> tuple[dict[str, str], tuple[str, ...]]:
+    """What is wrong with a plan: by key of the form, and of no key of it."""
+    try:
+        plan_of(table)
+    except UsageError as error:
+        keys = {form_field.key for form_field in all_fields()}
+        by_key: dict[str, str] = {}
+        general = []
+        for fault in (error, *error.further):
+            key = _form_key(fault.thing, keys)
+            if key:
+                by_key.setdefault(key, f"{fault.reason}; {fault.remedy}")
+            else:
+                general.append(str(fault))
+        return by_key, tuple(general)
+    return {}, ()
+
+
+def values_of(table: Mapping[str, Any]) -> dict[str, Typed]:
+    """Typed values of a plan as a file has it; a key that it lacks has its default.
+
+    Worked: ``{"iops": {"queue_depth": 16}}`` -> ``iops.queue_depth`` of ``"16"``.
+    """
+    return {
+        form_field.key: _typed(form_field, _at(table, form_field.key, form_field.default))
+        for form_field in all_fields()
+    }
+
+
+def left_out(table: Mapping[str, Any]) -> tuple[str, ...]:
+    """Keys of a plan that the form has not and that say something, such as the name of a file.
+
+    Worked: a plan of a data file -> ``("data.path",)``. ``drive`` and ``schema`` are not named.
+    """
+    known = {form_field.key for form_field in all_fields()}
+    plain = plan_of({"drive": _NO_DRIVE}).model_dump(mode="json", by_alias=True)
+    return tuple(_unknown(table, known, {**plain, "drive": table.get("drive"), "schema": 1}, ""))
+
+
+def plan_toml(table: Mapping[str, Any], drive: str) -> str:
+    """The text of a plan file that ``load_plan`` reads as this plan."""
+    return tomli_w.dumps({"schema": 1, "drive": drive, **table})
+
+
+def _chosen_tests(flat: Mapping[str, Any]) -> tuple[str, ...]:
+    """The tests and studies that a choice stands for; none where it has faults."""
+    chosen = {key: flat[key] for key in FIRST if key in flat}
+    with suppress(AssayError):
+        plan = plan_of({**chosen, "drive": _NO_DRIVE}).resolved()
+        return (*plan.tests, *plan.studies)
+    return ()
+
+
+def _read(
+    fields: Iterable[FormField], values: Mapping[str, Typed], faults: dict[str, str]
+) -> Iterator[tuple[str, Any]]:
+    for form_field in fields:
+        value = values.get(form_field.key, "")
+        try:
+            result = _value(form_field, value)
+        except ValueError as error:
+            faults[form_field.key] = str(error)
+            continue
+        if result is not None and (result != form_field.default or form_field.key == "suite"):
+            yield form_field.key, result
+
+
+def _value(form_field: FormField, value: Typed) -> Any:
+    """The value of a key; None of nothing typed. Raises ValueError with the fault."""
+    match form_field.kind, value:
+        case "flag", bool():
+            return value
+        case "choices", list():
+            return value or None
+        case _, str() if not value.strip():
+            return None
+        case "toml", str():
+            return _toml(form_field.key, value)
+        case _, str():
+            return _SIMPLE.get(form_field.kind, str)(value)
+    # Whatever no page sends.
+    raise ValueError("has another form; load the page again")
+
+
+def _number(text: str) -> float | int | str:
+    """A number; what is none stays, for the model to refuse. Worked: ``"16"`` -> 16, ``"0.5"`` -> 0.5."""
+    text = text.strip()
+    if _WHOLE.fullmatch(text):
+        return int(text)
+    with suppress(ValueError):
+        return float(text)
+    return text
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _numbers(text: str) -> list[float | int | str]:
+    return [_number(part) for part in text.split(",")]
+
+
+def _toml(key: str, text: str) -> Any:
+    try:
+        table: Any = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"is no TOML: {error}") from None
+    for part in key.split("."):
+        if not isinstance(table, dict) or list(table) != [part]:
+            raise ValueError(f"holds other keys than {key}; write it as in a plan file")
+        table = table[part]
+    return table
+
+
+_SIMPLE: dict[str, Any] = {
+    "integer": _number,
+    "number": _number,
+    "mixed": _number,
+    "lines": _lines,
+    "numbers": _numbers,
+}
+
+
+def _typed(form_field: FormField, value: Any) -> Typed:
+    """A value as it is typed."""
+    if form_field.kind == "flag":
+        return bool(value)
+    if form_field.kind == "choices":
+        return [str(word) for word in value or ()]
+    if value is None or value in ([], {}, ()):
+        return ""
+    if form_field.kind == "toml":
+        return tomli_w.dumps(_nested({form_field.key: _without_none(value)}))
+    if form_field.kind in {"lines", "numbers"}:
+        return ("\n" if form_field.kind == "lines" else ", ").join(map(str, value))
+    return str(value)
+
+
+def _nested(flat: Mapping[str, Any]) -> dict[str, Any]:
+    """Worked: ``{"iops.queue_depth": 16}`` -> ``{"iops": {"queue_depth": 16}}``."""
+    result: dict[str, Any] = {}
+    for key, value in flat.items():
+        *above, last = key.split(".")
+        table = result
+        for part in above:
+            table = table.setdefault(part, {})
+        table[last] = value
+    return result
+
+
+def _at(table: Mapping[str, Any], key: str, default: Any) -> Any:
+    value: Any = table
+    for part in key.split("."):
+        if not isinstance(value, dict) or part not in value:
+            return default
+        value = value[part]
+    return value
+
+
+def _without_none(value: Any) -> Any:
+    """TOML has no null: a key without a value is left out."""
+    if isinstance(value, dict):
+        return {key: _without_none(inner) for key, inner in value.items() if inner is not None}
+    return [_without_none(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
+def _unknown(table: Mapping[str, Any], known: set[str], plain: Mapping[str, Any], above: str) -> Iterator[str]:
+    for name, value in table.items():
+        key, default = above + name, plain.get(name)
+        if key in known or value == default or value is None:
+            continue
+        if isinstance(value, dict) and isinstance(default, dict):
+            yield from _unknown(value, known, default, f"{key}.")
+        else:
+            yield key
+
+
+def _form_key(key: str, keys: set[str]) -> str:
+    """The key of the form that a key of a plan is typed in. Worked: ``limits.0.test`` -> ``limits``; none: empty."""
+    while key and key not in keys:
+        key = key.rpartition(".")[0]
+    return key
