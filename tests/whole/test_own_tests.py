@@ -110,6 +110,30 @@ def test_its_table_in_a_plan_file_is_checked(package: Path, tmp_path: Path) -> N
     assert json.loads(shown.stdout)["tests"][0]["device_ns_max"] == 125 * 10**9
 
 
+FORM = """
+import sys
+from pathlib import Path
+from web_site import client_of, site_in
+client = client_of(site_in(Path(sys.argv[1])), "operator")
+print(client.get("/plan?drive=sim:ideal").text)
+typed = {"tests": ["pause"], "pause.pause_seconds": "soon"}
+print(client.post("/plan/check", json={"drive": "", "values": typed}).text)
+"""
+
+
+def test_it_is_in_the_form_of_a_plan_with_its_checked_keys(package: Path, tmp_path: Path) -> None:
+    folders = (ROOT / "python", ROOT / "tests/unit", ROOT / "tests/unit/web", package)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, folders))}
+    command = [sys.executable, "-c", FORM, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    page, check = done.stdout.rsplit("</html>", 1)
+    assert 'value="pause"' in page
+    assert 'name="pause.pause_seconds"' in page
+    answer = json.loads(check)
+    assert answer["tables"] == ["pause"]
+    assert answer["faults"]["pause.pause_seconds"].startswith('is "soon", not a ')
+
+
 @pytest.mark.parametrize(
     ("source", "reason"),
     [

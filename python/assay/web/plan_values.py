@@ -105,7 +105,11 @@ def left_out(table: Mapping[str, Any]) -> tuple[str, ...]:
 
     Worked: a plan of a data file -> ``("data.path",)``. ``drive`` and ``schema`` are not named.
     """
-    known = {form_field.key for form_field in all_fields()}
+    known = {
+        form_field.key
+        for form_field in all_fields()
+        if form_field.kind != "choice" or _at(table, form_field.key, None) in {None, *form_field.choices}
+    }
     plain = plan_of({"drive": _NO_DRIVE}).model_dump(mode="json", by_alias=True)
     return tuple(_unknown(table, known, {**plain, "drive": table.get("drive"), "schema": 1}, ""))
 
@@ -140,19 +144,22 @@ def _read(
 
 def _value(form_field: FormField, value: Typed) -> Any:
     """The value of a key; None of nothing typed. Raises ValueError with the fault."""
-    match form_field.kind, value:
-        case "flag", bool():
-            return value
-        case "choices", list():
-            return value or None
-        case _, str() if not value.strip():
-            return None
-        case "toml", str():
-            return _toml(form_field.key, value)
-        case _, str():
-            return _SIMPLE.get(form_field.kind, str)(value)
-    # Whatever no page sends.
-    raise ValueError("has another form; load the page again")
+    if form_field.kind == "flag" and isinstance(value, bool):
+        return value
+    if form_field.kind == "choices" and isinstance(value, list):
+        return value or None
+    if not isinstance(value, str) or (value and form_field.kind in {"flag", "choices"}):
+        # Whatever no page sends.
+        raise ValueError("has another form; load the page again")
+    if not value.strip():
+        return None
+    return _toml(form_field.key, value) if form_field.kind == "toml" else _text(form_field, value)
+
+
+def _text(form_field: FormField, value: str) -> Any:
+    if form_field.kind == "choice" and value not in form_field.choices:
+        raise ValueError("is not listed; choose a listed value")
+    return _SIMPLE.get(form_field.kind, str)(value)
 
 
 def _number(text: str) -> float | int | str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobRow:
-    """A job. number : of its turn among those that have not begun, from 1; 0 of others. last : of those.
+    """A job.
 
+    number : of its turn among those that have not begun, from 1; 0 of others. last : of those. next : it begins as soon
+    as no other runs.
     run : address of its run, empty where its folder is not served or not there yet. again : address of its plan.
     """
 
@@ -37,6 +39,7 @@ class JobRow:
     ended: str
     number: int = 0
     last: bool = False
+    next: bool = False
     run: str = ""
     again: str = ""
     not_served: bool = False
@@ -58,16 +61,18 @@ def queue_rows(jobs: Iterable[JobFacts], parents: Collection[str]) -> QueueRows:
     """
     jobs = tuple(jobs)
     waiting = [job for job in jobs if job.state in {"waiting", "held"}]
+    first = next((job.id for job in waiting if job.state == "waiting"), "")
     return QueueRows(
         running=tuple(_row(job, parents) for job in jobs if job.state == "running"),
         waiting=tuple(
-            _row(job, parents, number=number, last=number == len(waiting)) for number, job in enumerate(waiting, 1)
+            replace(_row(job, parents), number=number, last=number == len(waiting), next=job.id == first)
+            for number, job in enumerate(waiting, 1)
         ),
         ended=tuple(_row(job, parents) for job in jobs if job.state == "ended"),
     )
 
 
-def _row(job: JobFacts, parents: Collection[str], *, number: int = 0, last: bool = False) -> JobRow:
+def _row(job: JobFacts, parents: Collection[str]) -> JobRow:
     folder = Path(job.folder) if job.folder else None
     served = folder is not None and parent_of(folder.parent) in parents
     run = address_of(folder) if folder and served and (folder / RUN_DOCUMENT).is_file() else ""
@@ -81,8 +86,6 @@ def _row(job: JobFacts, parents: Collection[str], *, number: int = 0, last: bool
         put=iso(job.put_wall_ns),
         began=iso(job.began_wall_ns),
         ended=iso(job.ended_wall_ns),
-        number=number,
-        last=last,
         run=run,
         again=f"/plan?{urlencode({'run': run, 'drive': job.drive})}" if run else "",
         not_served=folder is not None and not served,

@@ -20,6 +20,8 @@ _WORDS = {
 def exit_words(code: int | None) -> str:
     """How a run ended. code : of its process, None where none is known.
 
-    Worked: 7 -> ``not steady``; 137 -> ``exit code 137``; None -> ``exit code unknown``.
+    Worked: 7 -> ``not steady``; 99 -> ``exit code 99``; -9 -> ``ended by signal 9``; None -> ``exit code unknown``.
     """
-    return _WORDS.get(code, f"exit code {code}") if code is not None else "exit code unknown"
+    if code is None:
+        return "exit code unknown"
+    return f"ended by signal {-code}" if code < 0 else _WORDS.get(code, f"exit code {code}")

@@ -20,11 +20,12 @@ HOST = "http://127.0.0.1:8375"
 
 
 def site_in(folder: Path, *folders: Path) -> Site:
-    """A site with its index in a folder. folders : of runs; else ``folder / "runs"``."""
+    """A site with its index, and perhaps an agent, in a folder. folders : of runs; else ``folder / "runs"``."""
     runs = folder / "runs"
     runs.mkdir(exist_ok=True)
     place = Place(shown="index", path=folder / "index.sqlite")
-    return site_of(Serving(folders=folders or (runs,), place=place), 8375, lambda: False)
+    serving = Serving(folders=folders or (runs,), place=place, agent=folder / "agent.sock")
+    return site_of(serving, 8375, lambda: False)
 
 
 def client_of(site: Site, role: Role | None = None) -> TestClient:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from starlette.responses import JSONResponse
@@ -51,7 +52,8 @@ async def drives_of(site: Site) -> tuple[tuple[DriveFacts, ...], AssayError | No
 
 
 def _known(site: Site) -> set[str]:
-    """The addresses of the drives that have runs in the index."""
-    with reading(site.place) as reader:
+    """The addresses of the drives that have runs in the index; without an index that can be read no drive has any."""
+    with suppress(AssayError), reading(site.place) as reader:
         rows = reader.rows("SELECT DISTINCT drive_address FROM assay_runs") if reader else []
-    return {row["drive_address"] for row in rows}
+        return {row["drive_address"] for row in rows}
+    return set()

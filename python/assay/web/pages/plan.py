@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse
 from assay.agent.messages import CheckRequest, StartRequest
 from assay.errors import AssayError, StoreError, UsageError
 from assay.run.store.document import read_document
-from assay.spec.model_faults import fault_words, model_faults
+from assay.spec.model_faults import model_faults
 from assay.web.pages.drives import drives_of
 from assay.web.pages.run import folder_of
 from assay.web.pages.shell import aside, claimed, error_json, refused, shown
@@ -82,13 +82,11 @@ async def start_plan(site: Site, request: Request) -> Response:
     """Put a checked plan into the agent's queue: ``digest``, and ``identity`` as it was typed."""
     try:
         content = await _object(request)
-        digest, identity = content.get("digest"), content.get("identity")
-        if not isinstance(digest, str) or not isinstance(identity, str):
-            return error_json(_FORM_LOST, 400)
-        await site.agent.change(StartRequest(digest=digest, identity=identity, claimed=claimed(request)))
-    except ValidationError as error:
-        reason, remedy = fault_words(error.errors(include_url=False)[0])
-        return error_json(UsageError("start", reason, remedy), 400)
+        start = StartRequest.model_validate({**content, "claimed": claimed(request)})
+    except (UsageError, ValidationError):
+        return error_json(_FORM_LOST, 400)
+    try:
+        await site.agent.change(start)
     except AssayError as error:
         return error_json(error, 409)
     return JSONResponse({"to": f"{site.prefix}/queue"})
