@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from agent_process import agent_process
 from assay.archive.index.location import Place
 from assay.archive.index.read import reading
 from assay.archive.index.search import all_runs
@@ -63,8 +66,12 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with reading(place) as reader:
         assert reader
         listed = all_runs(reader)
-    command = [ASSAY, "serve", str(folder / "runs"), "--port", "0", "--index", str(place.path)]
-    with subprocess.Popen(command, env=os.environ | variables, stdout=subprocess.PIPE, text=True) as process:
+    socket = folder / "agent.sock"
+    command = [ASSAY, "serve", str(folder / "runs"), "--port", "0", "--index", str(place.path), "--agent", str(socket)]
+    with (
+        agent(folder),
+        subprocess.Popen(command, env=os.environ | variables, stdout=subprocess.PIPE, text=True) as process,
+    ):
         assert process.stdout
         found = re.search(r"http://127\.0\.0\.1:\d+", process.stdout.readline())
         assert found
@@ -73,6 +80,36 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         finally:
             process.terminate()
             process.wait(10)
+
+
+def agent(folder: Path) -> AbstractContextManager[object]:
+    """An agent with jobs that are held and that ended; without root there is none, and pages say so."""
+    if os.geteuid() != 0:
+        return nullcontext()
+    ended = {"exit_code": 0, "began_wall_ns": 1, "ended_wall_ns": 2, "folder": str(folder / "runs/night-1")}
+    refused = {"exit_code": 3, "ended_wall_ns": 2, "message": "sim:ideal: changed since it was shown: findings"}
+    jobs = [job("a", "held"), job("b", "held"), job("c", "ended", **ended), job("d", "ended", **refused)]
+    (folder / "agent").mkdir()
+    (folder / "agent/queue.json").write_text(json.dumps({"jobs": jobs}), "utf-8")
+    return agent_process(folder)
+
+
+def job(letter: str, state: str, **more: object) -> dict[str, object]:
+    """A job as the agent keeps it."""
+    facts = {
+        "id": letter * 12,
+        "state": state,
+        "drive": "sim:client-2011?capacity=8GB",
+        "identity": "sim:client-2011?capacity=8GB",
+        "tests": ["iops", "tp-1024"],
+        "folder": "",
+        "uid": 0,
+        "claimed": "link 01234567, operator",
+        "put_wall_ns": 1,
+        **more,
+    }
+    request = {"drive": facts["drive"], "plan": {}}
+    return {"facts": facts, "request": request, "digest": "0" * 64, "checked": {}}
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +124,8 @@ def page(served: Served) -> Iterator[Page]:
 def opened(page: Page, url: str, width: int, **more: Any) -> None:
     """A page, once it is made."""
     page.open(url, width=width, height=844, **more)
-    page.until("!document.querySelector('[data-job]') && document.readyState === 'complete'")
+    made = "!document.querySelector('section[data-job]') && !document.querySelector('[aria-busy=true]')"
+    page.until(f"{made} && document.readyState === 'complete'")
 
 
 @pytest.mark.parametrize("width", [1440, 390])
