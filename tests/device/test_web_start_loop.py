@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from agent_process import IDLE, agent_process, choose, link, serve_process, text, tick, until_checked
-from chromium import PROGRAM, browser
-from conftest import command
+from chromium import PROGRAM, Page, browser
+from conftest import HANG_S, command
 
 if TYPE_CHECKING:
     from conftest import LoopDrive
@@ -30,6 +31,15 @@ def backing(node: str) -> str:
     return Path(f"/sys/block/{Path(node).name}/loop/backing_file").read_text("utf-8").rstrip("\n")
 
 
+def until_ended(page: Page) -> None:
+    """Wait for the end of a run, which takes longer than a page."""
+    begun = time.monotonic()
+    while not page.value("Boolean(document.querySelector('[data-part] a[href^=\"/plan?run\"]'))"):
+        assert time.monotonic() - begun < HANG_S
+        time.sleep(0.5)
+
+
+@pytest.mark.long
 def test_a_loop_device_is_erased_only_once_its_identity_was_typed(
     loop_drive_in_memory: LoopDrive, tmp_path: Path
 ) -> None:
@@ -67,7 +77,7 @@ def test_a_loop_device_is_erased_only_once_its_identity_was_typed(
             assert page.value("!document.getElementById('plan-go').disabled") is ready
         page.value("document.getElementById('plan-go').click()")
         page.until("location.pathname === '/queue'")
-        page.until("document.querySelector('[data-part] a[href^=\"/plan?run\"]')")
+        until_ended(page)
         (run,) = (tmp_path / "runs").iterdir()
         assert json.loads((run / "run.json").read_bytes())["identity"]["path"] == node
         page.value("document.querySelector('[data-part] a[href^=\"/runs/\"]').click()")
