@@ -67,7 +67,7 @@ def _row(drive: DriveFacts, known: Collection[str], *, by_agent: bool) -> DriveR
     listed = not by_agent or drive.may_erase
     return DriveRow(
         facts=drive,
-        model=visible(drive.model or "unknown"),
+        model=visible(drive.model or "Unknown model"),
         capacity=gigabytes_label(drive.capacity_bytes),
         plan=f"/plan?drive={quote(drive.path, safe='')}",
         history=address if address in known else "",

@@ -99,7 +99,7 @@ def _table_title(key: str) -> str:
 
 
 def _section(model: Any, key: str, table: Mapping[str, Any]) -> FormSection:
-    help_text = (model.__doc__ or "").partition("\n")[0].partition(". ")[0].rstrip(".")
+    help_text = (model.__doc__ or "").partition("\n")[0].partition(". ")[0].rstrip(".").replace("``", "")
     return FormSection(key=key, title=_label(key), fields=tuple(_fields(model, table, f"{key}.")), help=help_text)
 
 
@@ -121,13 +121,15 @@ def _fields(
 
 def _field(schema: Mapping[str, Any], form: Form, key: str, words: str) -> FormField:
     kind, choices = _kind(schema)
-    legal = "" if kind in {"choice", "choices", "flag", "text"} else form.legal(dict(schema))
+    legal = "" if kind in {"choice", "choices", "flag", "text"} else form.legal(_numbers_of(schema))
     return FormField(
         key=key,
         label=_label(key.rpartition(".")[2]),
         kind=kind,
         choices=choices,
-        legal="TOML as in a plan file" if kind == "toml" else _sentence(legal) + _HOW_TYPED.get(kind, ""),
+        legal="TOML as in a plan file" if kind == "toml" else _sentence(legal) + _TERMS = {"io": "I/O", "iops": "IOPS", "art": "ART", "hba": "HBA", "pcie": "PCIe", "nand": "NAND", "4k": "4 KiB"}
+_UNITS = {"mb_per_s": "MB/s", "seconds": "s", "minutes": "min", "hours": "h", "ms": "ms", "kib": "KiB", "bytes": "bytes"}
+_HOW_TYPED.get(kind, ""),
         default=schema.get("default"),
         help=_sentence(words),
         long=kind == "text" and schema.get("maxLength", 0) > _LONG_TEXT,
@@ -156,6 +158,13 @@ def _kind_of(schema: Mapping[str, Any]) -> tuple[Kind, tuple[str, ...]]:
     return _SCALARS.get(schema.get("type", ""), "toml"), ()
 
 
+def _numbers_of(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """What a number of a list may be, else the schema."""
+    forms = [form for form in schema.get("anyOf", [schema]) if form.get("type") == "array"]
+    items = forms[0].get("items", {}) if forms else {}
+    return items if items.get("type") in {"integer", "number"} else dict(schema)
+
+
 def _constant(schema: Mapping[str, Any]) -> tuple[Any, ...]:
     return (schema["const"],) if "const" in schema else ()
 
@@ -166,13 +175,16 @@ def _sentence(words: str) -> str:
 
 
 def _label(key: str) -> str:
-    """Worked: ``queue_depth`` -> ``Queue depth``."""
-    return key.replace("_", " ").capitalize()
+    """Worked: ``queue_depth`` -> ``Queue depth``, ``io_time_limit_seconds`` -> ``I/O time limit (s)``."""
+    unit = next((unit for unit in _UNITS if key.endswith(f"_{unit}")), "")
+    words = key.removesuffix(f"_{unit}").split("_") if unit else key.split("_")
+    first, *others = (_TERMS.get(word, word) for word in words)
+    return " ".join([first[:1].upper() + first[1:], *others]) + (f" ({_UNITS[unit]})" if unit else "")
 
 
 _HOW_TYPED: dict[Kind, str] = {
     "lines": "; a line each",
-    "numbers": "; with commas",
+    "numbers": "; several with commas",
 }
 _LISTS: dict[str, Kind] = {"string": "lines", "integer": "numbers", "number": "numbers"}
 _SCALARS: dict[str, Kind] = {"string": "text", "integer": "integer", "number": "number", "boolean": "flag"}

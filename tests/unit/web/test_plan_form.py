@@ -80,6 +80,8 @@ def test_every_option_of_every_test_is_there_but_files_and_what_the_tool_fills_i
 def test_a_field_says_kind_range_default_and_help() -> None:
     depth = field("iops.queue_depth")
     assert (depth.kind, depth.legal, depth.default) == ("integer", "Whole number from 1 to 4096", None)
+    assert field("ecw.thread_counts").legal == "Whole number from 1 to 1024; several with commas"
+    assert (field("io_time_limit_seconds").label, field("seed").label) == ("I/O time limit (s)", "Seed")
     assert field("replay.queue_depth").default == 256
     assert field("replay.speed").kind == "mixed"
     assert field("wsat.workloads").kind == "choices"
