@@ -22,7 +22,7 @@ def shown_check(answer: CheckAnswer, drives: Iterable[DriveFacts], consents: Map
     drives : where model and serial number are taken from. Times are in ms since the Unix epoch.
     """
     facts = answer.facts
-    is_real = facts["drive"]["kind"] != "simulated"
+    real = is_real(answer)
     refused = answer.refused
     return {
         "text": answer.text,
@@ -31,9 +31,14 @@ def shown_check(answer: CheckAnswer, drives: Iterable[DriveFacts], consents: Map
         "identity": answer.identity,
         "digest": answer.digest,
         "until_ms": answer.until_wall_ns and answer.until_wall_ns // _MILLISECOND_NS,
-        "typed": is_real,
-        "loss": _loss(facts, drives, consents) if is_real and facts["written_bytes_max"] else [],
+        "typed": real,
+        "loss": _loss(facts, drives, consents) if real and facts["written_bytes_max"] else [],
     }
+
+
+def is_real(answer: CheckAnswer) -> bool:
+    """Whether a drive could lose data."""
+    return bool(answer.facts["drive"]["kind"] != "simulated")
 
 
 def _totals(facts: Mapping[str, Any]) -> list[tuple[str, str]]:

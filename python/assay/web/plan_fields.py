@@ -127,9 +127,7 @@ def _field(schema: Mapping[str, Any], form: Form, key: str, words: str) -> FormF
         label=_label(key.rpartition(".")[2]),
         kind=kind,
         choices=choices,
-        legal="TOML as in a plan file" if kind == "toml" else _sentence(legal) + _TERMS = {"io": "I/O", "iops": "IOPS", "art": "ART", "hba": "HBA", "pcie": "PCIe", "nand": "NAND", "4k": "4 KiB"}
-_UNITS = {"mb_per_s": "MB/s", "seconds": "s", "minutes": "min", "hours": "h", "ms": "ms", "kib": "KiB", "bytes": "bytes"}
-_HOW_TYPED.get(kind, ""),
+        legal="TOML as in a plan file" if kind == "toml" else _sentence(legal) + _HOW_TYPED.get(kind, ""),
         default=schema.get("default"),
         help=_sentence(words),
         long=kind == "text" and schema.get("maxLength", 0) > _LONG_TEXT,
@@ -182,6 +180,8 @@ def _label(key: str) -> str:
     return " ".join([first[:1].upper() + first[1:], *others]) + (f" ({_UNITS[unit]})" if unit else "")
 
 
+_TERMS = {"io": "I/O", "iops": "IOPS", "art": "ART", "hba": "HBA", "pcie": "PCIe", "nand": "NAND", "4k": "4 KiB"}
+_UNITS = {"mb_per_s": "MB/s", "seconds": "s", "minutes": "min", "hours": "h", "ms": "ms", "kib": "KiB"}
 _HOW_TYPED: dict[Kind, str] = {
     "lines": "; a line each",
     "numbers": "; several with commas",

@@ -17,7 +17,7 @@ from assay.spec.model_faults import model_faults
 from assay.web.pages.drives import drives_of
 from assay.web.pages.run import folder_of
 from assay.web.pages.shell import aside, claimed, error_json, refused, shown
-from assay.web.plan_check import shown_check
+from assay.web.plan_check import is_real, shown_check
 from assay.web.plan_fields import all_fields, choosing_fields, procedure_titles, sections
 from assay.web.plan_values import left_out, plan_toml, read_typed, values_of
 
@@ -138,7 +138,7 @@ async def _foreseen(site: Site, request: Request, typed: TypedPlan, drive: str) 
         return {"faults": {fault.key: f"{fault.reason}; {fault.remedy}" for fault in faults if fault.key in keys}}
     try:
         answer = await site.agent.check(check)
-        drives = (await drives_of(site))[0] if answer.facts["drive"]["kind"] != "simulated" else ()
+        drives = (await drives_of(site))[0] if is_real(answer) else ()
     except AssayError as error:
         missing = isinstance(error, StoreError) and error.thing == str(site.agent.path)
         return {"refused": {"thing": error.thing, "reason": error.reason, "remedy": error.remedy, "agent": missing}}
