@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 from agent_process import IDLE, agent_process, choose, link, serve_process, text, tick, until_checked
 from chromium import PROGRAM, Page, browser
+from page_layout import FAULTS
+from test_report_accessibility import AXE, violations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -135,6 +137,7 @@ def test_a_run_is_stopped_and_waiting_jobs_are_ordered(site: Site) -> None:
     page.until(f"{part}.querySelectorAll('[data-action=hold]').length === 2")
     order = f"[...{part}.querySelectorAll('[data-action=cancel]')].map((one) => one.dataset.job)"
     first, second = page.value(order)
+    assert not AXE or violations(page) == []
     page.value(f"{part}.querySelector('[data-action=move]').click()")
     page.until(f"({order})[0] === {json.dumps(second)}")
     for _ in (first, second):
@@ -151,6 +154,29 @@ def test_a_run_is_stopped_and_waiting_jobs_are_ordered(site: Site) -> None:
     page.value("document.querySelector('#stop [type=submit]').click()")
     page.until(f"{part}.innerText.includes('stopped')")
     assert text(page, "#queue-error") == ""
+
+
+@pytest.mark.skipif(not AXE, reason="SKIPPED: needs the Python package axe-core-python")
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_whole_form_has_nothing_that_axe_core_finds(site: Site, *, dark: bool) -> None:
+    page = site.page
+    unfold = "document.querySelectorAll('details').forEach((one) => { one.hidden = false; one.open = true; })"
+    for width in (1440, 390):
+        page.open(f"{site.address}/plan?drive={DRIVE.replace('?', '%3F')}", width=width, dark=dark)
+        until_checked(page)
+        page.value(unfold)
+        assert page.value(FAULTS) == []
+        assert page.value("document.documentElement.scrollWidth <= innerWidth")
+        assert violations(page) == []
+
+
+def test_an_expired_check_starts_nothing(site: Site) -> None:
+    page = site.page
+    site.plan()
+    page.value("(Date.now = () => 1e15) && undefined")
+    page.value("document.getElementById('plan-check').click()")
+    page.until("document.getElementById('plan-until').textContent.includes('expired')")
+    assert page.value("document.getElementById('plan-go').disabled")
 
 
 def test_a_viewer_sees_the_pages_without_buttons(site: Site) -> None:

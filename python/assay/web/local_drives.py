@@ -5,19 +5,34 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
+from assay.agent.bounded import Bounded
 from assay.agent.messages import DriveFacts
 from assay.dut.real.gate import examined
 from assay.dut.real.identity import disks
 from assay.dut.simulated.shipped import shipped_models
 from assay.errors import AssayError
+from assay.web.host_agent import Shared, on_thread
 
 if TYPE_CHECKING:
-    from assay.agent.bounded import Bounded
     from assay.engine.records import DriveIdentity
 
 LOOK_S = 3.0
 """For a drive's answer."""
+AGE_S = 15.0
+"""How old a look is at most that is shown to another watcher."""
 _THREADS = 8
+
+
+class LocalDrives:
+    """Looks at the drives for all who watch, on a thread."""
+
+    def __init__(self) -> None:
+        bounded = Bounded()
+        self._drives = Shared(lambda: on_thread(lambda: local_drives(bounded)), AGE_S)
+
+    async def get(self) -> tuple[DriveFacts, ...]:
+        """The drives, at most 15 s old. Raises DeviceFailureError where the list itself hangs."""
+        return await self._drives.get()
 
 
 def local_drives(bounded: Bounded) -> tuple[DriveFacts, ...]:

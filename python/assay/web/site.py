@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from assay.agent.bounded import Bounded
 from assay.agent.config import SOCKET
 from assay.archive.index.update import parent_of
 from assay.web.host_agent import HostAgent
+from assay.web.local_drives import LocalDrives
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +41,7 @@ class Site:
     contents : pages in every page's head.
     updated_s : when the index was last brought up to the folders, by the monotonic clock.
     metrics_identity : metrics name serial numbers and folders. agent : of this host, whether there is one or not.
-    bounded : asks drives that may hang, where there is no agent.
+    local : the drives, where there is no agent.
     """
 
     folders: tuple[Path, ...]
@@ -57,7 +57,7 @@ class Site:
     prefix: str = ""
     metrics_identity: bool = False
     agent: HostAgent = field(default_factory=lambda: HostAgent(SOCKET))
-    bounded: Bounded = field(default_factory=Bounded)
+    local: LocalDrives = field(default_factory=LocalDrives)
     updated_s: float = float("-inf")
 
     @cached_property

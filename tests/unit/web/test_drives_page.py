@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import tomllib
 from typing import TYPE_CHECKING, Any
@@ -73,6 +74,18 @@ def test_a_drive_that_hangs_is_named_and_the_others_are_listed(monkeypatch: pyte
             assert simulated
     finally:
         hung.set()
+
+
+def test_a_look_is_shared_by_all_who_watch(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[int] = []
+    monkeypatch.setattr(local, "local_drives", lambda _: (looks.append(1), ())[1])
+
+    async def watch() -> None:
+        drives = local.LocalDrives()
+        assert await asyncio.gather(*(drives.get() for _ in range(9))) == [()] * 9
+
+    asyncio.run(watch())
+    assert len(looks) == 1
 
 
 def test_health_is_shown_with_its_time_and_what_root_adds() -> None:

@@ -10,8 +10,6 @@ from starlette.responses import JSONResponse
 from assay.archive.index.read import reading
 from assay.errors import AssayError
 from assay.web.drive_rows import drive_rows
-from assay.web.host_agent import on_thread
-from assay.web.local_drives import local_drives
 from assay.web.pages.shell import aside, shown
 from assay.words.visible import visible
 
@@ -48,7 +46,7 @@ async def drives_of(site: Site) -> tuple[tuple[DriveFacts, ...], AssayError | No
     try:
         return (await site.agent.drives()).drives, None
     except AssayError as error:
-        return await on_thread(lambda: local_drives(site.bounded)), error
+        return await site.local.get(), error
 
 
 def _known(site: Site) -> set[str]:

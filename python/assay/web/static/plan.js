@@ -10,6 +10,7 @@
   let waiting = false;
   let running = false;
   let checked = null;
+  let expiry = 0;
 
   function typed() {
     const values = {};
@@ -76,7 +77,15 @@
     rows(at("plan-losses"), result.loss);
     at("plan-identity").hidden = !result.typed;
     at("plan-known").textContent = result.identity;
+    clearTimeout(expiry);
+    if (result.until_ms) expiry = setTimeout(expire, Math.max(result.until_ms - Date.now(), 0));
     at("plan-until").textContent = result.until_ms ? `Valid until ${new Date(result.until_ms).toLocaleTimeString()}` : "";
+    ready();
+  }
+
+  function expire() {
+    checked = null;
+    at("plan-until").textContent = "The check has expired: check again.";
     ready();
   }
 
@@ -178,6 +187,7 @@
   form.addEventListener("submit", (event) => event.preventDefault());
   at("plan-typed").addEventListener("input", ready);
   at("plan-go").addEventListener("click", start);
+  at("plan-check").addEventListener("click", check);
   at("plan-save").addEventListener("click", save);
   at("plan-open").addEventListener("change", (event) => event.target.files[0] && open(event.target.files[0]));
   drives();
