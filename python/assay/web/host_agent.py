@@ -53,7 +53,7 @@ class HostAgent:
         return await self._drives.get()
 
     async def check(self, request: CheckRequest) -> CheckAnswer:
-        """A checked plan; checks of a drive take turns, so that other requests are not kept waiting. Raises AssayError."""
+        """A checked plan; those of a drive take turns, so that no other request waits for them. Raises AssayError."""
         lock = self._drive_locks[request.drive]
         try:
             async with lock:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 Typed = str | bool | list[str]
 """A value as a browser sends it."""
 _WHOLE = re.compile(r"[+-]?\d{1,30}", re.ASCII)
+_NOT_OF_PLANS = (CONSENTS, "on_end")
 _NO_DRIVE = "sim:ideal"
 """Stands for the drive where none is chosen yet."""
 
@@ -92,11 +93,13 @@ def plan_faults(table: dict[str, Any]) -> tuple[dict[str, str], tuple[str, ...]]
 def values_of(table: Mapping[str, Any]) -> dict[str, Typed]:
     """Typed values of a plan as a file has it; a key that it lacks has its default.
 
+    Consents are nothing that a plan could bring along. Raises TypeError, ValueError, AttributeError where a value is of
+    another form than the key's.
     Worked: ``{"iops": {"queue_depth": 16}}`` -> ``iops.queue_depth`` of ``"16"``.
     """
+    ours = {key: value for key, value in table.items() if key not in _NOT_OF_PLANS}
     return {
-        form_field.key: _typed(form_field, _at(table, form_field.key, form_field.default))
-        for form_field in all_fields()
+        form_field.key: _typed(form_field, _at(ours, form_field.key, form_field.default)) for form_field in all_fields()
     }
 
 
@@ -107,8 +110,8 @@ def left_out(table: Mapping[str, Any]) -> tuple[str, ...]:
     """
     known = {
         form_field.key
-        for form_field in all_fields()
-        if form_field.kind != "choice" or _at(table, form_field.key, None) in {None, *form_field.choices}
+        for form_field in _plan_fields()
+        if form_field.kind != "choice" or _at(table, form_field.key, None) in (None, *form_field.choices)
     }
     plain = plan_of({"drive": _NO_DRIVE}).model_dump(mode="json", by_alias=True)
     return tuple(_unknown(table, known, {**plain, "drive": table.get("drive"), "schema": 1}, ""))
@@ -117,6 +120,11 @@ def left_out(table: Mapping[str, Any]) -> tuple[str, ...]:
 def plan_toml(table: Mapping[str, Any], drive: str) -> str:
     """The text of a plan file that ``load_plan`` reads as this plan."""
     return tomli_w.dumps({"schema": 1, "drive": drive, **table})
+
+
+def _plan_fields() -> list[FormField]:
+    """The keys of the form that a plan has."""
+    return [form_field for form_field in all_fields() if form_field.key.partition(".")[0] not in _NOT_OF_PLANS]
 
 
 def _chosen_tests(flat: Mapping[str, Any]) -> tuple[str, ...]:

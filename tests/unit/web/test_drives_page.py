@@ -7,11 +7,12 @@ import threading
 import tomllib
 from typing import TYPE_CHECKING, Any
 
-from agent_site import agent_in
+from agent_site import agent_in, check
 from assay.agent.bounded import Bounded
 from assay.agent.messages import DriveFacts, Health
 from assay.archive.index.folders import drive_address
 from assay.engine.records import DriveIdentity
+from assay.errors import StoreError
 from assay.web import drive_rows as rows_module
 from assay.web import local_drives as local
 from assay.web.drive_rows import drive_rows, lines_to_allow
@@ -51,6 +52,22 @@ def test_without_an_agent_the_page_says_what_is_missing_and_lists_drives(tmp_pat
     assert "root starts it: assay agent" in shown
     assert "sim:client-2011" in shown
     assert "May be erased" not in shown
+
+
+def test_without_the_right_to_use_the_agent_the_page_says_who_gives_it(tmp_path: Path) -> None:
+    site = site_in(tmp_path)
+    remedy = "root adds this user to the group in agent.toml"
+
+    def refuse(_: object) -> None:
+        raise StoreError("agent.sock", "may not be used by this user", remedy)
+
+    site.agent._client.ask = refuse  # type: ignore[method-assign, assignment]
+    client = client_of(site, "operator")
+    shown = client.get("/drives/list").text
+    assert "may not be used by this user" in shown
+    assert remedy in shown
+    assert remedy in client.get("/queue/list").text
+    assert check(client)["refused"]["remedy"] == remedy
 
 
 def test_a_drive_that_hangs_is_named_and_the_others_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:

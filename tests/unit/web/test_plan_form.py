@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -131,7 +133,31 @@ def test_studies_alone_need_no_suite() -> None:
     assert read_typed({"suite": "quick", "studies": ["oio"]}, DRIVE).tests == ("iops", "tp", "lat", "oio")
 
 
+def test_no_plan_brings_consents_along() -> None:
+    table = {"consents": {"acknowledge": ["word"]}, "on_end": "/bin/rm"}
+    values = values_of(table)
+    assert (values["consents.acknowledge"], values["on_end"]) == ("", "")
+    assert left_out(table) == ("consents", "on_end")
+
+
 def test_keys_that_no_form_has_are_named() -> None:
     assert left_out({"drive": "x", "edition": "/x.toml"}) == ("edition",)
     table = {"drive": "x", "data": {"kind": "file", "path": "/x"}, "replay": {"trace": "/y", "speed": 2}, "other": 1}
     assert left_out(table) == ("data.path", "replay.trace", "other")
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_values_of_another_form_are_refused_and_nothing_else_happens(seed: int) -> None:
+    draw = random.Random(seed)  # noqa: S311 - test data
+    odd = [None, 3, -1.5, True, "x", [], [1], ["x", None], {}, {"a": 1}, {"a": [{"b": None}]}, "\x1b[2J", "9" * 40]
+    stored = plan_of({"drive": DRIVE}).model_dump(mode="json", by_alias=True)
+    for _ in range(20):
+        table = {key: deepcopy(draw.choice(odd) if draw.random() < 0.2 else value) for key, value in stored.items()}
+        for inner in (value for value in table.values() if isinstance(value, dict)):
+            inner |= {key: deepcopy(draw.choice(odd)) for key in inner if draw.random() < 0.1}
+        left_out(table)
+        try:
+            values = values_of(table)
+        except (TypeError, ValueError, AttributeError):
+            continue
+        read_typed({key: draw.choice([value, "x", ["x"], True]) for key, value in values.items()}, DRIVE)

@@ -144,6 +144,18 @@ def test_a_run_is_planned_again_without_its_seed(tmp_path: Path) -> None:
     assert 'name="seed" data-kind="integer" value=""' in page
 
 
+@pytest.mark.parametrize("plan", [{"tests": 3}, {"iops": 3, "limits": 3}, {"report": {"tags": {"a": 1}}, "bad": []}])
+def test_a_stored_plan_of_another_form_is_said(tmp_path: Path, plan: dict[str, Any]) -> None:
+    site = site_in(tmp_path)
+    run_of("iops", tmp_path / "runs/night", seed=5)
+    path = tmp_path / "runs/night/run.json"
+    document = json.loads(path.read_bytes())
+    path.write_text(json.dumps({**document, "plan": plan}), "utf-8")
+    answer = client_of(site, "viewer").get(f"/plan?run={address_of(path.parent)}")
+    assert answer.status_code in {200, 409}
+    assert "bad" in answer.text
+
+
 def test_a_run_that_is_not_there_is_named(tmp_path: Path) -> None:
     answer = client_of(site_in(tmp_path), "viewer").get("/plan?run=0123")
     assert (answer.status_code, "is not in the folders of this server" in answer.text) == (404, True)

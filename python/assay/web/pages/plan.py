@@ -43,7 +43,9 @@ async def plan_page(site: Site, request: Request) -> Response:
         except AssayError as error:
             return refused(site, request, 404, (error.thing, error.reason, error.remedy))
     repeated = {key: value for key, value in table.items() if key not in _NOT_REPEATED}
-    values = values_of(repeated)
+    values = _typed_values(repeated)
+    if values is None:
+        return refused(site, request, 409, ("Run", "has a plan of another form", "check the run: assay verify"))
     typed = await aside(lambda: read_typed(values, drive))
     return shown(
         site,
@@ -123,7 +125,7 @@ def _typed_values(table: dict[str, Any]) -> dict[str, Typed] | None:
     """None of values that no form can show."""
     try:
         return values_of(table)
-    except (TypeError, ValueError, AttributeError):
+    except (TypeError, ValueError, AttributeError, RecursionError):
         return None
 
 
