@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 
 import tomli_w
 
-from assay.agent.supervise import BEGAN, COMMAND, ENDED, LOCK, claim, started
+from assay.agent.supervise import APART, BEGAN, COMMAND, ENDED, LOCK, claim, started
 from assay.dut.real.command import CommandError, find_tool, run_command
 from assay.errors import StoreError, SystemRefusedError
 from assay.run.store.going import is_going
@@ -48,7 +48,6 @@ class Launcher:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._children: list[subprocess.Popen[bytes]] = []
 
     def begin(self, job: Job) -> None:
         """Begin the run of a job. Raises StoreError, SystemRefusedError."""
@@ -66,11 +65,10 @@ class Launcher:
         if _SYSTEMD.is_dir():
             _new_unit(job.id, supervisor)
         else:
-            self._children.append(_new_session(supervisor))
+            _new_session(supervisor)
 
     def look(self, job: Job) -> Process:
         """What has become of a job that was begun."""
-        self._children = [child for child in self._children if child.poll() is None]
         folder = self.folder(job)
         if _held(folder / LOCK):
             return Process("going" if (folder / BEGAN).exists() else "beginning")
@@ -80,9 +78,13 @@ class Launcher:
         return Process("beginning" if waited_ns < _BEGIN_S * 10**9 else "none")
 
     def take_back(self, job: Job) -> bool:
-        """Keep a job that has not begun from ever beginning; False where it has."""
+        """Keep a job that has not begun from ever beginning; False where it has. Raises StoreError."""
         folder = self.folder(job)
-        return not folder.is_dir() or claim(folder)
+        try:
+            folder.mkdir(parents=True, mode=0o700, exist_ok=True)
+            return claim(folder)
+        except OSError as error:
+            raise StoreError(str(folder), error.strerror or "cannot be written", "free space") from None
 
     def interrupt(self, job: Job) -> None:
         """Send Ctrl-C to a job's run. Nothing happens where it has ended."""
@@ -116,12 +118,21 @@ def _consents(consents: Consents) -> list[str]:
     return [*words, *(f"--destroy-signature={word}" for word in consents.destroy_signatures), *most, *spaces]
 
 
-def _new_session(command: list[str]) -> subprocess.Popen[bytes]:
+def _new_session(command: list[str]) -> None:
     null = subprocess.DEVNULL
     try:
-        return subprocess.Popen(command, stdin=null, stdout=null, stderr=null, cwd="/", start_new_session=True)
-    except OSError as error:
-        raise SystemRefusedError("run", error.strerror or "cannot be started", "see the host's limits") from None
+        subprocess.run(
+            [*command, APART],
+            stdin=null,
+            stdout=null,
+            stderr=null,
+            cwd="/",
+            start_new_session=True,
+            check=True,
+            timeout=_START_S,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise SystemRefusedError("run", f"cannot be started ({error})", "see the host's limits") from None
 
 
 def _new_unit(job_id: str, command: list[str]) -> None:
