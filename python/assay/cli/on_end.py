@@ -43,7 +43,7 @@ def at_end(command: str | None, display: RunDisplay, target: str) -> Iterator[Ru
     try:
         yield end
     except AssayError as error:
-        end.result = failed_with(error, str(error))
+        end.result = failed_with(error, "; ".join(_lines(error)))
         raise
     except (KeyboardInterrupt, click.Abort):
         end.result = failed_with(InterruptedRunError)
@@ -62,8 +62,13 @@ def at_end(command: str | None, display: RunDisplay, target: str) -> Iterator[Ru
 
 def _warn_of_alerts() -> None:
     for fault in alert_faults():
-        for line in str(fault).split("\n"):
+        for line in _lines(fault):
             click.echo(f"assay: alerts: {visible(line)}", err=True)
+
+
+def _lines(error: AssayError) -> list[str]:
+    """An error and those that came with it, a line each."""
+    return [f"{fault.thing}: {fault.reason}; {fault.remedy}" for fault in (error, *error.further)]
 
 
 def _send_alerts(result: RunResult, display: RunDisplay, target: str) -> None:
@@ -76,7 +81,7 @@ def _send_alerts(result: RunResult, display: RunDisplay, target: str) -> None:
                 if not delivery.delivered:
                     _warn(str(delivery))
     except AssayError as error:
-        _fail(display, str(error).partition("\n")[0])
+        _fail(display, _lines(error)[0])
     except KeyboardInterrupt:
         _fail(display, "interrupted")
     except Exception as error:  # noqa: BLE001 - a defect in an alert must not change how the run ended

@@ -169,7 +169,7 @@ def test_the_guide_shows_every_key_and_every_word_of_the_file() -> None:
     (document,) = re.findall(r"^```json\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     content = json.loads(document)
     assert json.loads(RunEnd.model_validate(content).document) == content
-    assert re.findall(r"^\| `([a-z-]+)` \|", page, re.MULTILINE)[1:] == sorted(EVENTS, key=["ended", *EVENTS].index)
+    assert set(re.findall(r"^\| `([a-z-]+)` \|", page, re.MULTILINE)[1:]) == set(EVENTS)
     (file,) = re.findall(r"^```toml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     assert [Alert.model_validate(alert).label(1) for alert in tomllib.loads(file)["alert"]] == [
         "alert 1 (hooks.example.org)",
