@@ -85,6 +85,9 @@ def test_a_file_of_another_form_is_refused_without_its_text(path: Path) -> None:
     with pytest.raises(PlanError, match="alert: is a text, not a list") as error:
         read_alerts()
     assert HIDDEN not in str(error.value)
+    write(path, 'drive = "sim:ideal"\ntests = ["lat"]\n')
+    with pytest.raises(PlanError, match="is a plan; run it with"):
+        read_alerts()
     write(path, '[[alert]]\ncommand = ["/bin/true"]\n' * 9)
     with pytest.raises(PlanError, match="has more than 8 entries"):
         read_alerts()
@@ -189,3 +192,12 @@ def test_other_addresses_are_refused_without_their_text(url: str) -> None:
     with pytest.raises(ValueError, match=r".") as error:
         refuse_url(url)
     assert "example" not in str(error.value)
+
+
+def test_a_pipe_or_folder_in_place_of_a_secret_is_refused(path: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe", 0o600)
+    (tmp_path / "folder").mkdir(0o700)
+    for name in ("pipe", "folder"):
+        with pytest.raises(PlanError):
+            read_secret(tmp_path / name)
+    assert not path.exists()

@@ -9,7 +9,9 @@ import ssl
 import time
 import tracemalloc
 from datetime import UTC, datetime, timedelta
+from http.client import HTTPConnection
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING
 
 import pytest
@@ -91,7 +93,8 @@ def test_only_2xx_is_delivered_and_no_redirect_is_followed(status: bytes, reason
 def test_a_slow_server_is_given_up_in_time(answer: Callable[[Hook, socket.socket], None]) -> None:
     with hook(answer) as server:
         text = refused(server.url, SHORT_S)
-    assert text in {f"no response within {SHORT_S} s", "no response in time", "the response is not HTTP"}
+    late = {f"no response within {SHORT_S} s", "no connection (no answer in time)"}
+    assert text in {*late, "the response is not HTTP"}
 
 
 def test_a_server_that_drips_a_good_head_is_given_up_in_time() -> None:
@@ -134,6 +137,28 @@ def test_http_to_a_name_of_another_host_is_refused(monkeypatch: pytest.MonkeyPat
     with hook() as server:
         monkeypatch.setattr("assay.run.ending.webhook.is_loopback", lambda _: False)
         assert refused(server.url) == "its name leads to another host, which needs https"
+    assert server.requests == []
+
+
+def test_a_connection_that_comes_late_posts_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A lookup of a name may outlast the limit; the document is not sent after it."""
+    looked_up, late = Event(), Event()
+    connect, close = HTTPConnection.connect, HTTPConnection.close
+
+    def connect_late(self: HTTPConnection) -> None:
+        looked_up.wait()
+        connect(self)
+
+    def close_and_say(self: HTTPConnection) -> None:
+        close(self)
+        late.set()
+
+    monkeypatch.setattr(HTTPConnection, "connect", connect_late)
+    monkeypatch.setattr(HTTPConnection, "close", close_and_say)
+    with hook() as server:
+        assert refused(server.url, SHORT_S) == f"no response within {SHORT_S} s"
+        looked_up.set()
+        assert late.wait(5)
     assert server.requests == []
 
 

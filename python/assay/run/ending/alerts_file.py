@@ -18,7 +18,7 @@ from assay.spec.datum import Strict
 from assay.spec.model_faults import model_faults
 from assay.spec.root_file import owned_path, read_root_file
 from assay.spec.text_file import named_bytes
-from assay.spec.toml_file import FILE_BYTES_MAX, fault_errors
+from assay.spec.toml_file import FILE_BYTES_MAX, fault_errors, refuse_other_kind
 
 if TYPE_CHECKING:
     from assay.errors import AssayError
@@ -105,6 +105,7 @@ def read_alerts() -> tuple[Alert, ...]:
     except OSError as error:
         raise PlanError(str(ALERTS_FILE), error.strerror or "cannot be read", "let this user read it") from None
     table, positions = read_root_file(ALERTS_FILE, owner=OWNER_UID)
+    refuse_other_kind(ALERTS_FILE, table, "alerts")
     try:
         return _AlertsFile.model_validate(table).alert
     except ValidationError as error:

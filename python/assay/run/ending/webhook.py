@@ -7,14 +7,19 @@ import hmac
 import http
 import socket
 import ssl
+import time
 from contextlib import suppress
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from queue import Empty, SimpleQueue
 from threading import Thread
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from assay.run.ending.alerts_file import is_loopback
 from assay.version import tool_version
+
+if TYPE_CHECKING:
+    from urllib.parse import SplitResult
 
 WEBHOOK_SECONDS = 5.0
 """Of the whole exchange: name, connection, certificate, request and the head of the response."""
@@ -52,7 +57,8 @@ def post(url: str, body: bytes, secret: bytes, *, time_s: int, seconds: float = 
     connection = _connection(url, seconds)
     answers: SimpleQueue[int | UndeliveredError] = SimpleQueue()
     # The lookup of a name has no time limit, and that of a socket starts again with each byte.
-    Thread(target=lambda: answers.put(_exchange(connection, url, body, headers)), daemon=True).start()
+    deadline = time.monotonic() + seconds
+    Thread(target=lambda: answers.put(_exchange(connection, url, body, headers, deadline)), daemon=True).start()
     try:
         answer = answers.get(timeout=seconds)
     except Empty:
@@ -72,19 +78,16 @@ def _connection(url: str, seconds: float) -> HTTPConnection:
     return HTTPSConnection(host, parts.port or 443, timeout=seconds, context=ssl.create_default_context())
 
 
-def _exchange(connection: HTTPConnection, url: str, body: bytes, headers: dict[str, str]) -> int | UndeliveredError:
-    """The status of the response, or why there is none. The head of a response has at most 100 lines of 64 KiB."""
-    parts = urlsplit(url)
+def _exchange(
+    connection: HTTPConnection, url: str, body: bytes, headers: dict[str, str], deadline: float
+) -> int | UndeliveredError:
+    """The status of the response, or why there is none. deadline : of the monotonic clock."""
     try:
-        connection.connect()
-        if parts.scheme == "http" and not is_loopback(connection.sock.getpeername()[0]):
-            return UndeliveredError("its name leads to another host, which needs https")
-        connection.request("POST", (parts.path or "/") + (f"?{parts.query}" if parts.query else ""), body, headers)
-        return connection.getresponse().status
+        return _status(connection, urlsplit(url), body, headers, deadline)
+    except UndeliveredError as error:
+        return error
     except ssl.SSLCertVerificationError as error:
         return UndeliveredError(f"its certificate is refused ({error.verify_message})")
-    except TimeoutError:
-        return UndeliveredError("no response in time")
     except OSError as error:
         return UndeliveredError(f"no connection ({_cause(error)})")
     except (HTTPException, ValueError, AttributeError):
@@ -94,8 +97,25 @@ def _exchange(connection: HTTPConnection, url: str, body: bytes, headers: dict[s
         connection.close()
 
 
+def _status(
+    connection: HTTPConnection, parts: SplitResult, body: bytes, headers: dict[str, str], deadline: float
+) -> int:
+    """Post, and return the status. The head of a response has at most 100 lines of 64 KiB, and no more is read."""
+    connection.connect()
+    if parts.scheme == "http" and not is_loopback(connection.sock.getpeername()[0]):
+        raise UndeliveredError("its name leads to another host, which needs https")
+    left_s = deadline - time.monotonic()
+    if left_s <= 0:
+        raise UndeliveredError("no connection in time")
+    connection.sock.settimeout(left_s)
+    connection.request("POST", (parts.path or "/") + (f"?{parts.query}" if parts.query else ""), body, headers)
+    return connection.getresponse().status
+
+
 def _cause(error: OSError) -> str:
     """The cause in the system's words. Worked: errno 111 -> ``Connection refused``."""
+    if isinstance(error, TimeoutError):
+        return "no answer in time"
     if isinstance(error, ssl.SSLError):
         return (error.reason or "TLS").replace("_", " ").lower()
     return error.strerror or type(error).__name__
