@@ -1,64 +1,20 @@
-"""An agent of a test's own: its configuration lies in the test's folder, and it answers at a socket there."""
+"""An agent of a test's own."""
 
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
+from agent_trial import config_in, serving
 from assay.agent.client import AgentClient
 from assay.agent.config import AgentConfig
-from assay.agent.messages import CheckAnswer, CheckRequest, QueueRequest, StartRequest
-from assay.agent.server import serve
-
-DRIVE = "sim:client-2011?capacity=8GB"
-PLAN = {"suite": "quick", "tests": ["iops"], "edition": "quick", "scale": 0.02, "seed": 1}
-WAIT_S = 300
-"""What has not ended by then hangs."""
-
-Serving = Callable[[AgentConfig], AbstractContextManager[AgentClient]]
 
 
 @pytest.fixture
 def config(tmp_path: Path) -> AgentConfig:
-    return AgentConfig(
-        socket=str(tmp_path / "s"),
-        state=str(tmp_path / "state"),
-        runs=str(tmp_path / "runs"),
-        log=str(tmp_path / "agent.jsonl"),
-    )
-
-
-@contextmanager
-def serving(config: AgentConfig) -> Iterator[AgentClient]:
-    """A client of an agent that serves until the block ends."""
-    ready, ended = threading.Event(), threading.Event()
-    thread = threading.Thread(target=serve, args=(config, ready.set, ended))
-    thread.start()
-    try:
-        assert ready.wait(WAIT_S)
-        yield AgentClient(Path(config.socket))
-    finally:
-        ended.set()
-        thread.join(WAIT_S)
+    return config_in(tmp_path)
 
 
 @pytest.fixture
 def client(config: AgentConfig) -> Iterator[AgentClient]:
     with serving(config) as client:
         yield client
-
-
-def checked(client: AgentClient, drive: str = DRIVE, **plan: Any) -> CheckAnswer:
-    """The check of a short plan."""
-    return client.ask(CheckRequest(drive=drive, plan={**PLAN, **plan}))
-
-
-def started(client: AgentClient, drive: str = DRIVE, **plan: Any) -> str:
-    """The job of a short plan that was checked and started."""
-    check = checked(client, drive, **plan)
-    assert check.digest
-    known = {job.id for job in client.ask(QueueRequest()).jobs}
-    jobs = client.ask(StartRequest(digest=check.digest, identity=check.identity)).jobs
-    return next(job.id for job in jobs if job.id not in known)

@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from agent_trial import DRIVE, PLAN
 from assay.agent.allowed import may_erase
 from assay.agent.checks import Checks, changed, facts_of, look_ahead
 from assay.agent.config import AgentConfig, NamedDevice
 from assay.agent.messages import CheckRequest, Consents
 from assay.engine.records import DriveIdentity
 from assay.errors import AssayError, ConfirmationError, GateRefusedError, UsageError
-from conftest import DRIVE, PLAN
 
 
 def request(drive: str = DRIVE, consents: dict[str, Any] | None = None, on_end: str = "", **plan: Any) -> CheckRequest:

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from agent_trial import DRIVE, PLAN
 from assay.agent.jobs import ENDED_MAX, QUEUE, WAITING_MAX, Job, Queue
 from assay.agent.messages import CheckRequest, JobFacts
 from assay.errors import StoreError, UsageError
-from conftest import DRIVE, PLAN
 
 
 def job(number: int, **facts: Any) -> Job:

@@ -9,14 +9,16 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from assay.agent import server
+from agent_trial import DRIVE, PLAN, checked, serving
+from assay.agent import drives, server
 from assay.agent.client import AgentClient
 from assay.agent.config import AgentConfig
 from assay.agent.messages import CheckRequest, DrivesRequest, QueueRequest, StopRequest
+from assay.engine.records import DriveCondition, DriveIdentity
 from assay.errors import StoreError, UsageError
-from conftest import DRIVE, PLAN, checked, serving
 
 
 def sent(config: AgentConfig, content: bytes, *, end: bool = False) -> dict[str, dict[str, str]]:
@@ -35,8 +37,8 @@ def sent(config: AgentConfig, content: bytes, *, end: bool = False) -> dict[str,
 
 @pytest.mark.usefixtures("client")
 def test_malformed_and_huge_messages_are_refused(config: AgentConfig) -> None:
-    assert "Invalid JSON" in sent(config, b"nonsense\n")["error"]["reason"]
-    assert "Invalid JSON" in sent(config, b"", end=True)["error"]["reason"]
+    assert "is not JSON" in sent(config, b"nonsense\n")["error"]["reason"]
+    assert "is not JSON" in sent(config, b"", end=True)["error"]["reason"]
     assert sent(config, b"x" * 70_000 + b"\n")["error"]["reason"] == "is longer than 65536 bytes"
     assert "answer" in sent(config, b'{"verb": "queue"}', end=True)
 
@@ -88,9 +90,25 @@ def test_open_connections_of_one_user_are_limited(
 
 
 def test_drives_are_listed(client: AgentClient) -> None:
-    drives = client.ask(DrivesRequest()).drives
-    assert {drive.path for drive in drives} >= {"sim:client-2011", "sim:ideal"}
-    assert all(drive.may_erase == (drive.kind == "simulated") for drive in drives)
+    listed = client.ask(DrivesRequest()).drives
+    assert {drive.path for drive in listed} >= {"sim:client-2011", "sim:ideal"}
+    assert all(drive.may_erase == (drive.kind == "simulated") for drive in listed)
+
+
+def test_a_drive_that_hangs_is_said_and_others_are_served(client: AgentClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    facts: dict[str, Any] = {"kind": "block", "capacity_bytes": 10**9, "logical_block_bytes": 512}
+    hung, well = (DriveIdentity(id=name, path=f"/dev/{name}", **facts) for name in ("hung", "well"))
+    monkeypatch.setattr(drives, "disks", lambda: [hung, well])
+    monkeypatch.setattr(drives, "in_use", lambda _: ())
+    monkeypatch.setattr(drives, "examined", lambda drive: drive)
+    monkeypatch.setattr(drives, "_ASK_S", 0.2)
+    condition = DriveCondition(temperature_c=31.5, health={"media_errors": 1})
+    monkeypatch.setattr(drives, "read_condition", lambda drive: time.sleep(2) if drive is hung else condition)
+    for _ in range(2):
+        first, second = client.ask(DrivesRequest()).drives[:2]
+        assert (first.note, first.health) == ("has not answered for 0 s", None)
+        assert second.health
+        assert (second.note, second.health.temperature_c, second.health.counts) == ("", 31.5, {"media_errors": 1})
 
 
 def test_the_log_has_user_digest_and_result(client: AgentClient, config: AgentConfig) -> None:

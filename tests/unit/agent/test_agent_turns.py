@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from agent_trial import DRIVE, WAIT_S, checked, serving, started
 from assay.agent import launch, supervise
 from assay.agent.bounded import Bounded
 from assay.agent.client import AgentClient
@@ -19,7 +20,6 @@ from assay.agent.launch import Launcher
 from assay.agent.messages import JobFacts, QueueRequest, StopRequest
 from assay.agent.turns import Turns
 from assay.errors import DeviceFailureError
-from conftest import DRIVE, WAIT_S, checked, serving, started
 
 SLEEP = "import time; time.sleep(600)"
 
@@ -156,9 +156,9 @@ def left(config: AgentConfig, *, launched: bool) -> tuple[Queue, Turns, Launcher
     with serving(config) as client:
         check = checked(client)
         assert check.digest
+    from agent_trial import PLAN  # noqa: PLC0415
     from assay.agent.checks import facts_of, look_ahead  # noqa: PLC0415
     from assay.agent.messages import CheckRequest  # noqa: PLC0415
-    from conftest import PLAN  # noqa: PLC0415
 
     request = CheckRequest(drive=DRIVE, plan=PLAN)
     facts = JobFacts(
