@@ -9,6 +9,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,6 +42,7 @@ from assay.run.store.forms import RUN_SCHEMA
 from assay.run.store.write import RUNS
 from click.testing import CliRunner
 from every_kind import run_of
+from going_run import held
 from postgresql_server import new_database, postgresql_server
 from sqlalchemy import text
 from synthetic_runs import synthetic_runs
@@ -178,6 +180,40 @@ def test_a_run_whose_folder_is_gone_is_marked_until_it_is_back(place: Place, run
     assert not any(one.missing for one in listed(place, runs).values())
     runs.rename(tmp_path / "moved")
     assert all(one.missing for one in runs_everywhere(place, numbers=False))
+
+
+def test_a_run_that_goes_on_is_listed_and_never_in_the_index(place: Place, runs: Path) -> None:
+    with held(runs / "run-00001"), held(runs / "run-00004"):
+        assert update(place, [runs]) == 4
+        assert len(listed(place, runs)) == 6
+        assert len(runs_everywhere(place, numbers=True)) == 6
+        assert index_status(place).runs == 4
+    assert update(place, [runs]) == 2
+    assert update(place, [runs]) == 0
+    assert index_status(place).runs == 6
+
+
+def test_only_runs_that_go_on_make_no_index(place: Place, runs: Path) -> None:
+    with ExitStack() as locks:
+        for path in runs.iterdir():
+            locks.enter_context(held(path))
+        assert len(listed(place, runs)) == 6
+    if place.path:
+        assert not place.path.exists()
+
+
+def test_a_run_that_is_resumed_leaves_the_index_until_it_ends(place: Place, runs: Path) -> None:
+    update(place, [runs])
+    (runs / "run-00002").rename(runs.parent / "away")
+    update(place, [runs])
+    (runs.parent / "away").rename(runs / "run-00002")
+    lines = (runs / "run-00002/journal.jsonl").read_bytes().splitlines(keepends=True)
+    (runs / "run-00002/journal.jsonl").write_bytes(b"".join(lines[:-1]))
+    with held(runs / "run-00002"):
+        assert update(place, [runs]) == 0
+        assert index_status(place).runs == 5
+        assert {name: run.missing for name, run in listed(place, runs).items()}["run-00002"] is False
+    assert (update(place, [runs]), index_status(place).runs) == (1, 6)
 
 
 def test_tables_go_up_and_down_and_are_those_that_the_code_names(place: Place, runs: Path) -> None:

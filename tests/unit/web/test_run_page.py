@@ -19,6 +19,7 @@ from assay.archive.index.update import parent_of
 from assay.cli.indexed import update
 from assay.web.jobs import Jobs
 from every_kind import run_of
+from going_run import held
 from web_site import client_of, site_in
 
 if TYPE_CHECKING:
@@ -186,3 +187,16 @@ def test_a_run_that_the_index_does_not_know_yet_is_read_first(tmp_path: Path, ma
         assert answer.status_code == 202
         assert got(client, f"/runs/{address}").status_code == 200
         assert client.get(f"/runs/{'0' * 20}").status_code == 404
+
+
+def test_a_run_that_goes_on_without_progress_is_said_and_read_once_it_ends(site: Site) -> None:
+    folder = site.folders[0] / "later"
+    shutil.copytree(site.folders[0] / "night", folder)
+    address = run_address(index_site(), parent_of(site.folders[0]), "later")
+    with client_of(site, "viewer") as client:
+        with held(folder):
+            update(site.place, site.folders)
+            answer = client.get(f"/runs/{address}")
+            assert (answer.status_code, f"assay status {folder}" in answer.text) == (409, True)
+            assert "later" not in client.get("/runs").text
+        assert got(client, f"/runs/{address}").status_code == 200

@@ -69,7 +69,7 @@ def writing(place: Place) -> Iterator[Connection]:
 def store_runs(connection: Connection, site: str, parent: str, read_runs: Iterable[ReadRun]) -> None:
     """Put runs into the index in place of what was there of the same folders. parent : name as it is kept."""
     for read_run in read_runs:
-        connection.execute(delete(RUNS).where(*_of(site, parent, read_run.folder)))
+        forget_runs(connection, site, parent, (read_run.folder,))
         (key,) = connection.execute(insert(RUNS), _run_row(site, parent, read_run)).inserted_primary_key or (0,)
         tags = [_part(key, index, tag=tag, tag_folded=folded(tag)) for index, tag in enumerate(read_run.listed.tags)]
         _insert(connection, TAGS, tags)
@@ -108,6 +108,12 @@ def mark_missing(connection: Connection, site: str, parent: str, folders: Sequen
     """Mark runs whose folder is gone; ``now_ns`` None takes the mark from those that are back."""
     for folder in folders:
         connection.execute(update(RUNS).where(*_of(site, parent, folder)).values(missing_since_ns=now_ns))
+
+
+def forget_runs(connection: Connection, site: str, parent: str, folders: Iterable[str]) -> None:
+    """Take runs out of the index; notes on them stay. folders : names as they are kept."""
+    for folder in folders:
+        connection.execute(delete(RUNS).where(*_of(site, parent, folder)))
 
 
 def clear(connection: Connection, site: str) -> None:
