@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import AssayError
+from assay.web.broken_rules import checked_run, keep_broken
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,12 +28,20 @@ _WHO_PROCESS, _IDLE_CLASS = 1, 3 << 13
 
 
 def report(folder: str, out: str, address: str) -> None:
-    """Make the page of a run. folder : of the run. out : folder of the page. address : where style and script are."""
+    """Make the page of a run, and keep the rules that it breaks.
+
+    folder : of the run. out : folder of the page. address : where style and script are.
+    """
     from assay.archive.rendering import render_stored  # noqa: PLC0415 - heavy
 
     path = Path(folder)
-    run = _read(path)
-    _write_whole(Path(out), lambda draft: render_stored(run, path, ["html"], out=draft, assets_at=address))
+    run, broken = checked_run(path)
+
+    def make(draft: Path) -> None:
+        render_stored(run, path, ["html"], out=draft, assets_at=address)
+        keep_broken(draft, broken)
+
+    _write_whole(Path(out), make)
 
 
 def comparison(folders: list[str], out: str, address: str, options: dict[str, bool]) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.archive.index.location import Place
+from assay.archive.index.read import reading
+from assay.archive.index.search import Query, found
 from assay.web.app import make_app
 from assay.web.guard import change_token
 from assay.web.serving import Serving, site_of
@@ -13,6 +15,7 @@ from starlette.testclient import TestClient
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from assay.archive.index.search import FoundRun
     from assay.web.links import Role
     from assay.web.site import Site
 
@@ -36,3 +39,11 @@ def client_of(site: Site, role: Role | None = None) -> TestClient:
         client.cookies.set(site.rules.cookie, opened[1])
         client.headers["x-assay-token"] = change_token(opened[1])
     return client
+
+
+def indexed(site: Site) -> FoundRun:
+    """The only run of the index of a site."""
+    with reading(site.place) as reader:
+        assert reader
+        (run,) = found(reader, Query(hidden=True, missing=True)).runs
+    return run

@@ -12,6 +12,7 @@ from assay.archive.index.folders import run_folder
 from assay.archive.index.read import reading
 from assay.archive.index.search import run_at
 from assay.run.store.held import is_going
+from assay.web.broken_rules import kept_broken
 from assay.web.jobs import Job, job_key
 from assay.web.live import run_facts
 from assay.web.pages.shell import aside, framed, refused, shown
@@ -59,7 +60,8 @@ async def _report_page(site: Site, request: Request, indexed: FoundRun) -> Respo
     if page is None:
         return waiting(site, request, job, f"Report of {listed.name or Path(listed.run).name}")
     before = await aside(lambda: _before(site, indexed))
-    return framed(site, request, page, "run_bar", indexed=indexed, run=listed, before=before, kinds=MADE)
+    broken = kept_broken(site.cache / job.key)
+    return framed(site, request, page, "run_bar", indexed=indexed, run=listed, before=before, kinds=MADE, broken=broken)
 
 
 def indexed_run(site: Site, address: str) -> FoundRun | None:
