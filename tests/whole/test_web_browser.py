@@ -28,7 +28,7 @@ pytestmark = [
     pytest.mark.xdist_group("web-browser"),
 ]
 ASSAY = str(Path(sys.executable).with_name("assay"))
-NO_PAGE = {"made", "stored"}
+NO_PAGE = {"made", "stored", "compared"}
 """Addresses that answer with a file."""
 PAGES = [address for address in ADDRESSES if address.title and address.name not in NO_PAGE]
 

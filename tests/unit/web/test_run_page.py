@@ -81,8 +81,10 @@ def test_the_page_of_a_run_is_its_report_and_its_folder_stays_as_it_was(site: Si
 def test_what_is_made_of_a_run_is_an_attachment(site: Site) -> None:
     path = f"/runs/{address_of(site)}/made"
     with client_of(site, "viewer") as client:
-        table, bundle = got(client, f"{path}/csv"), got(client, f"{path}/bundle")
+        table, bundle, page = (got(client, f"{path}/{kind}") for kind in ("csv", "bundle", "html"))
         assert client.get(f"{path}/exe").status_code == 404
+    assert "strip-of-run" in page.text
+    assert "/assets/" not in page.text
     assert "iops_matrix.csv" in zipfile.ZipFile(io.BytesIO(table.content)).namelist()
     assert bundle.headers["content-disposition"] == 'attachment; filename="night-run.assay"'
     assert bundle.headers["content-security-policy"].startswith("sandbox")

@@ -13,14 +13,12 @@ from assay.archive.index.read import reading
 from assay.archive.index.search import run_at
 from assay.run.store.held import is_going
 from assay.web.broken_rules import kept_broken
+from assay.web.formats import RUN_FORMATS
 from assay.web.jobs import Job, job_key
 from assay.web.live import run_facts
 from assay.web.pages.shell import aside, framed, refused, shown
 from assay.web.updating import update_job
 from assay.words.visible import unicode_name
-
-MADE = {"pdf": "PDF", "xlsx": "Workbook", "csv": "CSV", "json": "JSON", "bundle": "Bundle"}
-"""What is made of a run, as the bar above it calls it."""
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -61,7 +59,8 @@ async def _report_page(site: Site, request: Request, indexed: FoundRun) -> Respo
         return waiting(site, request, job, f"Report of {listed.name or Path(listed.run).name}")
     before = await aside(lambda: _before(site, indexed))
     broken = kept_broken(site.cache / job.key)
-    return framed(site, request, page, "run_bar", indexed=indexed, run=listed, before=before, kinds=MADE, broken=broken)
+    values = {"indexed": indexed, "run": listed, "before": before, "broken": broken, "formats": RUN_FORMATS}
+    return framed(site, request, page, "run_bar", **values)
 
 
 def indexed_run(site: Site, address: str) -> FoundRun | None:
