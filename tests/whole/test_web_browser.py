@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -102,6 +103,20 @@ def test_a_page_is_whole_and_asks_nobody_else(served: Served, page: Page, addres
     urls = {event["request"]["url"] for event in page.told("Network.requestWillBeSent")}
     assert [url for url in urls if not url.startswith((served.address, "data:", "blob:", "about:"))] == []
     assert page.value("document.title")
+
+
+@pytest.mark.parametrize("path", ["/runs", "/runs/{run}", "/drives/{drive}", "/compare", "/trend"])
+def test_times_are_in_the_zone_of_the_viewer_with_its_offset(served: Served, page: Page, path: str) -> None:
+    page.ask("Emulation.setTimezoneOverride", timezoneId="Asia/Kolkata")
+    try:
+        opened(page, served.url(path), 1440)
+        texts = page.value("[...document.querySelectorAll('time')].map((each) => [each.dateTime, each.textContent])")
+    finally:
+        page.ask("Emulation.setTimezoneOverride", timezoneId="")
+    assert texts
+    for given, text in texts:
+        assert text.endswith(" +05:30")
+        assert datetime.strptime(text, "%Y-%m-%d %H:%M %z") == datetime.fromisoformat(given).replace(second=0)
 
 
 @pytest.mark.skipif(not AXE, reason="SKIPPED: needs the Python package axe-core-python")

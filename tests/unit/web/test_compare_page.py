@@ -52,6 +52,7 @@ def test_a_comparison_is_downloaded_as_the_command_writes_it(run: Path, tmp_path
         runs = found(reader, Query(descending=False)).runs
     with client_of(site, "viewer") as client:
         page = got(client, f"/compare?run={runs[0].address}&run={runs[1].address}&despite=1").text
+        assert page.count("<time datetime=") == 2
         links = re.findall(r'href="(/compare/made/[^"]+)"', page)
         assert [link.split("?")[0].rsplit("/")[-1] for link in links] == [*COMPARISON_FORMATS]
         assert all(link.endswith("&amp;despite=1") for link in links)

@@ -14,7 +14,8 @@ from assay.archive.index.read import reading
 from assay.archive.index.search import Query, found
 from assay.run.store.read import read_run
 from assay.web import updating, worker
-from assay.web.run_rows import iso, space_label
+from assay.web.layout import iso
+from assay.web.run_rows import space_label
 from assay.web.space import _looked_up, bytes_on_disk
 from assay.web.updating import UPDATE, bring_up, update_job
 from every_kind import run_of

@@ -16,7 +16,7 @@ from assay.web.trend_chart import chart_of
 from assay.web.trend_choice import drive_word, metric_word, trend_choice, trend_words
 from assay.web.trend_view import GROUPINGS, difference_text, interval_of, summary_text, value_text
 from assay.words.digits import share
-from assay.words.printed import capacity_label, utc, utc_datetime
+from assay.words.printed import capacity_label, utc
 from assay.words.visible import visible
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class TrendRow:
     address: str
     name: str
     start: str
-    instant: str
+    start_wall_ns: int
     group: str
     firmware: str
     host: str
@@ -137,7 +137,7 @@ def _row(view: TrendView, point: HistoryPoint, group: str, change: str, link: st
         address=point.address,
         name=visible(point.name),
         start=utc(point.time_ns),
-        instant=f"{utc_datetime(point.time_ns):%Y-%m-%dT%H:%M:%SZ}",
+        start_wall_ns=point.time_ns,
         group=group,
         firmware=visible(point.firmware),
         host=visible(point.host),
