@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from assay.compare.subject import LoadedRun
+    from assay.engine.records import StoredRun, StoredTest
     from assay.summary.pages.test_report import TestReport
 
 _SHARE_TOLERANCE = 1e-3
@@ -47,6 +48,28 @@ def unlike(first: LoadedRun, other: LoadedRun) -> tuple[Unlikeness, ...]:
     Worked: two runs of the same plan on two drives of one size -> none.
     """
     return tuple(chain(_of_run(first, other), _of_tests(first, other)))
+
+
+def held_conditions(run: StoredRun, test: StoredTest) -> dict[str, Any]:
+    """What runs of one drive model share where a number of a test is followed over time: its settings by their names.
+
+    With the scale of the plan, the write cache and faults of the drive. Host and versions are left out: they are what
+    may change in between. Worked: ``demand.queue_depth`` 16, ``scale`` 1.0.
+    """
+    settings = {
+        key: value for key, value in _flat(asdict(test.settings), "") if key.rpartition(".")[2] not in _NO_CONDITION
+    }
+    identity = run.identity
+    drive = {"write_cache": identity.write_cache, "faults": identity.faults_label}
+    return {**settings, "scale": run.plan.get("scale", 1.0), **drive}
+
+
+def condition_words(key: str, value: Any) -> tuple[str, str]:
+    """A condition in words: its name and its value.
+
+    Worked: ``demand.queue_depth`` of 16 -> ``("demand, queue depth", "16")``.
+    """
+    return _name(key), _shown(key, value)
 
 
 def unlike_error(first: LoadedRun, other: LoadedRun, unlikenesses: Sequence[Unlikeness]) -> UnlikeRunsError:

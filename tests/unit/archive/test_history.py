@@ -64,6 +64,22 @@ def test_models_are_listed_by_their_newest_run(place: Place) -> None:
     )
 
 
+def test_runs_under_other_conditions_are_another_history(place: Place) -> None:
+    shallow, deep = {"demand.queue_depth": 16, "scale": 1.0}, {"demand.queue_depth": 32, "scale": 1.0}
+    store(place, [Given(folder="old", day=0, value=1.0)])
+    store(place, [Given(folder=f"a{at}", day=1 + at, value=2.0, conditions=shallow) for at in range(3)])
+    store(place, [Given(folder=f"b{at}", day=9 + at, value=3.0, conditions=deep) for at in range(2)])
+    with reading(place) as reader:
+        assert reader
+        model = drive_models(reader)[0]
+        metrics = [metric for metric in metrics_of(reader, model) if metric.label == "RND 4KiB 100/0"]
+        runs = [[point.name for point in history(reader, model, metric)] for metric in metrics]
+    # The newest first.
+    assert [metric.held for metric in metrics] == [deep, shallow, {}]
+    assert runs == [["b0", "b1"], ["a0", "a1", "a2"], ["old"]]
+    assert [len(metric.conditions_key) for metric in metrics] == [12, 12, 0]
+
+
 def test_a_model_without_results_that_count_is_last(file_place: Place) -> None:
     store(file_place, [*several([1.0]), Given(folder="n", day=9, value=3.0, model="New", verdict="cut-short")])
     with reading(file_place) as reader:

@@ -35,6 +35,7 @@ from assay.cli import assay
 from assay.cli.config import output_folder
 from assay.cli.indexed import runs_everywhere, runs_in, update
 from assay.cli.origin import with_known_level
+from assay.compare.conditions import held_conditions
 from assay.errors import StoreError, UsageError
 from assay.report.formats.terminal.listed import listed_run, run_numbers
 from assay.run.store import document, journal
@@ -230,12 +231,30 @@ def test_tables_go_up_and_down_and_are_those_that_the_code_names(place: Place, r
     assert len(listed(place, runs)) == 6
 
 
+def test_runs_of_an_older_index_get_their_conditions_once_they_are_read_again(place: Place, runs: Path) -> None:
+    update(place, [runs])
+    with writing(place) as connection:
+        migrate(connection, "0003")
+        connection.execute(text("UPDATE assay_runs SET made_by = 'assay 0.1.0, rows 4'"))
+    assert update(place, [runs]) == 6
+    expected = [held_conditions(stored_run(runs / "run-00003"), test) for test in stored_run(runs / "run-00003").tests]
+    with reading(place) as reader:
+        assert reader
+        rows = reader.rows(
+            "SELECT t.conditions, t.conditions_key FROM assay_tests t JOIN assay_runs r ON r.key = t.run_key "
+            "WHERE r.folder = 'run-00003' ORDER BY t.place"
+        )
+    assert [json.loads(row["conditions"]) for row in rows] == json.loads(json.dumps(expected))
+    assert expected[0]["demand.queue_depth"]
+    assert len({row["conditions_key"] for row in rows}) == len(rows) == 2
+
+
 def test_an_index_of_a_newer_version_is_refused_by_name(place: Place, runs: Path) -> None:
     update(place, [runs])
     with writing(place) as connection:
         connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = '0007'"))  # noqa: S608
     for work in (lambda: runs_in(place, runs, numbers=False), lambda: index_status(place)):
-        with pytest.raises(UnusableIndexError, match=r"newer version of Assay \(schema 7, this version knows 3\)"):
+        with pytest.raises(UnusableIndexError, match=r"newer version of Assay \(schema 7, this version knows 4\)"):
             work()
     assert command("runs", str(runs), "--index", place.url or str(place.path))[0] == 6
 

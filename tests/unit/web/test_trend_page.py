@@ -104,6 +104,22 @@ def test_hosts_are_series_with_a_column(client: TestClient, place: Place) -> Non
     assert text.count("<td>h2</td>") == 4
 
 
+def test_tests_under_other_conditions_are_chosen_apart(client: TestClient, place: Place) -> None:
+    for at, depth in enumerate((16, 32)):
+        held = {"demand.queue_depth": depth, "demand.thread_count": 2, "data.path": None}
+        store(place, [Given(folder=f"r{at}", day=at, value=100.0 * depth, conditions=held)])
+    text = page(client, "?test=iops@1.1")
+    tests = dict(re.findall(r'<option value="(iops@1.1@\w{12})"[^>]*>(.*?)</option>', text))
+    assert list(tests.values()) == [f"iops, edition 1.1 (demand, queue depth {depth})" for depth in (32, 16)]
+    assert chosen(text)[1] == next(iter(tests))
+    assert 'class="notice"' not in text
+    assert re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", text) == [
+        ("demand, queue depth", "32"), ("demand, thread count", "2")
+    ]  # fmt: skip
+    text = page(client, f"?test={list(tests)[1]}")
+    assert re.findall(r'<td class="number">([\d,]+)</td>', text)[:1] == ["1,600"]
+
+
 def test_empty_states_say_what_to_do(client: TestClient, place: Place) -> None:
     assert "assay run DRIVE" in page(client)
     store(place, [Given(folder="w", day=0, value=1.0, verdict="withheld", withheld="x")])

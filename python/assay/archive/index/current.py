@@ -220,6 +220,7 @@ def _read(folder: tuple[Path, str, str], host_id: str | None, shown: str | None 
     from assay.archive.index.write import ReadRun  # noqa: PLC0415 - loads SQLAlchemy
     from assay.archive.levels import with_known_level  # noqa: PLC0415
     from assay.archive.rendering import stored_run  # noqa: PLC0415
+    from assay.compare.conditions import held_conditions  # noqa: PLC0415
     from assay.report.formats.terminal.listed import listed_run, run_numbers, unreadable_run  # noqa: PLC0415
     from assay.report.formats.write import foreign  # noqa: PLC0415
     from assay.run.store.forms import RUN_SCHEMA  # noqa: PLC0415
@@ -230,6 +231,14 @@ def _read(folder: tuple[Path, str, str], host_id: str | None, shown: str | None 
         run = with_known_level(stored_run(path), path, host_id)
         numbers = run_numbers(run)
         listed = foreign(lambda: listed_run(run, shown, run_schema=RUN_SCHEMA, numbers=numbers), shown)
+        conditions = foreign(lambda: tuple(held_conditions(run, test) for test in run.tests), shown)
     except AssayError as error:
         return ReadRun(folder=name, look=thorough_look(path), listed=unreadable_run(shown, error))
-    return ReadRun(folder=name, look=look, listed=listed, measures=numbers.measures, use=drive_use(run))
+    return ReadRun(
+        folder=name,
+        look=look,
+        listed=listed,
+        measures=numbers.measures,
+        conditions=conditions,
+        use=drive_use(run),
+    )
