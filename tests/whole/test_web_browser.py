@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from assay.archive.index.location import Place
 from assay.archive.index.read import reading
-from assay.archive.index.search import all_runs
+from assay.archive.index.search import Query, found
 from assay.cli.indexed import update
 from assay.web.app import ADDRESSES
 from chromium import PROGRAM, Page, browser
@@ -63,14 +63,14 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     update(place, [folder / "runs"])
     with reading(place) as reader:
         assert reader
-        listed = all_runs(reader)
+        listed = found(reader, Query()).runs
     command = [ASSAY, "serve", str(folder / "runs"), "--port", "0", "--index", str(place.path)]
     with subprocess.Popen(command, env=os.environ | variables, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
-        found = re.search(r"http://127\.0\.0\.1:\d+", process.stdout.readline())
-        assert found
+        address = re.search(r"http://127\.0\.0\.1:\d+", process.stdout.readline())
+        assert address
         try:
-            yield Served(found[0], variables, [run.address for run in listed], listed[0].drive)
+            yield Served(address[0], variables, [run.address for run in listed], listed[0].drive)
         finally:
             process.terminate()
             process.wait(10)

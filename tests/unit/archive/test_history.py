@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,31 +10,15 @@ from assay.archive.index.history import NEWEST, DriveModel, HistoryPoint, drive_
 from assay.archive.index.location import Place, named_place
 from assay.archive.index.read import reading
 from assay.archive.index.write import mark_missing, writing
-from postgresql_server import new_database, postgresql_server
 from sqlalchemy import text
 from trend_runs import BEGIN_NS, DAY_NS, Given, several, store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from assay.summary.forms import Verdict
 
 pytestmark = pytest.mark.xdist_group("postgresql")
-_NUMBERS = count()
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    with postgresql_server() as folder:
-        yield folder
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
-    if request.param == "sqlite":
-        return named_place(str(tmp_path / "index.sqlite"))
-    return named_place(new_database(request.getfixturevalue("server"), f"history{next(_NUMBERS)}"))
 
 
 @pytest.fixture

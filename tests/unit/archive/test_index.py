@@ -10,7 +10,6 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import ExitStack
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,18 +43,13 @@ from assay.run.store.write import RUNS
 from click.testing import CliRunner
 from every_kind import run_of
 from going_run import held
-from postgresql_server import new_database, postgresql_server
 from sqlalchemy import text
 from synthetic_runs import synthetic_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from assay.summary.forms import ListedRun
 
-# One server serves all tests of this file.
 pytestmark = pytest.mark.xdist_group("postgresql")
-_NUMBERS = count()
 
 
 @pytest.fixture(scope="module")
@@ -63,19 +57,6 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("one") / "run"
     run_of("tp", folder)
     return folder
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    with postgresql_server() as folder:
-        yield folder
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
-    if request.param == "sqlite":
-        return named_place(str(tmp_path / "index.sqlite"))
-    return named_place(new_database(request.getfixturevalue("server"), f"index{next(_NUMBERS)}"))
 
 
 @pytest.fixture

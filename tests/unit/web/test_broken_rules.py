@@ -46,9 +46,9 @@ def forged(good: Path, tmp_path: Path) -> Path:
 def test_broken_rules_are_listed_with_statement_and_location(forged: Path, tmp_path: Path) -> None:
     site = site_in(tmp_path)
     update(site.place, site.folders)
-    job = report_job(site, indexed(site))
+    job = report_job(site, indexed(site)[0])
     assert worker._done({"kind": job.kind, "arguments": job.arguments}) == ""
-    text = client_of(site, "viewer").get(f"/runs/{indexed(site).address}").text
+    text = client_of(site, "viewer").get(f"/runs/{indexed(site)[0].address}").text
     rules = {answer.rule for answer in verify_run(forged).answers if not answer.rule.startswith("R-")}
     assert rules
     assert set(re.findall(r"<tr><td>([A-Z]-\d+)</td>", text)) == rules
@@ -66,12 +66,12 @@ def test_a_long_list_is_folded_and_its_texts_are_escaped(good: Path, tmp_path: P
     shutil.copytree(good, tmp_path / "runs/run")
     site = site_in(tmp_path)
     update(site.place, site.folders)
-    folder = site.cache / report_job(site, indexed(site)).key
+    folder = site.cache / report_job(site, indexed(site)[0]).key
     folder.mkdir()
     (folder / "report.html").write_text("<html><head></head><body></body></html>")
     rule = BrokenRule(rule="W-01", statement="s", location="<script>\x1b[2J", actual="", expected="")
     for count, is_open in ((3, True), (4, False)):
         keep_broken(folder, (rule,) * count)
-        text = client_of(site, "viewer").get(f"/runs/{indexed(site).address}").text
+        text = client_of(site, "viewer").get(f"/runs/{indexed(site)[0].address}").text
         assert ('<details class="broken-rules" open>' in text) is is_open
         assert text.count("&lt;script&gt;\\x1b[2J") == count

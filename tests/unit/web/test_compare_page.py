@@ -10,15 +10,13 @@ import zipfile
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from assay.archive.index.read import reading
-from assay.archive.index.search import Query, found
 from assay.cli import assay
 from assay.cli.indexed import update
 from assay.web.formats import COMPARISON_FORMATS
 from click.testing import CliRunner
 from every_kind import run_of
 from synthetic_runs import synthetic_runs
-from web_site import client_of, site_in
+from web_site import client_of, indexed, site_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,9 +45,7 @@ def test_a_comparison_is_downloaded_as_the_command_writes_it(run: Path, tmp_path
     synthetic_runs(run, tmp_path / "runs", 2)
     site = site_in(tmp_path)
     update(site.place, site.folders)
-    with reading(site.place) as reader:
-        assert reader
-        runs = found(reader, Query(descending=False)).runs
+    runs = indexed(site)[::-1]
     with client_of(site, "viewer") as client:
         page = got(client, f"/compare?run={runs[0].address}&run={runs[1].address}&despite=1").text
         assert page.count("<time datetime=") == 2

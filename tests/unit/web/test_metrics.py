@@ -22,7 +22,7 @@ from assay.web.metrics import CONTENT_TYPE, NAMES, Sample, label_value, metrics_
 from assay.web.running import running_states
 from every_kind import run_of
 from going_run import held
-from trend_site import program_of, site_at
+from web_site import client_of, site_in
 
 if TYPE_CHECKING:
     from assay.archive.index.location import Place
@@ -57,7 +57,7 @@ def folder(ended: Path, tmp_path: Path) -> Path:
 
 def scraped(place: Place, folder: Path, *, identity: bool = False) -> dict[str, float]:
     """The series and their values."""
-    answer = program_of(site_at(folder, place, metrics_identity=identity)).get("/metrics")
+    answer = client_of(site_in(folder, folder, place=place, metrics_identity=identity), "program").get("/metrics")
     assert answer.status_code == 200
     assert answer.headers["content-type"] == CONTENT_TYPE
     lines = [line for line in answer.text.splitlines() if not line.startswith("#")]

@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from assay.archive.index.folders import run_address
 from assay.archive.index.folders import site as index_site
-from assay.archive.index.read import reading
-from assay.archive.index.search import all_runs
 from assay.archive.index.update import parent_of
 from assay.cli.indexed import update
 from assay.web.jobs import Jobs
 from every_kind import run_of
 from going_run import held
-from web_site import client_of, site_in
+from web_site import client_of, indexed, site_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,10 +47,8 @@ def site(tmp_path: Path, made_run: Path) -> Site:
 
 
 def address_of(site: Site) -> str:
-    with reading(site.place) as reader:
-        assert reader
-        (found,) = all_runs(reader)
-    return found.address
+    (run,) = indexed(site)
+    return run.address
 
 
 def got(client: TestClient, path: str) -> Any:

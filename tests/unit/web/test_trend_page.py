@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from assay.archive.index.folders import run_address, site
 from trend_runs import Given, several, store
-from trend_site import anyone, browser_of, program_of, site_at
+from web_site import client_of, site_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +22,7 @@ STEP = (100.0, 101.0, 99.0, 100.0, 90.0, 91.0, 89.0, 90.0)
 
 @pytest.fixture
 def client(tmp_path: Path, place: Place) -> TestClient:
-    return browser_of(site_at(tmp_path, place))
+    return client_of(site_in(tmp_path, tmp_path, place=place), "viewer")
 
 
 def stepped(place: Place) -> None:
@@ -144,8 +144,8 @@ def test_names_of_others_are_text(client: TestClient, place: Place) -> None:
 
 def test_the_page_needs_a_session_of_a_person(tmp_path: Path, place: Place) -> None:
     stepped(place)
-    site_ = site_at(tmp_path, place)
-    for client in (anyone(site_), program_of(site_)):
+    site_ = site_in(tmp_path, tmp_path, place=place)
+    for client in (client_of(site_), client_of(site_, "program")):
         answer = client.get("/trend")
         assert answer.status_code == 401
         assert "Model M" not in answer.text
