@@ -56,12 +56,9 @@ def held_conditions(run: StoredRun, test: StoredTest) -> dict[str, Any]:
     With the scale of the plan, the write cache and faults of the drive. Host and versions are left out: they are what
     may change in between. Worked: ``demand.queue_depth`` 16, ``scale`` 1.0.
     """
-    settings = {
-        key: value for key, value in _flat(asdict(test.settings), "") if key.rpartition(".")[2] not in _NO_CONDITION
-    }
     identity = run.identity
     drive = {"write_cache": identity.write_cache, "faults": identity.faults_label}
-    return {**settings, "scale": run.plan.get("scale", 1.0), **drive}
+    return {**_conditions(test), "scale": run.plan.get("scale", 1.0), **drive}
 
 
 def condition_words(key: str, value: Any) -> tuple[str, str]:
@@ -116,15 +113,24 @@ def _of_tests(first: LoadedRun, other: LoadedRun) -> Iterator[Unlikeness]:
 
 def _of_test(first: TestReport, second: TestReport) -> Iterator[Unlikeness]:
     sizes = first.run.identity.capacity_bytes, second.run.identity.capacity_bytes
-    ours, theirs = (dict(_flat(asdict(each.test.settings), "")) for each in (first, second))
+    ours, theirs = (_conditions(each.test) for each in (first, second))
     segment_bytes = _common_segment(ours, theirs)
-    no_condition = _NO_CONDITION | ({_SEGMENTS} if segment_bytes else set())
     for key in dict.fromkeys((*ours, *theirs)):
         values = ours.get(key), theirs.get(key)
         slack_bytes = segment_bytes if key == _AMOUNT else 0
-        if key.rpartition(".")[2] not in no_condition and not _alike(key, values, sizes, slack_bytes):
+        follows = bool(segment_bytes) and _last(key) == _SEGMENTS
+        if not follows and not _alike(key, values, sizes, slack_bytes):
             shown = [_shown(key, value) for value in values]
             yield Unlikeness(test=first.label, what=_name(key), first=shown[0], other=shown[1])
+
+
+def _conditions(test: StoredTest) -> dict[str, Any]:
+    """The settings of a test that are conditions, by their names."""
+    return {key: value for key, value in _flat(asdict(test.settings), "") if _last(key) not in _NO_CONDITION}
+
+
+def _last(key: str) -> str:
+    return key.rpartition(".")[2]
 
 
 def _name(key: str) -> str:

@@ -61,8 +61,8 @@ def run_folder(folders: Iterable[Path], address: str) -> Path | None:
         parent = kept_name(os.path.realpath(folder))
         with suppress(OSError), os.scandir(folder) as entries:
             for name in (entry.name for entry in entries):
-                is_asked = run_address(where, parent, kept_name(name)) == address
-                if is_asked and os.path.lexists(folder / name / RUN_DOCUMENT):
+                fits = run_address(where, parent, kept_name(name)) == address
+                if fits and os.path.lexists(folder / name / RUN_DOCUMENT):
                     return folder / name
     return None
 
