@@ -1,4 +1,4 @@
-"""The rules that a run breaks, worked out by the child process and kept next to the page that it made."""
+"""The level of a run and the rules that it breaks, which the child process works out and keeps with its page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from assay.archive.verify import Verification
     from assay.engine.records import StoredRun
 
-FILE = "broken_rules.json"
+FILE = "verification.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +28,15 @@ class BrokenRule:
     expected: str
 
 
-def checked_run(folder: Path) -> tuple[StoredRun, tuple[BrokenRule, ...]]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verified:
+    """level : of the run, as its report prints it. broken : in the order of the rules."""
+
+    level: str
+    broken: tuple[BrokenRule, ...] = ()
+
+
+def checked_run(folder: Path) -> tuple[StoredRun, Verified]:
     """A run with its level, checked where it was not yet, and the rules that it breaks.
 
     Rules of its report are left out: the report is made anew here. Raises StoreError.
@@ -38,6 +46,7 @@ def checked_run(folder: Path) -> tuple[StoredRun, tuple[BrokenRule, ...]]:
     from assay.archive.rendering import stored_run  # noqa: PLC0415
     from assay.archive.verify import verify_run  # noqa: PLC0415
     from assay.dut.real.platform import host_id  # noqa: PLC0415
+    from assay.report.annex.level import level_label  # noqa: PLC0415
 
     verifications: list[Verification] = []
 
@@ -49,21 +58,20 @@ def checked_run(folder: Path) -> tuple[StoredRun, tuple[BrokenRule, ...]]:
     if not verifications and known_check(run, folder) is False:
         # That it fails is kept, but not where.
         verify(folder)
-    return run, tuple(rule for verification in verifications for rule in _broken(verification))
+    broken = tuple(rule for verification in verifications for rule in _broken(verification))
+    return run, Verified(level=level_label(run), broken=broken)
 
 
-def keep_broken(folder: Path, rules: tuple[BrokenRule, ...]) -> None:
-    """Write what ``kept_broken`` reads."""
-    (folder / FILE).write_text(json.dumps([asdict(rule) for rule in rules]), "utf-8")
+def keep_verified(folder: Path, verified: Verified) -> None:
+    """Write what ``kept_verified`` reads."""
+    (folder / FILE).write_text(json.dumps(asdict(verified)), "utf-8")
 
 
-def kept_broken(folder: Path) -> tuple[BrokenRule, ...]:
-    """The rules that a run breaks, with texts made safe to show; empty where none was kept."""
-    try:
-        rules = json.loads((folder / FILE).read_bytes())
-    except FileNotFoundError:
-        return ()
-    return tuple(BrokenRule(**{name: visible(text) for name, text in rule.items()}) for rule in rules)
+def kept_verified(folder: Path) -> Verified:
+    """What was kept with a page, with texts made safe to show. Raises OSError."""
+    kept = json.loads((folder / FILE).read_bytes())
+    rules = (BrokenRule(**{name: visible(text) for name, text in rule.items()}) for rule in kept["broken"])
+    return Verified(level=visible(kept["level"]), broken=tuple(rules))
 
 
 def _broken(verification: Verification) -> list[BrokenRule]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import AssayError
-from assay.web.broken_rules import checked_run, keep_broken
+from assay.web.broken_rules import checked_run, keep_verified
 from assay.web.formats import BUNDLE, CSV_FILE, RUN_FORMATS
 
 if TYPE_CHECKING:
@@ -29,18 +29,18 @@ _WHO_PROCESS, _IDLE_CLASS = 1, 3 << 13
 
 
 def report(folder: str, out: str, address: str) -> None:
-    """Make the page of a run, and keep the rules that it breaks.
+    """Make the page of a run, and keep its level and the rules that it breaks.
 
     folder : of the run. out : folder of the page. address : where style and script are.
     """
     from assay.archive.rendering import render_stored  # noqa: PLC0415 - heavy
 
     path = Path(folder)
-    run, broken = checked_run(path)
+    run, verified = checked_run(path)
 
     def make(draft: Path) -> None:
         render_stored(run, path, ["html"], out=draft, assets_at=address)
-        keep_broken(draft, broken)
+        keep_verified(draft, verified)
 
     _write_whole(Path(out), make)
 

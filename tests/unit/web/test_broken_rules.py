@@ -11,8 +11,9 @@ import pytest
 from assay.archive.verify import verify_run
 from assay.cli.indexed import update
 from assay.web import worker
-from assay.web.broken_rules import BrokenRule, checked_run, keep_broken, kept_broken
+from assay.web.broken_rules import BrokenRule, Verified, checked_run, keep_verified, kept_verified
 from assay.web.pages.run import report_job
+from assay.words.levels import BREAKS_RULES
 from every_kind import run_of
 from synthetic_runs import _journal
 from web_site import client_of, indexed, site_in
@@ -51,15 +52,16 @@ def test_broken_rules_are_listed_with_statement_and_location(forged: Path, tmp_p
     text = client_of(site, "viewer").get(f"/runs/{indexed(site)[0].address}").text
     rules = {answer.rule for answer in verify_run(forged).answers if not answer.rule.startswith("R-")}
     assert rules
-    assert set(re.findall(r"<tr><td>([A-Z]-\d+)</td>", text)) == rules
+    assert set(re.findall(r"<b>([A-Z]-\d+)</b>", text)) == rules
     (summary,) = re.findall(r'<summary class="bad">Verification: (.*?) broken', text)
     assert set(summary.split(", ")) == rules
+    assert f"<span>{BREAKS_RULES}</span>" in text
     # What is kept of the check says only that it failed.
-    assert checked_run(forged)[1] == kept_broken(site.cache / job.key)
+    assert checked_run(forged)[1] == kept_verified(site.cache / job.key)
 
 
 def test_a_run_that_keeps_all_rules_has_no_list(good: Path) -> None:
-    assert checked_run(good)[1] == ()
+    assert checked_run(good)[1].broken == ()
 
 
 def test_a_long_list_is_folded_and_its_texts_are_escaped(good: Path, tmp_path: Path) -> None:
@@ -71,7 +73,8 @@ def test_a_long_list_is_folded_and_its_texts_are_escaped(good: Path, tmp_path: P
     (folder / "report.html").write_text("<html><head></head><body></body></html>")
     rule = BrokenRule(rule="W-01", statement="s", location="<script>\x1b[2J", actual="", expected="")
     for count, is_open in ((3, True), (4, False)):
-        keep_broken(folder, (rule,) * count)
+        keep_verified(folder, Verified(level="<x>", broken=(rule,) * count))
         text = client_of(site, "viewer").get(f"/runs/{indexed(site)[0].address}").text
         assert ('<details class="broken-rules" open>' in text) is is_open
         assert text.count("&lt;script&gt;\\x1b[2J") == count
+        assert "<span>&lt;x&gt;</span>" in text

@@ -12,7 +12,7 @@ from assay.archive.index.folders import run_folder
 from assay.archive.index.read import reading
 from assay.archive.index.search import run_at
 from assay.run.store.held import is_going
-from assay.web.broken_rules import kept_broken
+from assay.web.broken_rules import kept_verified
 from assay.web.formats import RUN_FORMATS
 from assay.web.jobs import Job, job_key
 from assay.web.live import run_facts
@@ -58,8 +58,8 @@ async def _report_page(site: Site, request: Request, indexed: FoundRun) -> Respo
     if page is None:
         return waiting(site, request, job, f"Report of {listed.name or Path(listed.run).name}")
     before = await aside(lambda: _before(site, indexed))
-    broken = kept_broken(site.cache / job.key)
-    values = {"indexed": indexed, "run": listed, "before": before, "broken": broken, "formats": RUN_FORMATS}
+    verified = kept_verified(site.cache / job.key)
+    values = {"indexed": indexed, "run": listed, "before": before, "verified": verified, "formats": RUN_FORMATS}
     return framed(site, request, page, "run_bar", **values)
 
 
