@@ -152,11 +152,6 @@ class Live:
         """Watch no longer."""
         self._watchers.discard(watcher)
 
-    def measures_real(self) -> bool:
-        """Whether a real drive was measured by one of the runs at the last look."""
-        drives = (run.going.progress.drive for run in self._runs.values())
-        return any(drive is None or drive.kind != "simulated" for drive in drives)
-
     async def _look(self) -> list[str]:
         """Look at the folders; the addresses of runs that have ended."""
         async with self._lock:

@@ -3,6 +3,8 @@
 import fcntl
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,17 @@ from assay.spec.units import SECOND_NS
 DRIVE = DriveIdentity(
     id="x", path="/dev/loop9", kind="block", capacity_bytes=10**9, logical_block_bytes=512, model_number="A\x1b[2J"
 )
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """A folder that is locked, as by the process of a run."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 class GoingFolder:
