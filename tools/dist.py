@@ -67,9 +67,10 @@ def _environment(tree: Path) -> dict[str, str]:
 
 
 def _dependencies(tree: Path, folder: Path) -> list[Path]:
-    """The Python packages that Assay needs, as files of the versions and hashes that ``requirements.txt`` lists."""
+    """The Python packages that Assay needs, with those of ``assay serve``, as files of the versions and hashes that ``requirements.txt`` lists."""
     pinned = folder / "runtime.txt"
     command = [BIN / "uv", "pip", "compile", "--quiet", "--no-annotate", "--no-header", "--generate-hashes"]
+    command += ["--extra", "web"]
     _run([*command, "--constraints", tree / "requirements.txt", "--output-file", pinned, "pyproject.toml"], tree)
     files = folder / "wheels"
     command = [BIN / "pip", "download", "--quiet", "--only-binary", ":all:", "--require-hashes", "--dest", files]
