@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import signal
@@ -16,10 +15,10 @@ from typing import TYPE_CHECKING, Literal
 
 import tomli_w
 
-from assay.agent.supervise import APART, BEGAN, COMMAND, ENDED, LOCK, claim, started
+from assay.agent.supervise import APART, BEGAN, COMMAND, ENDED, claim, started
 from assay.dut.real.command import CommandError, find_tool, run_command
 from assay.errors import StoreError, SystemRefusedError
-from assay.run.store.going import is_going
+from assay.run.store.held import is_going
 from assay.run.store.status import kept_progress
 from assay.spec.files import read_inside, write_inside
 
@@ -58,7 +57,6 @@ class Launcher:
             plan = {**job.request.plan, "drive": job.request.drive}
             write_inside(folder, PLAN, tomli_w.dumps(plan).encode())
             write_inside(folder, COMMAND, json.dumps(_command(job, folder / PLAN)).encode())
-            (folder / LOCK).touch(mode=0o600)
         except OSError as error:
             raise StoreError(str(folder), error.strerror or "cannot be written", "free space") from None
         supervisor = [sys.executable, "-m", "assay.agent.supervise", str(folder)]
@@ -70,7 +68,7 @@ class Launcher:
     def look(self, job: Job) -> Process:
         """What has become of a job that was begun."""
         folder = self.folder(job)
-        if _held(folder / LOCK):
+        if is_going(folder):
             return Process("going" if (folder / BEGAN).exists() else "beginning")
         if (folder / BEGAN).exists():
             return _ended(folder) or Process("going" if is_going(Path(job.facts.folder)) else "lost")
@@ -89,7 +87,7 @@ class Launcher:
     def interrupt(self, job: Job) -> None:
         """Send Ctrl-C to a job's run. Nothing happens where it has ended."""
         folder = self.folder(job)
-        if _held(folder / LOCK):
+        if is_going(folder):
             with suppress(OSError, ValueError):
                 pid, tick = (folder / BEGAN).read_text("ascii").split()
                 _signal(int(pid), tick)
@@ -146,20 +144,6 @@ def _new_unit(job_id: str, command: list[str]) -> None:
     if answer.code:
         output = answer.errors.decode("utf-8", "replace").strip()
         raise SystemRefusedError("systemd-run", output or f"ended with {answer.code}", "see the journal")
-
-
-def _held(path: Path) -> bool:
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(descriptor)
-    return False
 
 
 def _ended(folder: Path) -> Process | None:

@@ -2,8 +2,8 @@
 
 ::
 
-    FOLDER/command.json  the command     began       pid and start time, made once
-    FOLDER/lock          held by it      ended.json  exit code and time
+    FOLDER               locked by it    command.json  the command
+    FOLDER/began         made once       ended.json    exit code and time
     FOLDER/output.log    what it printed
 """
 
@@ -20,7 +20,7 @@ from pathlib import Path
 
 from assay.spec.files import process_fields, write_inside
 
-COMMAND, BEGAN, LOCK, ENDED, OUTPUT = "command.json", "began", "lock", "ended.json", "output.log"
+COMMAND, BEGAN, ENDED, OUTPUT = "command.json", "began", "ended.json", "output.log"
 APART = "apart"
 _START_TIME = 19
 """Field 22 of ``proc_pid_stat(5)``, counted behind the name."""
@@ -48,11 +48,14 @@ def supervise(folder: Path) -> None:
     signals: list[int] = []
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: signals.append(signal.SIGINT))
-    with (folder / LOCK).open("w") as lock:
+    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if claim(folder, f"{os.getpid()} {started(os.getpid())}"):
             code = _run(folder, signals)
             write_inside(folder, ENDED, json.dumps({"exit_code": code, "wall_ns": time.time_ns()}).encode())
+    finally:
+        os.close(lock)
 
 
 def _run(folder: Path, signals: list[int]) -> int:
