@@ -6,14 +6,16 @@ import os
 import re
 import signal
 import sys
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
+    from assay.archive.index.location import Place
     from assay.engine.records import StoredRun
 
 # A test run started in the background ignores Ctrl-C, and so would every process that the tests interrupt.
@@ -69,6 +71,31 @@ def quiet(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], StoredRun
         return found[kind]
 
     return of
+
+
+@pytest.fixture(scope="session")
+def new_postgresql() -> Iterator[Callable[[], Place]]:
+    """Makes empty databases of one server, which the tests of the group ``postgresql`` share.
+
+    Skips the test where Debian's package is missing.
+    """
+    from assay.archive.index.location import named_place  # noqa: PLC0415 - as below
+    from postgresql_server import new_database, postgresql_server  # noqa: PLC0415 - few tests need its driver
+
+    numbers = count()
+    with postgresql_server() as folder:
+        yield lambda: named_place(new_database(folder, f"index{next(numbers)}"))
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+    """Where an index will be, in either database."""
+    from assay.archive.index.location import named_place  # noqa: PLC0415 - few tests need it
+
+    if request.param == "sqlite":
+        return named_place(str(tmp_path / "index.sqlite"))
+    made: Place = request.getfixturevalue("new_postgresql")()
+    return made
 
 
 def _peak_bytes() -> int:

@@ -12,6 +12,7 @@ from assay.archive.verify.listed import VerifiedRun
 from assay.report.comparison.facts import ComparisonFacts
 from assay.report.formats.terminal.overview import Overview
 from assay.report.limits.facts import ShownLimits
+from assay.run.ending.record import RunEnd
 from assay.summary.forms import ListedRun
 from made_files import write_or_check
 from pydantic import TypeAdapter
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 FORMATS = Path(__file__).parents[1] / "docs/formats"
 SCHEMAS = {
+    "alert.schema.json": TypeAdapter(RunEnd),
     "index.schema.json": TypeAdapter(IndexStatus),
     "results.schema.json": TypeAdapter(Overview),
     "runs.schema.json": TypeAdapter(tuple[ListedRun, ...]),

@@ -32,7 +32,8 @@ ALLOWED = {
     | {"compare", "engine", "plan", "procedures", "report", "results", "run", "summary", "words", "workloads"},
     "tools": BASE | {"dut", "engine", "host", "procedures", "report", "results", "run", "summary", "words"},
     "agent": BASE | {"dut", "engine", "procedures", "run"},
-    "web": BASE | {"agent", "archive", "compare", "dut", "engine", "procedures", "report", "results", "run", "summary", "words"},
+    "web": BASE
+    | {"agent", "archive", "compare", "dut", "engine", "procedures", "report", "results", "run", "summary", "words"},
     "cli": BASE
     | {
         "agent",

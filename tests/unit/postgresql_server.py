@@ -22,9 +22,30 @@ if TYPE_CHECKING:
 _USERS = ("postgres", "nobody")
 
 
+class Server:
+    """A server that can be stopped and started again. folder : of its socket."""
+
+    def __init__(self, folder: Path, command: list[str]) -> None:
+        self.folder, self._command = str(folder), command
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it, and wait until it answers. Skips the test where it does not start."""
+        with Path(f"{self.folder}.log").open("ab") as log:
+            self._process = subprocess.Popen(self._command, stdout=log, stderr=log, cwd=self.folder)
+        _wait(self.folder, self._process)
+
+    def stop(self) -> None:
+        """End it, with the connections that it has."""
+        if self._process:
+            self._process.send_signal(signal.SIGINT)
+            self._process.wait()
+            self._process = None
+
+
 @contextmanager
-def postgresql_server() -> Iterator[str]:
-    """The folder of a server's socket. Skips the test where there can be no server."""
+def stoppable_server() -> Iterator[Server]:
+    """A server. Skips the test where there can be none."""
     initdb, postgres = _programs()
     before = _as_other_user()
     with tempfile.TemporaryDirectory(prefix="assay-pg-", dir="/tmp", ignore_cleanup_errors=True) as name:
@@ -36,15 +57,20 @@ def postgresql_server() -> Iterator[str]:
         made = [*before, initdb, "-D", data, "-A", "trust", "-U", "assay", "--no-sync", "-E", "UTF8", "--locale=C"]
         subprocess.run(made, check=True, capture_output=True, cwd=folder)
         options = ["-c", "listen_addresses=", "-c", "fsync=off", "-k", name]
-        with (folder.parent / f"{folder.name}.log").open("wb") as log:
-            server = subprocess.Popen([*before, postgres, "-D", data, *options], stdout=log, stderr=log, cwd=folder)
+        server = Server(folder, [*before, postgres, "-D", data, *options])
         try:
-            _wait(name, server)
-            yield name
+            server.start()
+            yield server
         finally:
-            server.send_signal(signal.SIGINT)
-            server.wait()
-            Path(log.name).unlink()
+            server.stop()
+            Path(f"{name}.log").unlink()
+
+
+@contextmanager
+def postgresql_server() -> Iterator[str]:
+    """The folder of a server's socket. Skips the test where there can be no server."""
+    with stoppable_server() as server:
+        yield server.folder
 
 
 def new_database(folder: str, name: str) -> str:

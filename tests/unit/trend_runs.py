@@ -11,7 +11,7 @@ from assay.summary.forms import ListedDrive, ListedRun, ListedTest
 from assay.summary.record import Measure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from assay.archive.index.location import Place
     from assay.summary.forms import Verdict
@@ -44,6 +44,7 @@ class Given:
     run_id: str = ""
     name: str = ""
     mark: Mark | None = None
+    conditions: Mapping[str, Any] | None = None
 
 
 def store(place: Place, given: Iterable[Given], *, where: str = "", parent: str = "/runs") -> None:
@@ -67,7 +68,13 @@ def _read(run: Given) -> ReadRun:
     latency = replace(
         writes, key="latency_ms_p99.9", unit="ms", stat="percentile", value=run.value and 100 / run.value, rounds=()
     )
-    return ReadRun(folder=run.folder, look="", listed=_listed(run), measures=((reads, writes, latency),))
+    return ReadRun(
+        folder=run.folder,
+        look="",
+        listed=_listed(run),
+        measures=((reads, writes, latency),),
+        conditions=(dict(run.conditions or {}),),
+    )
 
 
 def _listed(run: Given) -> ListedRun:

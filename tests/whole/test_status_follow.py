@@ -8,7 +8,8 @@ import time
 from pathlib import Path
 
 from assay.cli.follow import line_text, sums_label
-from assay.run.store.going import GoingRuns, is_going
+from assay.run.store.going import GoingRuns
+from assay.run.store.held import is_going
 from assay.run.store.live import LIVE, LiveLine, LiveReader, LiveSums, SecondKey
 from assay.run.store.write import PROGRESS
 from assay.spec.units import SECOND_NS

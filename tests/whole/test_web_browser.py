@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from contextlib import AbstractContextManager, nullcontext
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ import pytest
 from agent_process import agent_process
 from assay.archive.index.location import Place
 from assay.archive.index.read import reading
-from assay.archive.index.search import all_runs
+from assay.archive.index.search import Query, found
 from assay.cli.indexed import update
 from assay.web.app import ADDRESSES
 from chromium import PROGRAM, Page, browser
@@ -31,7 +32,7 @@ pytestmark = [
     pytest.mark.xdist_group("web-browser"),
 ]
 ASSAY = str(Path(sys.executable).with_name("assay"))
-NO_PAGE = {"made", "stored"}
+NO_PAGE = {"made", "stored", "compared"}
 """Addresses that answer with a file."""
 PAGES = [address for address in ADDRESSES if address.title and address.name not in NO_PAGE]
 
@@ -65,7 +66,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     update(place, [folder / "runs"])
     with reading(place) as reader:
         assert reader
-        listed = all_runs(reader)
+        listed = found(reader, Query()).runs
     socket = folder / "agent.sock"
     command = [ASSAY, "serve", str(folder / "runs"), "--port", "0", "--index", str(place.path), "--agent", str(socket)]
     with (
@@ -73,10 +74,10 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         subprocess.Popen(command, env=os.environ | variables, stdout=subprocess.PIPE, text=True) as process,
     ):
         assert process.stdout
-        found = re.search(r"http://127\.0\.0\.1:\d+", process.stdout.readline())
-        assert found
+        address = re.search(r"http://127\.0\.0\.1:\d+", process.stdout.readline())
+        assert address
         try:
-            yield Served(found[0], variables, [run.address for run in listed], listed[0].drive)
+            yield Served(address[0], variables, [run.address for run in listed], listed[0].drive)
         finally:
             process.terminate()
             process.wait(10)
@@ -140,6 +141,20 @@ def test_a_page_is_whole_and_asks_nobody_else(served: Served, page: Page, addres
     urls = {event["request"]["url"] for event in page.told("Network.requestWillBeSent")}
     assert [url for url in urls if not url.startswith((served.address, "data:", "blob:", "about:"))] == []
     assert page.value("document.title")
+
+
+@pytest.mark.parametrize("path", ["/runs", "/runs/{run}", "/drives/{drive}", "/compare", "/trend"])
+def test_times_are_in_the_zone_of_the_viewer_with_its_offset(served: Served, page: Page, path: str) -> None:
+    page.ask("Emulation.setTimezoneOverride", timezoneId="Asia/Kolkata")
+    try:
+        opened(page, served.url(path), 1440)
+        texts = page.value("[...document.querySelectorAll('time')].map((each) => [each.dateTime, each.textContent])")
+    finally:
+        page.ask("Emulation.setTimezoneOverride", timezoneId="")
+    assert texts
+    for given, text in texts:
+        assert text.endswith(" +05:30")
+        assert datetime.strptime(text, "%Y-%m-%d %H:%M %z") == datetime.fromisoformat(given).replace(second=0)
 
 
 @pytest.mark.skipif(not AXE, reason="SKIPPED: needs the Python package axe-core-python")

@@ -128,7 +128,8 @@ def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["nowhere"], "does not exist"),
+        (["nowhere"], "does not exist; name a folder of runs, or mkdir -p nowhere"),
+        (["/dev/null"], "is no folder"),
         (["--address", "192.0.2.1", "."], "without TLS"),
         (["--index", "postgresql://kim:secret@db/lab", "."], "holds a password"),
         (["link", "more"], "assay serve link"),

@@ -49,7 +49,8 @@ def allowed_answers(config: AgentConfig, wanted: Consents) -> Answers:
     for key in ("drive_writes_max", "all_namespaces"):
         value, most = getattr(wanted, key), getattr(config, key)
         if value is not None and (most is None or value > most):
-            raise GateRefusedError(f"{key} = {value:g}", f"is beyond {most or 'none'}, which is allowed", _BY_ROOT)
+            limit = "none" if most is None else f"{most:g}"
+            raise GateRefusedError(f"{key} = {value:g}", f"is beyond {limit}, which is allowed", _BY_ROOT)
     return Answers(
         signatures=frozenset(wanted.destroy_signatures),
         acknowledged=frozenset(wanted.acknowledge),

@@ -1,9 +1,10 @@
-"""Questions to a drive that may never answer: each has a time limit, and none is asked twice at once."""
+"""Questions to a drive that may never answer: each has a time limit, and a drive is asked one at a time."""
 
 from __future__ import annotations
 
 import threading
 import time
+from collections import defaultdict
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,38 +17,37 @@ T = TypeVar("T")
 
 
 class Bounded:
-    """Asks on threads of its own; one that hangs is left, and its drive is not asked again before it is back."""
+    """Asks on threads that are left behind where a drive hangs; it is asked no more before they are back."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._open: dict[str, tuple[float, Future[Any]]] = {}
+        self._turns: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+        self._since: dict[str, float] = {}
 
     def ask(self, path: str, seconds: float, work: Callable[[], T]) -> T:
-        """What ``work`` answers about a drive, within so many seconds.
+        """What ``work`` answers about a drive, within so many seconds, the wait for its turn included.
 
-        Raises DeviceFailureError where it does not, or where an earlier question is still open; what ``work`` raises.
+        Raises DeviceFailureError where it takes longer; what ``work`` raises.
         """
-        since, answer = self._query(path, work)
+        deadline, turn = time.monotonic() + seconds, self._turns[path]
+        if not turn.acquire(timeout=seconds):
+            raise self._silent(path)
+        self._since[path] = time.monotonic()
+        answer: Future[T] = Future()
+        threading.Thread(target=_work, args=(answer, work, turn), daemon=True).start()
         try:
-            return answer.result(seconds)  # type: ignore[no-any-return]
+            return answer.result(max(deadline - time.monotonic(), 0))
         except TimeoutError:
-            waited = time.monotonic() - since
-            raise DeviceFailureError(path, f"has not answered for {waited:.0f} s", "see the kernel's log") from None
+            raise self._silent(path) from None
 
-    def _query(self, path: str, work: Callable[[], Any]) -> tuple[float, Future[Any]]:
-        with self._lock:
-            if path in self._open and not self._open[path][1].done():
-                since = self._open[path][0]
-                reason = f"has not answered for {time.monotonic() - since:.0f} s"
-                raise DeviceFailureError(path, reason, "see the kernel's log")
-            query: tuple[float, Future[Any]] = (time.monotonic(), Future())
-            self._open[path] = query
-        threading.Thread(target=_work, args=(query[1], work), daemon=True).start()
-        return query
+    def _silent(self, path: str) -> DeviceFailureError:
+        waited = time.monotonic() - self._since.get(path, time.monotonic())
+        return DeviceFailureError(path, f"has not answered for {waited:.0f} s", "see the kernel's log")
 
 
-def _work(answer: Future[Any], work: Callable[[], Any]) -> None:
+def _work(answer: Future[Any], work: Callable[[], Any], turn: threading.Lock) -> None:
     try:
         answer.set_result(work())
     except BaseException as error:  # noqa: BLE001 - it is raised where it was queried
         answer.set_exception(error)
+    finally:
+        turn.release()

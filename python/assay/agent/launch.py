@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import signal
@@ -16,10 +15,10 @@ from typing import TYPE_CHECKING, Literal
 
 import tomli_w
 
-from assay.agent.supervise import BEGAN, COMMAND, ENDED, LOCK, claim, started
+from assay.agent.supervise import APART, BEGAN, COMMAND, ENDED, claim, started
 from assay.dut.real.command import CommandError, find_tool, run_command
 from assay.errors import StoreError, SystemRefusedError
-from assay.run.store.going import is_going
+from assay.run.store.held import is_going
 from assay.run.store.status import kept_progress
 from assay.spec.files import read_inside, write_inside
 
@@ -48,7 +47,6 @@ class Launcher:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._children: list[subprocess.Popen[bytes]] = []
 
     def begin(self, job: Job) -> None:
         """Begin the run of a job. Raises StoreError, SystemRefusedError."""
@@ -59,20 +57,18 @@ class Launcher:
             plan = {**job.request.plan, "drive": job.request.drive}
             write_inside(folder, PLAN, tomli_w.dumps(plan).encode())
             write_inside(folder, COMMAND, json.dumps(_command(job, folder / PLAN)).encode())
-            (folder / LOCK).touch(mode=0o600)
         except OSError as error:
             raise StoreError(str(folder), error.strerror or "cannot be written", "free space") from None
         supervisor = [sys.executable, "-m", "assay.agent.supervise", str(folder)]
         if _SYSTEMD.is_dir():
             _new_unit(job.id, supervisor)
         else:
-            self._children.append(_new_session(supervisor))
+            _new_session(supervisor)
 
     def look(self, job: Job) -> Process:
         """What has become of a job that was begun."""
-        self._children = [child for child in self._children if child.poll() is None]
         folder = self.folder(job)
-        if _held(folder / LOCK):
+        if is_going(folder):
             return Process("going" if (folder / BEGAN).exists() else "beginning")
         if (folder / BEGAN).exists():
             return _ended(folder) or Process("going" if is_going(Path(job.facts.folder)) else "lost")
@@ -80,14 +76,18 @@ class Launcher:
         return Process("beginning" if waited_ns < _BEGIN_S * 10**9 else "none")
 
     def take_back(self, job: Job) -> bool:
-        """Keep a job that has not begun from ever beginning; False where it has."""
+        """Keep a job that has not begun from ever beginning; False where it has. Raises StoreError."""
         folder = self.folder(job)
-        return not folder.is_dir() or claim(folder)
+        try:
+            folder.mkdir(parents=True, mode=0o700, exist_ok=True)
+            return claim(folder)
+        except OSError as error:
+            raise StoreError(str(folder), error.strerror or "cannot be written", "free space") from None
 
     def interrupt(self, job: Job) -> None:
         """Send Ctrl-C to a job's run. Nothing happens where it has ended."""
         folder = self.folder(job)
-        if _held(folder / LOCK):
+        if is_going(folder):
             with suppress(OSError, ValueError):
                 pid, tick = (folder / BEGAN).read_text("ascii").split()
                 _signal(int(pid), tick)
@@ -116,12 +116,21 @@ def _consents(consents: Consents) -> list[str]:
     return [*words, *(f"--destroy-signature={word}" for word in consents.destroy_signatures), *most, *spaces]
 
 
-def _new_session(command: list[str]) -> subprocess.Popen[bytes]:
+def _new_session(command: list[str]) -> None:
     null = subprocess.DEVNULL
     try:
-        return subprocess.Popen(command, stdin=null, stdout=null, stderr=null, cwd="/", start_new_session=True)
-    except OSError as error:
-        raise SystemRefusedError("run", error.strerror or "cannot be started", "see the host's limits") from None
+        subprocess.run(
+            [*command, APART],
+            stdin=null,
+            stdout=null,
+            stderr=null,
+            cwd="/",
+            start_new_session=True,
+            check=True,
+            timeout=_START_S,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise SystemRefusedError("run", f"cannot be started ({error})", "see the host's limits") from None
 
 
 def _new_unit(job_id: str, command: list[str]) -> None:
@@ -135,20 +144,6 @@ def _new_unit(job_id: str, command: list[str]) -> None:
     if answer.code:
         output = answer.errors.decode("utf-8", "replace").strip()
         raise SystemRefusedError("systemd-run", output or f"ended with {answer.code}", "see the journal")
-
-
-def _held(path: Path) -> bool:
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(descriptor)
-    return False
 
 
 def _ended(folder: Path) -> Process | None:

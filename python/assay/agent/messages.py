@@ -5,15 +5,19 @@ A request has a ``verb``; the answer is ``{"answer": {...}}`` or ``{"error": {..
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field, ValidationError
 
-from assay.errors import UsageError
+from assay.errors import UsageError, joined
 from assay.spec.datum import Strict
+from assay.spec.model_faults import model_faults
 
 REQUEST_BYTES_MAX = 64 << 10
 ANSWER_BYTES_MAX = 1 << 20
+_FAULTS_MAX = 5
+_SEE = "see docs/formats/agent.md"
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 JobId = Annotated[str, Field(pattern=r"^[0-9a-f]{12}$")]
@@ -164,17 +168,32 @@ class QueueAnswer(Strict):
     jobs: tuple[JobFacts, ...]
 
 
-_REQUESTS: TypeAdapter[Request] = TypeAdapter(Annotated[Request, Field(discriminator="verb")])
+_REQUESTS: dict[str, type[Request]] = {
+    "drives": DrivesRequest,
+    "check": CheckRequest,
+    "start": StartRequest,
+    "stop": StopRequest,
+    "queue": QueueRequest,
+}
 
 
 def read_request(line: bytes) -> Request:
-    """A request from its line. Raises UsageError naming the first fault.
+    """A request from its line. Raises UsageError naming its faults.
 
     Worked: ``{"verb": "drives"}`` -> ``DrivesRequest()``.
     """
     try:
-        return _REQUESTS.validate_json(line)
+        message = json.loads(line)
+    except (ValueError, RecursionError):
+        raise UsageError("request", "is not JSON", _SEE) from None
+    verb = message.get("verb") if isinstance(message, dict) else None
+    kind = _REQUESTS.get(verb) if isinstance(verb, str) else None
+    if kind is None:
+        raise UsageError("request: verb", "is not known", f"send {', '.join(_REQUESTS)}")
+    try:
+        return kind.model_validate(message)
     except ValidationError as error:
-        fault = error.errors(include_url=False, include_input=False)[0]
-        key = ".".join(map(str, fault["loc"])) or "message"
-        raise UsageError(f"request: {key}"[:200], str(fault["msg"])[:400], "see docs/formats/agent.md") from None
+        faults = model_faults(error, kind, message)[:_FAULTS_MAX]
+        raise joined(
+            [UsageError(f"request: {fault.key}"[:200], fault.reason, fault.remedy) for fault in faults]
+        ) from None

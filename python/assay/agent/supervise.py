@@ -2,8 +2,8 @@
 
 ::
 
-    FOLDER/command.json  the command     began       pid and start time, made once
-    FOLDER/lock          held by it      ended.json  exit code and time
+    FOLDER               locked by it    command.json  the command
+    FOLDER/began         made once       ended.json    exit code and time
     FOLDER/output.log    what it printed
 """
 
@@ -20,7 +20,8 @@ from pathlib import Path
 
 from assay.spec.files import process_fields, write_inside
 
-COMMAND, BEGAN, LOCK, ENDED, OUTPUT = "command.json", "began", "lock", "ended.json", "output.log"
+COMMAND, BEGAN, ENDED, OUTPUT = "command.json", "began", "ended.json", "output.log"
+APART = "apart"
 _START_TIME = 19
 """Field 22 of ``proc_pid_stat(5)``, counted behind the name."""
 
@@ -44,18 +45,21 @@ def claim(folder: Path, content: str = "") -> bool:
 
 def supervise(folder: Path) -> None:
     """Run the command of a folder to its end. Nothing happens where it was begun or taken back before."""
-    with (folder / LOCK).open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if claim(folder, f"{os.getpid()} {started(os.getpid())}"):
-            code = _run(folder)
-            write_inside(folder, ENDED, json.dumps({"exit_code": code, "wall_ns": time.time_ns()}).encode())
-
-
-def _run(folder: Path) -> int:
-    command = json.loads((folder / COMMAND).read_bytes())
     signals: list[int] = []
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: signals.append(signal.SIGINT))
+    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if claim(folder, f"{os.getpid()} {started(os.getpid())}"):
+            code = _run(folder, signals)
+            write_inside(folder, ENDED, json.dumps({"exit_code": code, "wall_ns": time.time_ns()}).encode())
+    finally:
+        os.close(lock)
+
+
+def _run(folder: Path, signals: list[int]) -> int:
+    command = json.loads((folder / COMMAND).read_bytes())
     with (
         (folder / OUTPUT).open("ab") as output,
         subprocess.Popen(
@@ -66,7 +70,7 @@ def _run(folder: Path) -> int:
 
 
 def _waited(child: subprocess.Popen[bytes], signals: list[int]) -> int:
-    """The exit code of a child that is sent what this process is signals."""
+    """The exit code of a child that is sent Ctrl-C for each signal."""
     while True:
         try:
             return child.wait(0.2)
@@ -76,4 +80,6 @@ def _waited(child: subprocess.Popen[bytes], signals: list[int]) -> int:
 
 
 if __name__ == "__main__":
-    supervise(Path(sys.argv[1]))
+    # Nobody waits for a process that its parent let go of.
+    if APART not in sys.argv or os.fork() == 0:
+        supervise(Path(sys.argv[1]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -101,11 +102,17 @@ class Agent:
 
     def _stop(self, job_id: str) -> None:
         job = self._queue.find(job_id)
-        if job.facts.state == "running":
-            self._launcher.interrupt(job)
+        taken: dict[str, Any] = {"state": "ended", "ended_wall_ns": time.time_ns(), "message": "taken out of the queue"}
+        if job.facts.state == "ended":
+            return
+        with suppress(UsageError):
+            self._queue.take(job_id, **taken)
+            return
+        # It began in this moment, or before.
+        if self._launcher.take_back(job):
+            self._queue.replace(self._queue.find(job_id).changed(**taken))
         else:
-            ended = time.time_ns()
-            self._queue.take(job_id, state="ended", ended_wall_ns=ended, message="taken out of the queue")
+            self._launcher.interrupt(job)
 
     def _change(self, request: QueueRequest) -> None:
         if request.action == "list":

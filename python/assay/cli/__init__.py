@@ -25,6 +25,7 @@ assay check DRIVE                    whether this host is fit for tests
 assay init plan.toml                 a commented plan file
 assay plan DRIVE --suite client      bytes that a run would write, and its time
 assay run DRIVE --suite client       run it and write the report
+assay alerts test                    the alerts that root set up for the end of a run
 assay survey PLAN DRIVE DRIVE ...    the same plan on several drives in turn
 assay status                         progress or outcome of the newest run
 assay show RUN                       the results of a run folder on the terminal
@@ -55,6 +56,7 @@ _COMMANDS = (
     "init",
     "plan",
     "run",
+    "alerts",
     "survey",
     "status",
     "show",

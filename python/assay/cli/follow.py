@@ -21,7 +21,7 @@ _LOOK_S = 0.5
 
 def follow_run(folder: Path, *, as_json: bool) -> None:
     """Print the lines of the last hour and every new one, until the run ends. Raises KeyboardInterrupt."""
-    from assay.run.store.going import is_going  # noqa: PLC0415
+    from assay.run.store.held import is_going  # noqa: PLC0415
     from assay.run.store.live import LiveReader, line_facts  # noqa: PLC0415
 
     reader, goes_on = LiveReader(folder), True

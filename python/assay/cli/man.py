@@ -23,6 +23,7 @@ _FILES = (
     ("$XDG_CONFIG_HOME/assay/trusted_keys", "keys of others whose signatures count"),
     ("$XDG_DATA_HOME/assay/certificates/", "what assay calibrate measured of this host"),
     ("$XDG_STATE_HOME/assay/index.sqlite", "the index of runs, unless --index or assay config names another"),
+    ("/etc/assay/alerts.toml", "commands and webhooks at the end of a run, of root alone; see assay-alerts(1)"),
     ("/run/assay/", "what a run changed on a drive and has still to put back"),
 )
 _VARIABLES = (

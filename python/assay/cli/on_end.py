@@ -1,4 +1,4 @@
-"""A command of the user's that is run when a run has ended, well or not."""
+"""What happens when a run has ended, well or not: the alerts of root's file, and a command of the user's."""
 
 from __future__ import annotations
 
@@ -11,16 +11,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.errors import (
-    EXIT_NOT_MET,
-    EXIT_NOT_STEADY,
-    EXIT_OK,
-    EXIT_WITHHELD,
-    AssayError,
-    InternalError,
-    InterruptedRunError,
-    SystemRefusedError,
-)
+from assay.errors import AssayError, InternalError, InterruptedRunError, SystemRefusedError
+from assay.run.ending.alerts_file import alert_faults, read_alerts
+from assay.run.ending.record import RunResult, failed_with, run_end, variables_of
+from assay.run.ending.send import deliveries
 from assay.words.visible import visible
 
 if TYPE_CHECKING:
@@ -28,53 +22,95 @@ if TYPE_CHECKING:
 
     from assay.cli.progress import RunDisplay
 
-_OUTCOMES = {EXIT_OK: "ok", EXIT_WITHHELD: "withheld", EXIT_NOT_STEADY: "not-steady", EXIT_NOT_MET: "limits"}
-
 
 @dataclass
-class RunEnd:
-    """How a run ended. outcome : empty where its exit code says it."""
+class RunExit:
+    """How a run ended so far. The block of ``at_end`` sets ``result``; an error that leaves the block replaces it."""
 
-    exit_code: int = EXIT_OK
-    outcome: str = ""
+    result: RunResult
 
 
 @contextmanager
-def command_at_end(command: str | None, display: RunDisplay) -> Iterator[RunEnd]:
-    """Run a command in a shell behind the block, whichever way it is left, and let what it raised go on.
+def at_end(command: str | None, display: RunDisplay, target: str) -> Iterator[RunExit]:
+    """Send alerts and run a command in a shell after the block, whichever way it is left; what it raised goes on.
 
-    command : None for none. display : knows the folder of the run.
+    command : None for none. display : knows the folder of the run. target : the drive as the plan names it.
     The drive is let go of by then and the report is written, so that nothing that is measured is disturbed.
+    Faults of the alerts are shown before the block, so that they can be corrected while the run goes on.
     """
-    end = RunEnd()
+    _warn_of_alerts()
+    end = RunExit(RunResult())
     try:
         yield end
     except AssayError as error:
-        end.exit_code, end.outcome = error.exit_code, error.slug
+        end.result = failed_with(error, "; ".join(_lines(error)))
         raise
     except (KeyboardInterrupt, click.Abort):
-        end.exit_code, end.outcome = InterruptedRunError.exit_code, InterruptedRunError.slug
+        end.result = failed_with(InterruptedRunError)
         raise
-    except (OSError, MemoryError):
-        end.exit_code, end.outcome = SystemRefusedError.exit_code, SystemRefusedError.slug
+    except (OSError, MemoryError) as error:
+        end.result = failed_with(SystemRefusedError, str(error))
         raise
     except BaseException:
-        end.exit_code, end.outcome = InternalError.exit_code, InternalError.slug
+        end.result = failed_with(InternalError)
         raise
     finally:
+        _send_alerts(end.result, display, target)
         if command:
-            _run(command, end, str(display.folder.resolve()) if display.folder else "")
+            _run(command, end.result, str(display.folder.resolve()) if display.folder else "")
 
 
-def _run(command: str, end: RunEnd, folder: str) -> None:
+def _warn_of_alerts() -> None:
+    for fault in alert_faults():
+        for line in _lines(fault):
+            click.echo(f"assay: alerts: {visible(line)}", err=True)
+
+
+def _lines(error: AssayError) -> list[str]:
+    """An error and those that came with it, a line each."""
+    return [f"{fault.thing}: {fault.reason}; {fault.remedy}" for fault in (error, *error.further)]
+
+
+def _send_alerts(result: RunResult, display: RunDisplay, target: str) -> None:
+    """Send the alerts of the file as it is now. What goes wrong is shown, kept in run.log, and changes nothing."""
+    try:
+        alerts = read_alerts()
+        if alerts:
+            for delivery in deliveries(alerts, run_end(result, display.folder, target)):
+                display.keep(str(delivery))
+                if not delivery.delivered:
+                    _warn(str(delivery))
+    except AssayError as error:
+        _fail(display, _lines(error)[0])
+    except KeyboardInterrupt:
+        _fail(display, "interrupted")
+    except Exception as error:  # noqa: BLE001 - a defect in an alert must not change how the run ended
+        _fail(display, type(error).__name__)
+
+
+def _fail(display: RunDisplay, reason: str) -> None:
+    line = f"alerts: not sent: {reason}"
+    display.keep(line)
+    _warn(line)
+
+
+def _warn(line: str) -> None:
+    click.echo(f"assay: {visible(line)}; the run is not affected", err=True)
+
+
+def _run(command: str, result: RunResult, folder: str) -> None:
     """Run it to its end; its failure is said and changes nothing. What it prints goes to standard error."""
-    outcome = end.outcome or _OUTCOMES.get(end.exit_code, "ended")
-    told = {"ASSAY_RUN": folder, "ASSAY_EXIT_CODE": str(end.exit_code), "ASSAY_OUTCOME": outcome}
+    variables = variables_of(folder, result.exit_code, result.outcome)
     sys.stdout.flush()
     code: int | str
     try:
         code = subprocess.run(  # noqa: S602 - a shell is what the user asked for
-            command, shell=True, check=False, env={**os.environ, **told}, stdin=subprocess.DEVNULL, stdout=sys.stderr
+            command,
+            shell=True,
+            check=False,
+            env={**os.environ, **variables},
+            stdin=subprocess.DEVNULL,
+            stdout=sys.stderr,
         ).returncode
     except (OSError, ValueError, KeyboardInterrupt) as error:
         code = getattr(error, "strerror", None) or type(error).__name__

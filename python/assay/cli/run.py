@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli.config import output_folder
-from assay.cli.on_end import command_at_end
 from assay.cli.options import gate_options, make_plan, plan_options, yes_destroy_option
 from assay.cli.progress import RunDisplay
-from assay.errors import EXIT_NOT_MET, EXIT_OK, AssayError, InterruptedRunError, UsageError, joined, strongest
+from assay.errors import EXIT_NOT_MET, EXIT_OK, AssayError, InterruptedRunError, UsageError, joined, strongest_first
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -82,8 +81,11 @@ def run(
     plan = make_plan(**options) if resume is None else _plan_again(resume, out, options)
     for notice in () if quiet else _notices(plan):
         click.echo(notice, err=True)
+    from assay.cli.on_end import at_end  # noqa: PLC0415
+    from assay.run.ending.record import RunResult  # noqa: PLC0415
+
     display = RunDisplay(verbosity)
-    with command_at_end(on_end, display) as ended:
+    with at_end(on_end, display, plan.drive) as end:
         with _answers(plan, resume or out, **given) as answers, display:
             outcome = _run(plan, out, answers, display) if resume is None else _resume(resume, plan, answers, display)
             without = ", before its limits are judged" if plan.limits else ""
@@ -91,12 +93,12 @@ def run(
             stored = cache(partial(_stored, outcome.folder))
             paths = [] if no_report else _rendered(stored, outcome.folder, display)
         judged = _judged(stored, outcome.folder) if plan.limits else None
-        ended.exit_code = _strongest(outcome, judged)
+        end.result = RunResult(exit_codes=_exit_codes(outcome, judged))
         if not quiet or as_json:
             _tell(stored(), outcome.folder, paths, as_json=as_json)
         if judged and not quiet:
             _tell_limits(judged, as_json=as_json)
-    return ended.exit_code
+    return end.result.exit_code
 
 
 # With --resume the drive and the plan are those of the run.
@@ -219,10 +221,10 @@ def _judged(stored: Callable[[], StoredRun], folder: Path) -> ShownLimits | Assa
         return error
 
 
-def _strongest(outcome: Outcome, judged: ShownLimits | AssayError | None) -> int:
-    """The exit code of a run with limits. What cannot be judged is not met."""
+def _exit_codes(outcome: Outcome, judged: ShownLimits | AssayError | None) -> tuple[int, ...]:
+    """The exit codes of a run with limits, strongest first. What cannot be judged is not met."""
     code = EXIT_NOT_MET if isinstance(judged, AssayError) else judged.exit_code if judged else EXIT_OK
-    return strongest({*outcome.exit_codes, code})
+    return strongest_first({*outcome.exit_codes, code})
 
 
 def _tell_limits(judged: ShownLimits | AssayError, *, as_json: bool) -> None:

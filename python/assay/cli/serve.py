@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import socket
 import sys
 import webbrowser
@@ -80,7 +81,8 @@ def _serve(folders: list[Path], index: str | None, options: dict[str, Any]) -> N
         from assay.web.serving import Serving  # noqa: PLC0415
         from assay.web.serving import serve as run  # noqa: PLC0415
     except ImportError as error:
-        raise StoreError("assay serve", f"lacks a library ({error.name})", "pip install 'assay[web]'") from None
+        remedy = "install the wheel with its extra: pip install 'WHEEL[web]'"
+        raise StoreError("assay serve", f"lacks a library ({error.name})", remedy) from None
     _refuse_password(index)
     if options["address"] != LOOPBACK and not options["behind_proxy"]:
         reason = "is reached by others, without TLS"
@@ -114,9 +116,10 @@ def _print_links() -> None:
 
 
 def _folder(path: Path) -> Path:
+    if not path.exists():
+        raise StoreError(str(path), "does not exist", f"name a folder of runs, or mkdir -p {shlex.quote(str(path))}")
     if not path.is_dir():
-        reason = "is no folder" if path.exists() else "does not exist"
-        raise StoreError(str(path), reason, "name a folder of runs; assay run makes them in runs")
+        raise StoreError(str(path), "is no folder", "name a folder of runs; assay run makes them in runs")
     if not os.access(path, os.R_OK | os.X_OK):
         raise StoreError(str(path), "cannot be read by this user", "run as a user who can read it")
     return path.resolve()

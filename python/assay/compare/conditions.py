@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from assay.compare.subject import LoadedRun
+    from assay.engine.records import StoredRun, StoredTest
     from assay.summary.pages.test_report import TestReport
 
 _SHARE_TOLERANCE = 1e-3
@@ -47,6 +48,25 @@ def unlike(first: LoadedRun, other: LoadedRun) -> tuple[Unlikeness, ...]:
     Worked: two runs of the same plan on two drives of one size -> none.
     """
     return tuple(chain(_of_run(first, other), _of_tests(first, other)))
+
+
+def held_conditions(run: StoredRun, test: StoredTest) -> dict[str, Any]:
+    """What runs of one drive model share where a number of a test is followed over time: its settings by their names.
+
+    With the scale of the plan, the write cache and faults of the drive. Host and versions are left out: they are what
+    may change in between. Worked: ``demand.queue_depth`` 16, ``scale`` 1.0.
+    """
+    identity = run.identity
+    drive = {"write_cache": identity.write_cache, "faults": identity.faults_label}
+    return {**_conditions(test), "scale": run.plan.get("scale", 1.0), **drive}
+
+
+def condition_words(key: str, value: Any) -> tuple[str, str]:
+    """A condition in words: its name and its value.
+
+    Worked: ``demand.queue_depth`` of 16 -> ``("demand, queue depth", "16")``.
+    """
+    return _name(key), _shown(key, value)
 
 
 def unlike_error(first: LoadedRun, other: LoadedRun, unlikenesses: Sequence[Unlikeness]) -> UnlikeRunsError:
@@ -93,15 +113,24 @@ def _of_tests(first: LoadedRun, other: LoadedRun) -> Iterator[Unlikeness]:
 
 def _of_test(first: TestReport, second: TestReport) -> Iterator[Unlikeness]:
     sizes = first.run.identity.capacity_bytes, second.run.identity.capacity_bytes
-    ours, theirs = (dict(_flat(asdict(each.test.settings), "")) for each in (first, second))
+    ours, theirs = (_conditions(each.test) for each in (first, second))
     segment_bytes = _common_segment(ours, theirs)
-    no_condition = _NO_CONDITION | ({_SEGMENTS} if segment_bytes else set())
     for key in dict.fromkeys((*ours, *theirs)):
         values = ours.get(key), theirs.get(key)
         slack_bytes = segment_bytes if key == _AMOUNT else 0
-        if key.rpartition(".")[2] not in no_condition and not _alike(key, values, sizes, slack_bytes):
+        follows = bool(segment_bytes) and _last(key) == _SEGMENTS
+        if not follows and not _alike(key, values, sizes, slack_bytes):
             shown = [_shown(key, value) for value in values]
             yield Unlikeness(test=first.label, what=_name(key), first=shown[0], other=shown[1])
+
+
+def _conditions(test: StoredTest) -> dict[str, Any]:
+    """The settings of a test that are conditions, by their names."""
+    return {key: value for key, value in _flat(asdict(test.settings), "") if _last(key) not in _NO_CONDITION}
+
+
+def _last(key: str) -> str:
+    return key.rpartition(".")[2]
 
 
 def _name(key: str) -> str:

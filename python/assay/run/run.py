@@ -179,7 +179,7 @@ def carry_out(
         begin()
         times = RunTimes(planned.tests, real=dut.host_time, before=len(done))
         show = keeping(writer, show, drive=dut.identity)
-        show(Progress(folder=writer.folder))
+        show(Progress(folder=writer.folder, virtual=not dut.host_time))
         reached = [
             *done,
             *(

@@ -26,13 +26,23 @@ def read_root_file(path: Path, *, owner: int = 0) -> tuple[dict[str, Any], Posit
     Raises PlanError also where others could have written it, or where it is missing.
     Worked: mode 0644 of root below ``/etc/assay`` is read; mode 0664 is refused.
     """
+    return read_toml(owned_path(path, owner=owner, remedy="name a readable TOML file"))
+
+
+def owned_path(path: Path, *, owner: int = 0, remedy: str = "name a readable file") -> Path:
+    """The path with its links followed, once nobody but its owner can change or replace the file.
+
+    owner : as of ``read_root_file``. remedy : for a path that leads to no file.
+    Raises PlanError.
+    Worked: a file of root below a folder of mode 0777 is refused; below ``/etc`` its path is returned.
+    """
     try:
         real = path.resolve(strict=True)
         for part in (real, *real.parents):
             _refuse_shared(part, part.lstat(), owner)
     except OSError as error:
-        raise PlanError(str(path), error.strerror or "cannot be read", "name a readable TOML file") from None
-    return read_toml(real)
+        raise PlanError(str(path), error.strerror or "cannot be read", remedy) from None
+    return real
 
 
 def _refuse_shared(path: Path, status: os.stat_result, owner: int) -> None:

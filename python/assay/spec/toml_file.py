@@ -24,7 +24,7 @@ _PLACE = re.compile(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)",
 _FAULTS_MAX = 10
 
 Positions = dict[str, tuple[int, int]]
-FileKind = Literal["plan", "edition", "model", "faults", "limits"]
+FileKind = Literal["plan", "edition", "model", "faults", "limits", "alerts"]
 
 
 class _Kind(NamedTuple):
@@ -41,6 +41,7 @@ _KINDS: dict[FileKind, _Kind] = {
     "edition": _Kind("is an edition", ("market", "base"), "name it with --edition {path}"),
     "faults": _Kind("is a file of faults", ("faults",), "name it as in sim:NAME?faults={path}"),
     "limits": _Kind("is a file of limits", ("limits",), "name it after a run: assay limits RUN {path}"),
+    "alerts": _Kind("is a file of alerts", ("alert",), "root puts it at /etc/assay/alerts.toml"),
 }
 
 

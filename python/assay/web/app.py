@@ -18,7 +18,7 @@ from assay.web.layout import TYPES, static_files
 from assay.web.metrics import METRICS, metrics_page
 from assay.web.pages.bundles import PATH as BUNDLES
 from assay.web.pages.bundles import take_bundle
-from assay.web.pages.compare import compare_page
+from assay.web.pages.compare import compare_page, compared_file
 from assay.web.pages.drive import drive_page
 from assay.web.pages.drives import drive_names, drives_list, drives_page
 from assay.web.pages.files import made_file, raw_file
@@ -75,6 +75,7 @@ ADDRESSES = (
     Address(path="/runs/{run}/note", answer=note_page, name="note", role="operator", methods=("POST",)),
     Address(path="/drives/{drive}", answer=drive_page, name="drive", title="Drive"),
     Address(path="/compare", answer=compare_page, name="compare", title="Compare"),
+    Address(path="/compare/made/{kind}", answer=compared_file, name="compared", title="File"),
     Address(path="/trend", answer=trend_page, name="trend", title="Trend", in_contents=True),
     *(Address(path=each.path, answer=answered(each), name=each.path, role="program") for each in API_ADDRESSES),
     Address(path=METRICS, answer=metrics_page, name="metrics", role="program"),

@@ -13,7 +13,6 @@ from assay.dut.real.identity import disk_identity
 from assay.dut.real.loop import loop_backing
 from assay.dut.real.sysfs import disk_at
 from assay.spec.units import gigabytes_label
-from assay.web.run_rows import iso
 from assay.words.visible import visible
 
 if TYPE_CHECKING:
@@ -27,7 +26,6 @@ class DriveRow:
     """A drive. plan : address of its plan. history : address of its page, empty where it has none.
 
     to_allow : lines of ``agent.toml``, empty where it may be erased or nobody says. health : names and values.
-    looked : when that was read, ISO.
     """
 
     facts: DriveFacts
@@ -38,7 +36,6 @@ class DriveRow:
     to_allow: str
     refusals: tuple[str, ...]
     health: tuple[tuple[str, str], ...]
-    looked: str
 
 
 def drive_rows(drives: Iterable[DriveFacts], known: Collection[str], *, by_agent: bool) -> list[DriveRow]:
@@ -74,7 +71,6 @@ def _row(drive: DriveFacts, known: Collection[str], *, by_agent: bool) -> DriveR
         to_allow="" if listed else lines_to_allow(drive),
         refusals=tuple(map(visible, drive.refusals)),
         health=_health(drive.health) if drive.health else (),
-        looked=iso(drive.health.wall_ns) if drive.health else "",
     )
 
 

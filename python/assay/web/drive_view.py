@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from assay.dut.simulated.model import known_parameters, load_drive_model
 from assay.dut.simulated.shipped import shipped_models
 from assay.spec.units import gigabytes_label
-from assay.web.run_rows import iso
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,7 +22,7 @@ class Reading:
     """What one run stored of the drive. cells : printed, empty where the drive did not report it."""
 
     address: str
-    began: str
+    began_wall_ns: int | None
     began_text: str
     firmware: str
     cells: tuple[str, ...]
@@ -102,7 +101,7 @@ def _reading(run: FoundRun, cells: list[str]) -> Reading:
     drive = run.listed.drive_facts
     return Reading(
         address=run.address,
-        began=iso(run.listed.started_wall_ns),
+        began_wall_ns=run.listed.started_wall_ns,
         began_text=run.listed.started,
         firmware=(drive.firmware or "") if drive else "",
         cells=tuple(cells),

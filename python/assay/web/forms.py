@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pydantic import Field
 
 from assay.run.store.kept import KeptProgress  # noqa: TC001 - read by pydantic
@@ -108,6 +110,9 @@ class TrendFacts(Facts):
     drive: str = Field(description="The chosen drive; empty where the index has none.")
     test: str = Field(description="The chosen test; empty where no run counts.")
     metric: str = Field(description="The chosen metric, likewise.")
+    conditions: dict[str, Any] = Field(
+        description="Settings and conditions that the runs share, by their names; empty where unknown."
+    )
     by: Grouping = Field(description="time, firmware, host or tag.")
     baseline: str = Field(description="Address of the baseline run; empty without runs.")
     series: tuple[TrendSeriesFacts, ...] = Field(
@@ -116,7 +121,9 @@ class TrendFacts(Facts):
     drives: tuple[TrendDrive, ...] = Field(
         description="Drive models of the index; those with results that count first."
     )
-    tests: tuple[str, ...] = Field(description="Tests of the drive model with results that count.")
+    tests: tuple[str, ...] = Field(
+        description="Tests of the drive model with results that count: name, edition and digest of the conditions."
+    )
     metrics: tuple[TrendMetric, ...] = Field(description="Metrics of the chosen test.")
     notices: tuple[str, ...] = Field(description="Parameters that name nothing in the index.")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import jinja2
@@ -28,7 +29,19 @@ def environment(prefix: str, version: str) -> jinja2.Environment:
         lstrip_blocks=True,
     )
     result.globals.update(prefix=prefix, version=version)
+    result.filters["iso"] = iso
     return result
+
+
+def iso(wall_ns: int | None) -> str:
+    """A time of the wall clock as ``<time>`` has it, in UTC; ``web.js`` shows it in the viewer's zone.
+
+    Worked: 0 -> ``1970-01-01T00:00:00Z``; beyond any date: empty.
+    """
+    try:
+        return "" if wall_ns is None else f"{datetime.fromtimestamp(wall_ns // 10**9, UTC):%Y-%m-%dT%H:%M:%SZ}"
+    except (ValueError, OverflowError, OSError):
+        return ""
 
 
 def static_files() -> dict[str, bytes]:

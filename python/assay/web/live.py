@@ -2,7 +2,7 @@
 
 ::
 
-    run folders --(one look a second)--> Live --(one text for all)--> Stream, one per browser and address
+    run folders --(two looks a second)--> Live --(one text for all)--> Stream, one per browser and address
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from assay.run.store.live import LiveLine
 
 STREAMS_MAX, SESSION_STREAMS_MAX = 512, 8
-LOOK_S = 1.0
+LOOK_S = 0.5
+"""A line comes every second, at any time within ours: it waits half a second at most, and is then sent to many."""
 HEARTBEAT_S = 15.0
 _WAITING_MAX = 64
 """Texts that wait for a client; one that is slower is let go, and its browser asks again."""
@@ -43,6 +44,7 @@ class Watcher:
     address: str
     session: str
     texts: asyncio.Queue[bytes | None] = field(default_factory=lambda: asyncio.Queue(_WAITING_MAX))
+    has_begun: bool = False
 
     def send(self, text: bytes) -> None:
         """Have a text sent; the stream ends where too many wait already."""
@@ -68,10 +70,13 @@ class _Run:
         self._minute = -1
         self._begin = b""
         self.news: list[LiveLine] = []
+        self.changed = False
 
     def look(self, going: GoingRun) -> None:
         """Read what is new. Runs on a thread."""
-        self.going, self.news, self._begin = going, self._reader.lines(), b""
+        news = self._reader.lines()
+        self.changed = bool(news) or going != self.going
+        self.going, self.news, self._begin = going, news, b""
         if self.news and self._seconds and self.news[0].number <= self._seconds[-1].number:
             self._seconds.clear()
         self._seconds.extend(self.news)
@@ -110,16 +115,14 @@ class Live:
         """Look and send, until this is cancelled."""
         while True:
             await self._there.wait()
-            ended = await self._look()
-            self._send(ended)
+            await self._look()
             if not self._watchers:
                 self._there.clear()
             await asyncio.sleep(self._look_s)
 
     async def find(self, address: str) -> GoingRun | None:
         """The run of an address that goes on; None where none does."""
-        if time.monotonic() - self._looked_s >= self._look_s and not self._watchers:
-            await self._look()
+        await self._look(self._look_s)
         run = self._runs.get(address)
         return run.going if run else None
 
@@ -130,15 +133,8 @@ class Live:
             return None
         watcher = Watcher(address, session)
         self._watchers.add(watcher)
-        if time.monotonic() - self._looked_s >= self._look_s:
-            await self._look()
-        if not address:
-            watcher.send(event("runs", self._facts()))
-        elif address in self._runs:
-            watcher.send(self._runs[address].begin())
-        else:
-            watcher.send(event("ended", {}))
-            watcher.end()
+        await self._look(self._look_s)
+        self._begin(watcher)
         self._there.set()
         return watcher
 
@@ -152,18 +148,26 @@ class Live:
         """Watch no longer."""
         self._watchers.discard(watcher)
 
-    def measures_real(self) -> bool:
-        """Whether a real drive was measured by one of the runs at the last look."""
-        drives = (run.going.progress.drive for run in self._runs.values())
-        return any(drive is None or drive.kind != "simulated" for drive in drives)
-
-    async def _look(self) -> list[str]:
-        """Look at the folders; the addresses of runs that have ended."""
+    async def _look(self, after_s: float = 0.0) -> None:
+        """Look at the folders, and send what is new to all who watch. after_s : not where the last look is younger."""
         async with self._lock:
+            if time.monotonic() - self._looked_s < after_s:
+                return
             before = set(self._runs)
             self._runs = await asyncio.to_thread(self._looked)
             self._looked_s = time.monotonic()
-            return sorted(before - set(self._runs))
+            self._send(sorted(before - set(self._runs)))
+
+    def _begin(self, watcher: Watcher) -> None:
+        """Send what is known to a watcher; what is sent to all comes to it from now on."""
+        watcher.has_begun = True
+        if not watcher.address:
+            watcher.send(event("runs", self._facts()))
+        elif watcher.address in self._runs:
+            watcher.send(self._runs[watcher.address].begin())
+        else:
+            watcher.send(event("ended", {}))
+            watcher.end()
 
     def _looked(self) -> dict[str, _Run]:
         result = {}
@@ -181,11 +185,11 @@ class Live:
         texts = {
             address: event("lines", {"run": run.facts(), "seconds": columns(run.news)})
             for address, run in self._runs.items()
-            if any(watcher.address == address for watcher in self._watchers)
+            if run.changed and any(watcher.address == address for watcher in self._watchers)
         }
         every = event("runs", self._facts())
         changed, self._last_sent = every != self._last_sent, every
-        for watcher in list(self._watchers):
+        for watcher in [watcher for watcher in self._watchers if watcher.has_begun]:
             if watcher.address in texts:
                 watcher.send(texts[watcher.address])
             elif not watcher.address:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from assay.web.running import running_runs
+from assay.run.store.going import GoingRuns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,12 +18,12 @@ class Measuring:
     """Looks at the folders once a second at most. clock : monotonic, in s."""
 
     def __init__(self, folders: Sequence[Path], clock: Callable[[], float] = time.monotonic) -> None:
-        self._folders, self._clock = folders, clock
+        self._runs, self._clock = GoingRuns(folders), clock
         self._looked_s, self._result = float("-inf"), False
 
     def __call__(self) -> bool:
         """Whether a run on a drive that is not simulated goes on."""
         if self._clock() - self._looked_s >= _LOOK_S:
             self._looked_s = self._clock()
-            self._result = any(run.identity.kind != "simulated" for run in running_runs(self._folders))
+            self._result = any(run.measures_real for run in self._runs.look())
         return self._result

@@ -12,19 +12,22 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
+from assay.archive.index.update import address_of
+from assay.run.store.going import GoingRuns
 from assay.run.store.live import LiveReader
 from assay.spec.units import SECOND_NS
 from assay.version import tool_version
 from assay.web.pages.shell import aside
-from assay.web.running import running_runs
 from assay.words.visible import unicode_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
     from starlette.requests import Request
 
-    from assay.web.running import RunningRun
+    from assay.run.store.going import GoingRun
+    from assay.run.store.kept import KeptProgress
     from assay.web.site import Site
 
 METRICS = "/metrics"
@@ -60,7 +63,7 @@ class Sample:
 
 async def metrics_page(site: Site, _: Request) -> Response:
     """All metrics of now."""
-    runs = await aside(lambda: running_runs(site.folders))
+    runs = await aside(GoingRuns(site.folders).look)
     samples = [
         *(sample for run in runs for sample in run_samples(run, identity=site.metrics_identity)),
         *server_samples(site),
@@ -68,22 +71,23 @@ async def metrics_page(site: Site, _: Request) -> Response:
     return Response(metrics_text(samples), media_type=CONTENT_TYPE)
 
 
-def run_samples(run: RunningRun, *, identity: bool) -> Iterator[Sample]:
+def run_samples(run: GoingRun, *, identity: bool) -> Iterator[Sample]:
     """The samples of a run. identity : with the serial number of the drive and the folder of the run."""
-    progress, label = run.progress, (("run", run.address),)
+    progress, address = run.progress, address_of(run.folder)
+    label = (("run", address),)
     yield Sample(name="assay_run_info", value=1, labels=(*label, *_identity(run, identity=identity)))
     values = {
-        "assay_run_suspended": float(run.suspended),
+        "assay_run_suspended": float(run.state == "suspended"),
         "assay_run_elapsed_seconds": progress.elapsed_ns / SECOND_NS,
         "assay_run_updated_timestamp_seconds": progress.wall_ns / SECOND_NS,
         "assay_run_test_number": float(progress.test_number),
         "assay_run_test_count": float(progress.test_count),
         "assay_run_phase_ratio": progress.share,
-        "assay_drive_temperature_celsius": _temperature(run),
+        "assay_drive_temperature_celsius": progress.watched.temperature_c if progress.watched else None,
     }
     yield from (Sample(name=name, value=value, labels=label) for name, value in values.items() if value is not None)
-    yield from _left(run)
-    yield from _rates(run)
+    yield from _left(progress, address)
+    yield from _rates(run.folder, address)
 
 
 def server_samples(site: Site) -> Iterator[Sample]:
@@ -117,42 +121,37 @@ def _lines(name: str, samples: Iterable[Sample]) -> Iterator[str]:
         yield f"{name}{{{labels}}} {sample.value!r}\n" if labels else f"{name} {sample.value!r}\n"
 
 
-def _identity(run: RunningRun, *, identity: bool) -> Iterator[tuple[str, str]]:
-    yield "model", run.identity.model_number or ""
-    yield "firmware", run.identity.firmware or ""
-    yield "kind", run.identity.kind
+def _identity(run: GoingRun, *, identity: bool) -> Iterator[tuple[str, str]]:
+    drive = run.progress.drive
+    yield "model", (drive and drive.model_number) or ""
+    yield "firmware", (drive and drive.firmware) or ""
+    yield "kind", drive.kind if drive else ""
     yield "test", run.progress.test
     yield "phase", run.progress.phase
     if identity:
-        yield "serial", run.identity.serial or ""
+        yield "serial", (drive and drive.serial) or ""
         yield "folder", str(run.folder)
 
 
-def _left(run: RunningRun) -> Iterator[Sample]:
-    progress = run.progress
+def _left(progress: KeptProgress, address: str) -> Iterator[Sample]:
     for scope, left in (("phase", progress.left), ("test", progress.test_left), ("run", progress.run_left)):
         if left is None:
             continue
         for bound, time_ns in (("earliest", left.earliest_ns), ("latest", left.latest_ns)):
             if time_ns is not None:
-                labels = (("run", run.address), ("scope", scope), ("bound", bound))
+                labels = (("run", address), ("scope", scope), ("bound", bound))
                 yield Sample(name="assay_run_left_seconds", value=time_ns / SECOND_NS, labels=labels)
 
 
-def _rates(run: RunningRun) -> Iterator[Sample]:
+def _rates(folder: Path, address: str) -> Iterator[Sample]:
     """Of the last line that the run wrote; none before its first."""
-    for line in LiveReader(run.folder).lines()[-1:]:
+    for line in LiveReader(folder).lines()[-1:]:
         for direction in ("read", "write", "other"):
             sums = getattr(line, direction)
-            labels = (("run", run.address), ("direction", direction))
+            labels = (("run", address), ("direction", direction))
             amounts = {"assay_run_iops": sums.io_count, "assay_run_bytes_per_second": sums.transfer_bytes}
             for name, amount in amounts.items():
                 yield Sample(name=name, value=amount * SECOND_NS / line.covered_ns, labels=labels)
-
-
-def _temperature(run: RunningRun) -> float | None:
-    """Where ``progress.json`` has it."""
-    return run.progress.watched.temperature_c if run.progress.watched else None
 
 
 def _memory_bytes() -> int:

@@ -10,7 +10,6 @@ from urllib.parse import urlencode
 from assay.archive.index.folders import RUN_DOCUMENT
 from assay.archive.index.update import address_of, parent_of
 from assay.procedures.registry import procedures
-from assay.web.run_rows import iso
 from assay.words.exit_codes import exit_words
 from assay.words.visible import visible
 
@@ -34,9 +33,6 @@ class JobRow:
     outcome: str
     level: str
     message: str
-    put: str
-    began: str
-    ended: str
     number: int = 0
     last: bool = False
     next: bool = False
@@ -83,9 +79,6 @@ def _row(job: JobFacts, parents: Collection[str]) -> JobRow:
         outcome=exit_words(job.exit_code) if job.began_wall_ns or job.exit_code else "not begun",
         level="good" if job.exit_code == 0 else "bad" if job.exit_code else "soft",
         message=visible(job.message),
-        put=iso(job.put_wall_ns),
-        began=iso(job.began_wall_ns),
-        ended=iso(job.ended_wall_ns),
         run=run,
         again=f"/plan?{urlencode({'run': run, 'drive': job.drive})}" if run else "",
         not_served=folder is not None and not served,

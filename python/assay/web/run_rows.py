@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -45,7 +44,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRow:
-    """One run. began : ISO 8601 in UTC, empty where it is unknown. host : what it ran on. away : its host, if another.
+    """One run. began_wall_ns : None where it is unknown. host : what it ran on. away : its host, if another.
 
     disk_bytes : None where it is not known.
     """
@@ -54,7 +53,7 @@ class RunRow:
     name: str
     folder: str
     tags: tuple[str, ...]
-    began: str
+    began_wall_ns: int | None
     began_text: str
     drive_address: str
     model: str
@@ -109,14 +108,6 @@ def space_label(size_bytes: int) -> str:
     return gigabytes_label(size_bytes) if size_bytes >= GB else f"{size_bytes / MB:,.1f} MB"
 
 
-def iso(wall_ns: int | None) -> str:
-    """A time of the wall clock for a script, in UTC. Worked: 0 -> ``1970-01-01T00:00:00Z``; beyond any date: empty."""
-    try:
-        return "" if wall_ns is None else f"{datetime.fromtimestamp(wall_ns // 10**9, UTC):%Y-%m-%dT%H:%M:%SZ}"
-    except (ValueError, OverflowError, OSError):
-        return ""
-
-
 def _row(run: FoundRun, columns: Sequence[KeyColumn]) -> RunRow:
     listed, drive = run.listed, run.listed.drive_facts
     results, folder = key_results(listed), listed.run.rpartition("/")[2]
@@ -125,7 +116,7 @@ def _row(run: FoundRun, columns: Sequence[KeyColumn]) -> RunRow:
         name=visible(listed.name or folder),
         folder=visible(folder),
         tags=tuple(map(visible, listed.tags)),
-        began=iso(listed.started_wall_ns),
+        began_wall_ns=listed.started_wall_ns,
         began_text=listed.started,
         drive_address=run.drive,
         model=visible(drive.model if drive else listed.drive),

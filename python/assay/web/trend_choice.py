@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from assay.archive.index.history import drive_models, excluded, history, metrics_of
+from assay.web.trend_conditions import test_labels, test_word
 from assay.web.trend_view import GROUPINGS, view_of
 from assay.words.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from assay.archive.index.history import DriveModel, Metric
     from assay.archive.index.read import Reader
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 class TrendWords:
     """What an address names. Empty: the first drive model, its first test, the first metric of that.
 
-    drive : capacity in bytes and model. test : name and edition. metric : key and cell. baseline : address of a run.
+    drive : capacity in bytes and model. test : name, edition and digest of conditions; without the digest those of the
+    newest run. metric : key and cell. baseline : address of a run.
     """
 
     drive: str = ""
@@ -35,11 +37,14 @@ class TrendWords:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrendChoice:
-    """What was chosen of what there is. view : None where no run counts. notices : what the index does not have."""
+    """What was chosen of what there is.
+
+    tests : their labels by their words. view : None where no run counts. notices : what the index does not have.
+    """
 
     words: TrendWords
     models: tuple[DriveModel, ...] = ()
-    tests: tuple[str, ...] = ()
+    tests: Mapping[str, str] = field(default_factory=dict)
     metrics: tuple[Metric, ...] = ()
     view: TrendView | None = None
     notices: tuple[str, ...] = ()
@@ -60,11 +65,6 @@ def drive_word(model: DriveModel) -> str:
     return visible(f"{model.capacity_bytes}:{model.model}")
 
 
-def test_word(metric: Metric) -> str:
-    """The test of a metric in an address. Worked: ``iops`` by edition 1.1 -> ``"iops@1.1"``."""
-    return visible(f"{metric.test}@{metric.edition}")
-
-
 def metric_word(metric: Metric) -> str:
     """A metric in an address. Worked: ``"iops:block_kib=4,read_pct=100"``."""
     return visible(metric.name)
@@ -82,7 +82,7 @@ def trend_choice(reader: Reader | None, words: TrendWords) -> TrendChoice:
     if words.metric and words.metric not in map(metric_word, metrics):
         # A saved link may name a number that the newest runs lack.
         metrics = metrics_of(reader, model, newest=None)
-    choice = TrendChoice(words=words, models=tuple(models), tests=tuple(dict.fromkeys(map(test_word, metrics))))
+    choice = TrendChoice(words=words, models=tuple(models), tests=test_labels(metrics))
     return _with_view(reader, choice, model, metrics, notices) if metrics else choice
 
 
@@ -91,7 +91,7 @@ def _with_view(
 ) -> TrendChoice:
     """With the history of a metric. metrics : of the model, at least one."""
     words = choice.words
-    test = _chosen(choice.tests, str, words.test, "test", notices)
+    test = _chosen(list(choice.tests), str, _whole_word(choice.tests, words.test), "test", notices)
     of_test = tuple(metric for metric in metrics if test_word(metric) == test)
     metric = _chosen(of_test, metric_word, words.metric, "metric", notices)
     points = history(reader, model, metric, without=excluded(reader))
@@ -108,6 +108,14 @@ def _with_view(
         view=view if points else None,
         notices=tuple(notices),
     )
+
+
+def _whole_word(tests: Iterable[str], named: str) -> str:
+    """A test with its conditions, where an address names none: those of the newest run."""
+    tests = list(tests)
+    if named in tests or not named:
+        return named
+    return next((test for test in tests if test.startswith(f"{named}@")), named)
 
 
 def _chosen(offered: Sequence[T], word: Callable[[T], str], named: str, kind: str, notices: list[str]) -> T:

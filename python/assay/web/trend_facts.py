@@ -30,6 +30,7 @@ def trend_facts(choice: TrendChoice) -> TrendFacts:
         drive=choice.words.drive,
         test=choice.words.test,
         metric=choice.words.metric,
+        conditions=view.metric.held if view else {},
         by=choice.words.by,
         baseline=view.baseline.address if view and view.baseline else "",
         series=tuple(_series(view, series) for series in view.series) if view else (),
@@ -42,7 +43,7 @@ def trend_facts(choice: TrendChoice) -> TrendFacts:
             )
             for model in choice.models
         ),
-        tests=choice.tests,
+        tests=tuple(choice.tests),
         metrics=tuple(
             TrendMetric(
                 metric=metric_word(metric),

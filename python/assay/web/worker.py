@@ -15,9 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import AssayError
+from assay.web.broken_rules import checked_run, keep_verified
+from assay.web.formats import BUNDLE, CSV_FILE, RUN_FORMATS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from assay.engine.records import StoredRun
 
@@ -27,27 +29,44 @@ _WHO_PROCESS, _IDLE_CLASS = 1, 3 << 13
 
 
 def report(folder: str, out: str, address: str) -> None:
-    """Make the page of a run. folder : of the run. out : folder of the page. address : where style and script are."""
+    """Make the page of a run, and keep its level and the rules that it breaks.
+
+    folder : of the run. out : folder of the page. address : where style and script are.
+    """
     from assay.archive.rendering import render_stored  # noqa: PLC0415 - heavy
 
     path = Path(folder)
-    run = _read(path)
-    _write_whole(Path(out), lambda draft: render_stored(run, path, ["html"], out=draft, assets_at=address))
+    run, verified = checked_run(path)
+
+    def make(draft: Path) -> None:
+        render_stored(run, path, ["html"], out=draft, assets_at=address)
+        keep_verified(draft, verified)
+
+    _write_whole(Path(out), make)
 
 
 def comparison(folders: list[str], out: str, address: str, options: dict[str, bool]) -> None:
-    """Make the pages of a comparison, with its workbook, CSV and JSON. options : of ``compare.Options``."""
+    """Make the pages of a comparison, with its workbook, CSV and JSON.
+
+    address : as of ``report``; empty for a page that has style and script inside. options : of ``compare.Options``.
+    """
     from assay.compare.comparison import Options, compare_runs  # noqa: PLC0415 - heavy
     from assay.report.comparison.files import loaded_run, write_comparison  # noqa: PLC0415
 
     runs = [loaded_run(_read(Path(folder)), folder) for folder in folders]
     result = compare_runs(runs, Options(despite=options["despite"], repeats=options["repeats"]))
-    _write_whole(Path(out), lambda draft: write_comparison(result, draft, assets_at=address))
+
+    def make(draft: Path) -> None:
+        written = write_comparison(result, draft, assets_at=address)
+        _archive(draft / CSV_FILE, [path for path in written if path.suffix == ".csv"])
+
+    _write_whole(Path(out), make)
 
 
-def file(folder: str, out: str, kind: str, name: str) -> None:
-    """Make a file of a run. kind : a format of the report, or ``bundle``. name : of the file in ``out``."""
-    _write_whole(Path(out), lambda draft: _MADE[kind](Path(folder), draft, name))
+def file(folder: str, out: str, kind: str) -> None:
+    """Make a file of a run in the folder ``out``. kind : of ``RUN_FORMATS``."""
+    make = _bundle if kind == BUNDLE else _report_file
+    _write_whole(Path(out), lambda draft: make(Path(folder), draft, kind))
 
 
 def unpack(bundle: str, into: str) -> None:
@@ -88,28 +107,24 @@ def _read(folder: Path) -> StoredRun:
     return with_level(stored_run(folder), folder, host_id())
 
 
-def _bundle(folder: Path, draft: Path, name: str) -> None:
+def _bundle(folder: Path, draft: Path, kind: str) -> None:
     from assay.archive.bundle import export_run  # noqa: PLC0415
 
-    export_run(folder, draft / name, key=None, redacted=False, log=False, further=None)
+    export_run(folder, draft / RUN_FORMATS[kind].file, key=None, redacted=False, log=False, further=None)
 
 
-def _format(folder: Path, draft: Path, name: str) -> None:
+def _report_file(folder: Path, draft: Path, kind: str) -> None:
     from assay.archive.rendering import render_stored  # noqa: PLC0415 - heavy
 
-    run = _read(folder)
-    suffix = name.rpartition(".")[2]
-    written = render_stored(run, folder, ["csv" if suffix == "zip" else suffix], out=draft)  # type: ignore[list-item]
-    if suffix == "zip":
-        with zipfile.ZipFile(draft / name, "w", zipfile.ZIP_DEFLATED) as archive:
-            for path in written:
-                archive.write(path, path.name)
+    written = render_stored(_read(folder), folder, [kind], out=draft)  # type: ignore[list-item]
+    if kind == "csv":
+        _archive(draft / CSV_FILE, written)
 
 
-_MADE: dict[str, Callable[[Path, Path, str], None]] = {
-    "bundle": _bundle,
-    **dict.fromkeys(("pdf", "xlsx", "json", "csv"), _format),
-}
+def _archive(path: Path, files: Iterable[Path]) -> None:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file_path in files:
+            archive.write(file_path, file_path.name)
 
 
 def main() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,31 +10,15 @@ from assay.archive.index.history import NEWEST, DriveModel, HistoryPoint, drive_
 from assay.archive.index.location import Place, named_place
 from assay.archive.index.read import reading
 from assay.archive.index.write import mark_missing, writing
-from postgresql_server import new_database, postgresql_server
 from sqlalchemy import text
 from trend_runs import BEGIN_NS, DAY_NS, Given, several, store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from assay.summary.forms import Verdict
 
 pytestmark = pytest.mark.xdist_group("postgresql")
-_NUMBERS = count()
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    with postgresql_server() as folder:
-        yield folder
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
-    if request.param == "sqlite":
-        return named_place(str(tmp_path / "index.sqlite"))
-    return named_place(new_database(request.getfixturevalue("server"), f"history{next(_NUMBERS)}"))
 
 
 @pytest.fixture
@@ -62,6 +45,22 @@ def test_models_are_listed_by_their_newest_run(place: Place) -> None:
     assert models[1] == DriveModel(
         model="Model M", capacity_bytes=10**12, run_count=2, newest_ns=BEGIN_NS + DAY_NS, counts=True
     )
+
+
+def test_runs_under_other_conditions_are_another_history(place: Place) -> None:
+    shallow, deep = {"demand.queue_depth": 16, "scale": 1.0}, {"demand.queue_depth": 32, "scale": 1.0}
+    store(place, [Given(folder="old", day=0, value=1.0)])
+    store(place, [Given(folder=f"a{at}", day=1 + at, value=2.0, conditions=shallow) for at in range(3)])
+    store(place, [Given(folder=f"b{at}", day=9 + at, value=3.0, conditions=deep) for at in range(2)])
+    with reading(place) as reader:
+        assert reader
+        model = drive_models(reader)[0]
+        metrics = [metric for metric in metrics_of(reader, model) if metric.label == "RND 4KiB 100/0"]
+        runs = [[point.name for point in history(reader, model, metric)] for metric in metrics]
+    # The newest first.
+    assert [metric.held for metric in metrics] == [deep, shallow, {}]
+    assert runs == [["b0", "b1"], ["a0", "a1", "a2"], ["old"]]
+    assert [len(metric.conditions_key) for metric in metrics] == [12, 12, 0]
 
 
 def test_a_model_without_results_that_count_is_last(file_place: Place) -> None:

@@ -9,7 +9,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from itertools import count
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +34,7 @@ from assay.cli import assay
 from assay.cli.config import output_folder
 from assay.cli.indexed import runs_everywhere, runs_in, update
 from assay.cli.origin import with_known_level
+from assay.compare.conditions import held_conditions
 from assay.errors import StoreError, UsageError
 from assay.report.formats.terminal.listed import listed_run, run_numbers
 from assay.run.store import document, journal
@@ -41,18 +42,14 @@ from assay.run.store.forms import RUN_SCHEMA
 from assay.run.store.write import RUNS
 from click.testing import CliRunner
 from every_kind import run_of
-from postgresql_server import new_database, postgresql_server
+from going_run import held
 from sqlalchemy import text
 from synthetic_runs import synthetic_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from assay.summary.forms import ListedRun
 
-# One server serves all tests of this file.
 pytestmark = pytest.mark.xdist_group("postgresql")
-_NUMBERS = count()
 
 
 @pytest.fixture(scope="module")
@@ -60,19 +57,6 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("one") / "run"
     run_of("tp", folder)
     return folder
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    with postgresql_server() as folder:
-        yield folder
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
-    if request.param == "sqlite":
-        return named_place(str(tmp_path / "index.sqlite"))
-    return named_place(new_database(request.getfixturevalue("server"), f"index{next(_NUMBERS)}"))
 
 
 @pytest.fixture
@@ -180,6 +164,40 @@ def test_a_run_whose_folder_is_gone_is_marked_until_it_is_back(place: Place, run
     assert all(one.missing for one in runs_everywhere(place, numbers=False))
 
 
+def test_a_run_that_goes_on_is_listed_and_never_in_the_index(place: Place, runs: Path) -> None:
+    with held(runs / "run-00001"), held(runs / "run-00004"):
+        assert update(place, [runs]) == 4
+        assert len(listed(place, runs)) == 6
+        assert len(runs_everywhere(place, numbers=True)) == 6
+        assert index_status(place).runs == 4
+    assert update(place, [runs]) == 2
+    assert update(place, [runs]) == 0
+    assert index_status(place).runs == 6
+
+
+def test_only_runs_that_go_on_make_no_index(place: Place, runs: Path) -> None:
+    with ExitStack() as locks:
+        for path in runs.iterdir():
+            locks.enter_context(held(path))
+        assert len(listed(place, runs)) == 6
+    if place.path:
+        assert not place.path.exists()
+
+
+def test_a_run_that_is_resumed_leaves_the_index_until_it_ends(place: Place, runs: Path) -> None:
+    update(place, [runs])
+    (runs / "run-00002").rename(runs.parent / "away")
+    update(place, [runs])
+    (runs.parent / "away").rename(runs / "run-00002")
+    lines = (runs / "run-00002/journal.jsonl").read_bytes().splitlines(keepends=True)
+    (runs / "run-00002/journal.jsonl").write_bytes(b"".join(lines[:-1]))
+    with held(runs / "run-00002"):
+        assert update(place, [runs]) == 0
+        assert index_status(place).runs == 5
+        assert {name: run.missing for name, run in listed(place, runs).items()}["run-00002"] is False
+    assert (update(place, [runs]), index_status(place).runs) == (1, 6)
+
+
 def test_tables_go_up_and_down_and_are_those_that_the_code_names(place: Place, runs: Path) -> None:
     update(place, [runs])
     with writing(place) as connection:
@@ -194,12 +212,30 @@ def test_tables_go_up_and_down_and_are_those_that_the_code_names(place: Place, r
     assert len(listed(place, runs)) == 6
 
 
+def test_runs_of_an_older_index_get_their_conditions_once_they_are_read_again(place: Place, runs: Path) -> None:
+    update(place, [runs])
+    with writing(place) as connection:
+        migrate(connection, "0003")
+        connection.execute(text("UPDATE assay_runs SET made_by = 'assay 0.1.0, rows 4'"))
+    assert update(place, [runs]) == 6
+    expected = [held_conditions(stored_run(runs / "run-00003"), test) for test in stored_run(runs / "run-00003").tests]
+    with reading(place) as reader:
+        assert reader
+        rows = reader.rows(
+            "SELECT t.conditions, t.conditions_key FROM assay_tests t JOIN assay_runs r ON r.key = t.run_key "
+            "WHERE r.folder = 'run-00003' ORDER BY t.place"
+        )
+    assert [json.loads(row["conditions"]) for row in rows] == json.loads(json.dumps(expected))
+    assert expected[0]["demand.queue_depth"]
+    assert len({row["conditions_key"] for row in rows}) == len(rows) == 2
+
+
 def test_an_index_of_a_newer_version_is_refused_by_name(place: Place, runs: Path) -> None:
     update(place, [runs])
     with writing(place) as connection:
         connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = '0007'"))  # noqa: S608
     for work in (lambda: runs_in(place, runs, numbers=False), lambda: index_status(place)):
-        with pytest.raises(UnusableIndexError, match=r"newer version of Assay \(schema 7, this version knows 3\)"):
+        with pytest.raises(UnusableIndexError, match=r"newer version of Assay \(schema 7, this version knows 4\)"):
             work()
     assert command("runs", str(runs), "--index", place.url or str(place.path))[0] == 6
 

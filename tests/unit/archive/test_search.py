@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,31 +19,19 @@ from assay.archive.index.search import SORTS, KeyColumn, Query, found, key_colum
 from assay.archive.index.write import clear, writing
 from assay.errors import StoreError, ValueRangeError
 from index_runs import LABELS, TEXTS, VERDICTS, a_test, drawn_run, drive, listed_run, store
-from postgresql_server import new_database, postgresql_server
 from sqlalchemy import text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from assay.archive.index.search import FoundRuns
 
-# One server serves all tests of this file.
 pytestmark = pytest.mark.xdist_group("postgresql")
-_NUMBERS = count()
 _ALL = Query(hidden=True, missing=True)
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    with postgresql_server() as folder:
-        yield folder
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def index(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
-    if request.param == "sqlite":
-        return named_place(str(tmp_path / "index.sqlite"))
-    return named_place(new_database(request.getfixturevalue("server"), f"search{next(_NUMBERS)}"))
+@pytest.fixture
+def index(place: Place) -> Place:
+    """The index of a test."""
+    return place
 
 
 def chosen(index: Place, query: Query, **more: Any) -> FoundRuns:

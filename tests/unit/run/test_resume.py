@@ -96,6 +96,8 @@ def test_a_run_killed_in_its_second_test_goes_on_there_and_shows_the_break(cut: 
     shown: list[Progress] = []
     outcome = resumed(folder, show=shown.append)
     assert (outcome.exit_code, [one.test for one in outcome.tests]) == (0, TESTS)
+    # Also before the first sequence.
+    assert all(progress.virtual for progress in shown)
     # Those that ran before are counted.
     numbers = dict.fromkeys((one.test, one.number, one.count) for one in shown if one.test)
     assert list(numbers) == [(name, place, len(TESTS)) for place, name in enumerate(TESTS, 1)][1:]

@@ -21,7 +21,7 @@ from assay.words.levels import NOT_CHECKED
 from every_kind import run_of
 from openapi_text import FILE, openapi_text
 from trend_runs import Given, several, store
-from trend_site import anyone, browser_of, program_of, site_at
+from web_site import client_of, site_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,7 +35,7 @@ PATHS = [address.path.replace("{run}", "x") for address in ADDRESSES]
 
 @pytest.fixture
 def program(tmp_path: Path, place: Place) -> TestClient:
-    return program_of(site_at(tmp_path, place))
+    return client_of(site_in(tmp_path, tmp_path, place=place), "program")
 
 
 def names(client: TestClient, query: str) -> list[str]:
@@ -129,17 +129,17 @@ def test_bad_parameters_are_errors_with_thing_and_remedy(
 
 @pytest.mark.parametrize("path", [*PATHS, "/metrics"])
 def test_a_session_or_a_token_is_needed(tmp_path: Path, place: Place, path: str) -> None:
-    site_ = site_at(tmp_path, place)
-    answer = anyone(site_).get(path)
+    site_ = site_in(tmp_path, tmp_path, place=place)
+    answer = client_of(site_).get(path)
     assert error(answer, 401).remedy == "assay serve link --role program"
     assert answer.headers["www-authenticate"] == "Bearer"
-    for client in (program_of(site_), browser_of(site_), browser_of(site_, "operator")):
+    for client in (client_of(site_, "program"), client_of(site_, "viewer"), client_of(site_, "operator")):
         assert client.get(path).status_code in {200, 400, 404}
 
 
 def test_a_token_that_ended_or_is_of_another_role_is_none(tmp_path: Path, place: Place) -> None:
-    site_ = site_at(tmp_path, place)
-    client = anyone(site_)
+    site_ = site_in(tmp_path, tmp_path, place=place)
+    client = client_of(site_)
     link, token = site_.links.make("program", 1)
     viewer = site_.links.make("viewer", 1)[1]
     for header, status in (
@@ -178,8 +178,8 @@ def test_a_comparison_is_made_once_and_then_answered(
 ) -> None:
     runs = {name: SimpleNamespace(address=name, folder=name, listed=SimpleNamespace(journal_hash="h")) for name in "ab"}
     monkeypatch.setattr("assay.web.api._indexed", lambda _, addresses: [runs.get(address) for address in addresses])
-    site_ = site_at(tmp_path, place)
-    client = program_of(site_)
+    site_ = site_in(tmp_path, tmp_path, place=place)
+    client = client_of(site_, "program")
     path = "/api/v1/compare?run=a&run=b"
     for _ in range(2):
         answer = client.get(path)

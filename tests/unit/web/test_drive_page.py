@@ -10,7 +10,7 @@ from assay.archive.index.folders import drive_address, site
 from assay.dut.simulated.model import load_drive_model
 from assay.summary.forms import ListedDrive
 from index_runs import drive, listed_run, store
-from runs_site import client, site_with
+from web_site import client_of, site_with
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +30,7 @@ def test_a_drive_has_its_runs_firmware_hosts_and_bytes(tmp_path: Path) -> None:
         temperature_c_max=41.5,
         health={"media_errors": 2, "host_written_bytes": 5 * _GB},
     )
-    text = client(shown).get(f"/drives/{_ADDRESS}").text
+    text = client_of(shown, "viewer").get(f"/drives/{_ADDRESS}").text
     assert "<h1>M</h1>" in text
     assert "20.00 GB" in text
     assert re.findall(r'<td class="run"><a [^>]*>(.)</a>', text) == ["b", "a"]
@@ -45,7 +45,7 @@ def test_a_simulated_drive_has_its_parameters_with_their_sources(tmp_path: Path)
     facts = ListedDrive(id="sim:client-2011?capacity=32GB", path="sim:client-2011?capacity=32GB", model="Sim",
                         firmware="f", capacity_bytes=32 * _GB, kind="simulated", serial="SIM")  # fmt: skip
     shown = site_with(tmp_path, listed_run("a", drive_facts=facts))
-    text = client(shown).get(f"/drives/{drive_address('Sim', 'SIM', '')}").text
+    text = client_of(shown, "viewer").get(f"/drives/{drive_address('Sim', 'SIM', '')}").text
     parameters = load_drive_model("client-2011").parameters
     assert text.count("<td><code>") == len(parameters)
     assert parameters["read_ns"].source in text
@@ -57,17 +57,17 @@ def test_a_model_that_is_not_shipped_is_not_looked_for(tmp_path: Path, drive_id:
     facts = ListedDrive(id=drive_id, path=drive_id, model="Sim", firmware=None, capacity_bytes=1, kind="simulated",
                         serial=None)  # fmt: skip
     shown = site_with(tmp_path, listed_run("a", drive_facts=facts))
-    answer = client(shown).get(f"/drives/{drive_address('Sim', None, drive_id)}")
+    answer = client_of(shown, "viewer").get(f"/drives/{drive_address('Sim', None, drive_id)}")
     assert (answer.status_code, "Simulated drive" in answer.text) == (200, False)
 
 
 @pytest.mark.parametrize("address", ["0" * 20, "%2e%2e", "%00", "x" * 5000])
 def test_a_drive_that_is_not_there_is_refused(tmp_path: Path, address: str) -> None:
     shown = site_with(tmp_path, listed_run("a", drive_facts=drive()), listed_run("b", fault="x"))
-    assert client(shown).get(f"/drives/{address}").status_code == 404
+    assert client_of(shown, "viewer").get(f"/drives/{address}").status_code == 404
 
 
 def test_runs_of_other_folders_are_no_part_of_the_page(tmp_path: Path) -> None:
     shown = site_with(tmp_path)
     store(shown.place, [listed_run("a", drive_facts=drive())], site(), "/private")
-    assert client(shown).get(f"/drives/{_ADDRESS}").status_code == 404
+    assert client_of(shown, "viewer").get(f"/drives/{_ADDRESS}").status_code == 404

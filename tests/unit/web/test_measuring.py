@@ -2,53 +2,46 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
-from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
 
 import pytest
-from assay.web import measuring
+from assay.run.store.going import GoingRuns
 from assay.web.measuring import Measuring
+from going_run import DRIVE, GoingFolder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from pathlib import Path
 
-
-@dataclass
-class Host:
-    """Runs that go on, by the kinds of their drives, and how often somebody looked."""
-
-    kinds: tuple[str, ...] = ()
-    now_s: float = 0.0
-    looks: int = 0
-
-    def runs(self, _: Iterable[Path]) -> list[SimpleNamespace]:
-        """As of ``running_runs``."""
-        self.looks += 1
-        return [SimpleNamespace(identity=SimpleNamespace(kind=kind)) for kind in self.kinds]
+Kind = Literal["block", "file", "simulated"]
 
 
 @pytest.mark.parametrize(
     ("kinds", "measured"),
-    [((), False), (("simulated",), False), (("simulated", "block"), True), (("file",), True), (("loop",), True)],
+    [((), False), (("simulated",), False), (("simulated", "block"), True), (("file",), True), ((None,), True)],
 )
 def test_a_real_drive_is_told_from_a_simulated_one(
-    monkeypatch: pytest.MonkeyPatch, kinds: tuple[str, ...], measured: bool
+    tmp_path: Path, kinds: tuple[Kind | None, ...], measured: bool
 ) -> None:
-    host = Host(kinds)
-    monkeypatch.setattr(measuring, "running_runs", host.runs)
-    assert Measuring([Path("runs")], lambda: host.now_s)() is measured
+    with ExitStack() as runs:
+        for number, kind in enumerate(kinds):
+            run = GoingFolder(tmp_path / f"{number}", kind and replace(DRIVE, kind=kind))
+            runs.callback(run.end)
+        assert Measuring([tmp_path])() is measured
+    assert not Measuring([tmp_path])()
 
 
-def test_folders_are_looked_at_once_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
-    host = Host()
-    monkeypatch.setattr(measuring, "running_runs", host.runs)
-    asked = Measuring([Path("runs")], lambda: host.now_s)
-    assert [asked(), asked()] == [False, False]
-    host.kinds = ("block",)
-    host.now_s = 0.9
-    assert not asked()
-    host.now_s = 1.0
-    assert asked()
-    assert host.looks == 2
+def test_folders_are_looked_at_once_a_second(tmp_path: Path) -> None:
+    now_s = 0.0
+    measuring = Measuring([tmp_path], lambda: now_s)
+    assert [measuring(), measuring()] == [False, False]
+    run = GoingFolder(tmp_path / "a")
+    now_s = 0.9
+    assert not measuring()
+    now_s = 1.0
+    assert measuring()
+    run.end()
+    assert measuring()
+    now_s = 2.0
+    assert (measuring(), GoingRuns([tmp_path]).look()) == (False, [])

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
 import shutil
 import time
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,17 +15,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from assay.archive.index.folders import run_address, site
 from assay.engine.live import LivePoint, LiveSecond
+from assay.run.store.going import GoingRuns
 from assay.run.store.live import LiveFile
-from assay.run.store.status import current_progress
 from assay.spec.units import SECOND_NS
 from assay.web.metrics import CONTENT_TYPE, NAMES, Sample, label_value, metrics_text, run_samples
-from assay.web.running import running_runs, running_states
+from assay.web.running import running_states
 from every_kind import run_of
-from trend_site import program_of, site_at
+from going_run import held
+from web_site import client_of, site_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from assay.archive.index.location import Place
 
 GUIDE = Path(__file__).parents[3] / "docs/guide/web-metrics.md"
@@ -36,6 +33,9 @@ PROGRESS: dict[str, Any] = {
     "test_count": 3, "phase": "purge", "name": "", "step": "", "step_number": 0, "step_count": 0, "share": 0.25,
     "left": None, "test_left": {"earliest_ns": 10**9, "latest_ns": None},
     "run_left": {"earliest_ns": 2 * 10**9, "latest_ns": 3 * 10**9},
+    "drive": {
+        "path": "/dev/x", "kind": "block", "capacity_bytes": 1, "model_number": "M", "serial": "S123", "firmware": None,
+    },
 }  # fmt: skip
 
 
@@ -55,20 +55,9 @@ def folder(ended: Path, tmp_path: Path) -> Path:
     return run.parent
 
 
-@contextmanager
-def held(run: Path) -> Iterator[None]:
-    """A run whose process goes on: it holds a lock on its folder."""
-    descriptor = os.open(run, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
-
-
 def scraped(place: Place, folder: Path, *, identity: bool = False) -> dict[str, float]:
     """The series and their values."""
-    answer = program_of(site_at(folder, place, metrics_identity=identity)).get("/metrics")
+    answer = client_of(site_in(folder, folder, place=place, metrics_identity=identity), "program").get("/metrics")
     assert answer.status_code == 200
     assert answer.headers["content-type"] == CONTENT_TYPE
     lines = [line for line in answer.text.splitlines() if not line.startswith("#")]
@@ -116,12 +105,14 @@ def test_the_server_has_its_memory_and_jobs(place: Place, folder: Path) -> None:
 
 def test_serial_numbers_are_named_only_on_request(place: Place, folder: Path) -> None:
     with held(folder / "a"):
-        (run,) = running_runs([folder])
-        serial = run.identity.serial
+        (run,) = GoingRuns([folder]).look()
+        assert run.progress.drive
+        serial = run.progress.drive.serial
         assert serial
         assert serial not in "".join(scraped(place, folder))
         (info,) = [name for name in scraped(place, folder, identity=True) if name.startswith("assay_run_info")]
     assert f'serial="{serial}"' in info
+    assert 'model="M",firmware="",kind="block"' in info
     assert str(folder) in info
 
 
@@ -149,7 +140,7 @@ def test_the_text_groups_samples_below_help_and_type() -> None:
 
 def test_the_temperature_is_there_where_progress_has_it(folder: Path) -> None:
     with held(folder / "a"):
-        (run,) = running_runs([folder])
+        (run,) = GoingRuns([folder]).look()
     # As of a version that keeps what it saw of the drive.
     watched: Any = SimpleNamespace(
         **{name: getattr(run.progress, name) for name in PROGRESS}, watched=SimpleNamespace(temperature_c=41.0)
@@ -162,10 +153,9 @@ def test_the_temperature_is_there_where_progress_has_it(folder: Path) -> None:
 def test_a_process_that_was_stopped_is_suspended(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("assay.run.store.status.process_fields", lambda _: ["T"])
     with held(folder / "a"):
-        assert current_progress(folder / "a")[1] == "suspended"
-        (run,) = running_runs([folder])
-        assert run.suspended
-    assert current_progress(folder / "a") == (None, "ended")
+        (run,) = GoingRuns([folder]).look()
+        assert run.state == "suspended"
+    assert GoingRuns([folder]).look() == []
 
 
 @pytest.mark.parametrize("content", [b"", b"[", b"{}", b"\xff" * 100])
@@ -175,7 +165,7 @@ def test_progress_that_cannot_be_read_is_left_out(folder: Path, content: bytes) 
     (folder / "b/progress.json").symlink_to("/dev/zero")
     os.mkfifo(folder / "c")
     with held(folder / "a"), held(folder / "b"):
-        assert running_runs([folder, folder / "gone"]) == []
+        assert GoingRuns([folder, folder / "gone"]).look() == []
 
 
 def test_states_of_what_goes_on_are_listed(ended: Path, tmp_path: Path) -> None:

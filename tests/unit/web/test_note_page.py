@@ -9,7 +9,7 @@ from assay.archive.index.folders import run_address, site
 from assay.archive.index.notes import notes_of
 from assay.archive.index.read import reading
 from index_runs import listed_run
-from runs_site import client, site_with
+from web_site import client_of, site_with
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +29,7 @@ def path(shown: Site, name: str = "a") -> str:
 
 
 def test_an_operator_writes_a_note(shown: Site) -> None:
-    answer = client(shown, "operator").post(path(shown), json=_NOTE)
+    answer = client_of(shown, "operator").post(path(shown), json=_NOTE)
     assert answer.status_code == 200
     told = answer.json()
     assert told.pop("at_ns") > 0
@@ -41,17 +41,17 @@ def test_an_operator_writes_a_note(shown: Site) -> None:
 
 
 def test_a_viewer_writes_none(shown: Site) -> None:
-    answer = client(shown).post(path(shown), json=_NOTE)
+    answer = client_of(shown, "viewer").post(path(shown), json=_NOTE)
     assert (answer.status_code, "Only an operator" in answer.json()["error"]) == (403, True)
 
 
 def test_a_page_of_another_session_writes_none(shown: Site) -> None:
-    answer = client(shown, "operator").post(path(shown), json=_NOTE, headers={"x-assay-token": "0"})
+    answer = client_of(shown, "operator").post(path(shown), json=_NOTE, headers={"x-assay-token": "0"})
     assert answer.status_code == 403
 
 
 def test_a_run_that_is_not_there_has_no_note(shown: Site) -> None:
-    assert client(shown, "operator").post(path(shown, "b"), json=_NOTE).status_code == 404
+    assert client_of(shown, "operator").post(path(shown, "b"), json=_NOTE).status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -62,15 +62,15 @@ def test_a_run_that_is_not_there_has_no_note(shown: Site) -> None:
     ],
 )  # fmt: skip
 def test_another_form_is_refused(shown: Site, body: Any) -> None:
-    answer = client(shown, "operator").post(path(shown), json=body)
+    answer = client_of(shown, "operator").post(path(shown), json=body)
     assert (answer.status_code, bool(answer.json()["error"])) == (400, True)
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[" * 60_000, b"\xff"])
 def test_what_is_no_json_is_refused(shown: Site, body: bytes) -> None:
-    assert client(shown, "operator").post(path(shown), content=body).status_code == 400
+    assert client_of(shown, "operator").post(path(shown), content=body).status_code == 400
 
 
 def test_half_a_character_is_kept_escaped(shown: Site) -> None:
     body = b'{"hidden": true, "bad": false, "reason": "", "note": "a\\ud83d\\u0000"}'
-    assert client(shown, "operator").post(path(shown), content=body).json()["note"] == "a\\ud83d\\x00"
+    assert client_of(shown, "operator").post(path(shown), content=body).json()["note"] == "a\\ud83d\\x00"

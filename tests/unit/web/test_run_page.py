@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from assay.archive.index.folders import run_address
 from assay.archive.index.folders import site as index_site
-from assay.archive.index.read import reading
-from assay.archive.index.search import all_runs
 from assay.archive.index.update import parent_of
 from assay.cli.indexed import update
 from assay.web.jobs import Jobs
 from every_kind import run_of
-from web_site import client_of, site_in
+from going_run import held
+from web_site import client_of, indexed, site_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,10 +47,8 @@ def site(tmp_path: Path, made_run: Path) -> Site:
 
 
 def address_of(site: Site) -> str:
-    with reading(site.place) as reader:
-        assert reader
-        (found,) = all_runs(reader)
-    return found.address
+    (run,) = indexed(site)
+    return run.address
 
 
 def got(client: TestClient, path: str) -> Any:
@@ -80,8 +77,10 @@ def test_the_page_of_a_run_is_its_report_and_its_folder_stays_as_it_was(site: Si
 def test_what_is_made_of_a_run_is_an_attachment(site: Site) -> None:
     path = f"/runs/{address_of(site)}/made"
     with client_of(site, "viewer") as client:
-        table, bundle = got(client, f"{path}/csv"), got(client, f"{path}/bundle")
+        table, bundle, page = (got(client, f"{path}/{kind}") for kind in ("csv", "bundle", "html"))
         assert client.get(f"{path}/exe").status_code == 404
+    assert "strip-of-run" in page.text
+    assert "/assets/" not in page.text
     assert "iops_matrix.csv" in zipfile.ZipFile(io.BytesIO(table.content)).namelist()
     assert bundle.headers["content-disposition"] == 'attachment; filename="night-run.assay"'
     assert bundle.headers["content-security-policy"].startswith("sandbox")
@@ -186,3 +185,16 @@ def test_a_run_that_the_index_does_not_know_yet_is_read_first(tmp_path: Path, ma
         assert answer.status_code == 202
         assert got(client, f"/runs/{address}").status_code == 200
         assert client.get(f"/runs/{'0' * 20}").status_code == 404
+
+
+def test_a_run_that_goes_on_without_progress_is_said_and_read_once_it_ends(site: Site) -> None:
+    folder = site.folders[0] / "later"
+    shutil.copytree(site.folders[0] / "night", folder)
+    address = run_address(index_site(), parent_of(site.folders[0]), "later")
+    with client_of(site, "viewer") as client:
+        with held(folder):
+            update(site.place, site.folders)
+            answer = client.get(f"/runs/{address}")
+            assert (answer.status_code, f"assay status {folder}" in answer.text) == (409, True)
+            assert "later" not in client.get("/runs").text
+        assert got(client, f"/runs/{address}").status_code == 200

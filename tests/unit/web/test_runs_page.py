@@ -13,8 +13,8 @@ from assay.archive.index.read import reading
 from assay.archive.index.search import found
 from assay.web.run_query import view_of
 from index_runs import a_test, drive, listed_run, store
-from runs_site import client, site_with
 from starlette.datastructures import QueryParams
+from web_site import client_of, site_with
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,7 +42,7 @@ def folders(text: str) -> list[str]:
 
 
 def test_runs_stand_with_drive_outcome_and_key_results(shown: Site) -> None:
-    text = client(shown).get("/runs").text
+    text = client_of(shown, "viewer").get("/runs").text
     assert folders(text) == ["b", "Night <b>1</b>", "c"]
     assert "<b>1</b>" not in text
     assert 'datetime="2001-09-09T01:46:40Z"' in text
@@ -67,7 +67,7 @@ def test_runs_stand_with_drive_outcome_and_key_results(shown: Site) -> None:
     ],
 )  # fmt: skip
 def test_the_address_filters_and_sorts(shown: Site, asked: str, expected: list[str]) -> None:
-    names = folders(client(shown).get(f"/runs?{asked}").text)
+    names = folders(client_of(shown, "viewer").get(f"/runs?{asked}").text)
     assert names[: len(expected)] == expected if asked.startswith("sort") else names == expected
 
 
@@ -81,26 +81,26 @@ def test_the_address_filters_and_sorts(shown: Site, asked: str, expected: list[s
     ],
 )  # fmt: skip
 def test_an_address_that_cannot_be_is_refused_with_its_remedy(shown: Site, asked: str, says: str) -> None:
-    answer = client(shown).get(f"/runs?{asked}")
+    answer = client_of(shown, "viewer").get(f"/runs?{asked}")
     assert (answer.status_code, f"<h1>{says}</h1>" in answer.text) == (400, True)
 
 
 def test_a_time_beyond_any_run_lists_none(shown: Site) -> None:
-    assert folders(client(shown).get("/runs?since=9999-12-31").text) == []
-    assert len(folders(client(shown).get("/runs?until=9999-12-31").text)) == 2
+    assert folders(client_of(shown, "viewer").get("/runs?since=9999-12-31").text) == []
+    assert len(folders(client_of(shown, "viewer").get("/runs?until=9999-12-31").text)) == 2
 
 
 def test_a_click_on_a_head_turns_the_order_round(shown: Site) -> None:
-    text = client(shown).get("/runs?model=model").text
+    text = client_of(shown, "viewer").get("/runs?model=model").text
     (link,) = re.findall(r'aria-sort="descending"><a href="([^"]*)"', text)
     assert unescape(link) == "?model=model&sort=started&order=up"
-    turned = client(shown).get(f"/runs{unescape(link)}").text
+    turned = client_of(shown, "viewer").get(f"/runs{unescape(link)}").text
     assert 'aria-sort="ascending"' in turned
     assert folders(turned) == ["Night <b>1</b>", "b"]
 
 
 def test_a_key_result_is_a_head_that_sorts(shown: Site) -> None:
-    links = re.findall(r'<a href="([^"]*)">reads \(IOPS\)', client(shown).get("/runs").text)
+    links = re.findall(r'<a href="([^"]*)">reads \(IOPS\)', client_of(shown, "viewer").get("/runs").text)
     assert [unescape(link) for link in links] == [
         "?sort=tp-128&sort=reads&sort=IOPS",
         "?sort=iops&sort=reads&sort=IOPS",
@@ -109,7 +109,7 @@ def test_a_key_result_is_a_head_that_sorts(shown: Site) -> None:
 
 def test_pages_have_a_hundred_runs_each(tmp_path: Path) -> None:
     shown = site_with(tmp_path, *(listed_run(f"r{number:03}", started_wall_ns=number) for number in range(120)))
-    first, second, third = (client(shown).get(f"/runs?page={page}&name=").text for page in (1, 2, 3))
+    first, second, third = (client_of(shown, "viewer").get(f"/runs?page={page}&name=").text for page in (1, 2, 3))
     assert (len(folders(first)), len(folders(second)), len(folders(third))) == (100, 20, 0)
     assert "120 runs, page 1 of 2" in first
     assert (re.findall(r'rel="next" href="([^"]*)"', first), 'rel="prev"' in first) == (["?page=2"], False)
@@ -120,60 +120,60 @@ def test_pages_have_a_hundred_runs_each(tmp_path: Path) -> None:
 
 def test_runs_of_another_host_say_where_their_report_is(shown: Site) -> None:
     store(shown.place, [listed_run("theirs", tests=(a_test(reads=7.0),))], "bench-7", "/data")
-    text = client(shown).get("/runs?test=iops").text
+    text = client_of(shown, "viewer").get("/runs?test=iops").text
     assert "on bench-7; import its bundle for the report" in text
     assert text.count('name="run"') == 1
     address = run_address("bench-7", "/data", "theirs")
-    assert "This run lies on bench-7" in client(shown).get(f"/runs/{address}").text
+    assert "This run lies on bench-7" in client_of(shown, "viewer").get(f"/runs/{address}").text
 
 
 def test_runs_of_other_folders_of_this_host_are_not_shown(shown: Site) -> None:
     store(shown.place, [listed_run("private")], site(), "/private")
-    assert "private" not in folders(client(shown).get("/runs").text)
-    assert client(shown).get(f"/runs/{run_address(site(), '/private', 'private')}").status_code == 404
+    assert "private" not in folders(client_of(shown, "viewer").get("/runs").text)
+    assert client_of(shown, "viewer").get(f"/runs/{run_address(site(), '/private', 'private')}").status_code == 404
 
 
 def test_a_hidden_run_leaves_the_list_and_a_bad_one_stays_marked(shown: Site) -> None:
     addresses = {name: run_address(site(), shown.parents[0], name) for name in "ab"}
     write_note(shown.place, addresses["a"], RunNote(hidden=True))
     write_note(shown.place, addresses["b"], RunNote(bad=True, reason="<i>fan</i>", note="see log"))
-    text = client(shown).get("/runs").text
+    text = client_of(shown, "viewer").get("/runs").text
     assert folders(text) == ["b", "c"]
     assert "Bad: &lt;i&gt;fan&lt;/i&gt;" in text
     assert "see log" in text
-    assert len(folders(client(shown).get("/runs?hidden=1").text)) == 3
+    assert len(folders(client_of(shown, "viewer").get("/runs?hidden=1").text)) == 3
 
 
 def test_only_operators_see_what_they_may_change(shown: Site) -> None:
-    assert "data-note=" not in client(shown).get("/runs").text
-    assert client(shown, "operator").get("/runs").text.count("data-note=") == 3
+    assert "data-note=" not in client_of(shown, "viewer").get("/runs").text
+    assert client_of(shown, "operator").get("/runs").text.count("data-note=") == 3
 
 
 def test_no_style_and_no_script_stands_in_the_page(shown: Site) -> None:
-    text = client(shown, "operator").get("/runs").text
+    text = client_of(shown, "operator").get("/runs").text
     assert not re.search(r"<style|style=|<script>|\son\w+=", text)
 
 
 def test_where_there_are_no_runs_the_page_says_what_to_do(tmp_path: Path) -> None:
     shown = site_with(tmp_path)
-    text = client(shown).get("/runs").text
+    text = client_of(shown, "viewer").get("/runs").text
     assert 'data-job="update"' in text
     assert "are being read" in text
     shown.jobs._waiting.clear()
     shown.updated_s = float("inf")
-    text = client(shown).get("/runs").text
+    text = client_of(shown, "viewer").get("/runs").text
     assert f"No runs in {tmp_path / 'runs'}." in text
     assert "assay run sim:client-2011 --quick" in text
 
 
 def test_filters_that_no_run_fits_lead_back(shown: Site) -> None:
-    text = client(shown).get("/runs?name=zzz").text
+    text = client_of(shown, "viewer").get("/runs?name=zzz").text
     assert "No run fits." in text
     assert 'href="?name=zzz&amp;hidden=1"' in text
 
 
 def test_where_a_drive_is_measured_the_page_says_that_new_runs_wait(tmp_path: Path) -> None:
-    text = client(site_with(tmp_path, *_RUNS, held=True)).get("/runs").text
+    text = client_of(site_with(tmp_path, *_RUNS, held=True), "viewer").get("/runs").text
     assert "A drive is measured on this host" in text
     assert len(folders(text)) == 3
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from assay.archive.index.folders import run_address, site
 from trend_runs import Given, several, store
-from trend_site import anyone, browser_of, program_of, site_at
+from web_site import client_of, site_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +22,7 @@ STEP = (100.0, 101.0, 99.0, 100.0, 90.0, 91.0, 89.0, 90.0)
 
 @pytest.fixture
 def client(tmp_path: Path, place: Place) -> TestClient:
-    return browser_of(site_at(tmp_path, place))
+    return client_of(site_in(tmp_path, tmp_path, place=place), "viewer")
 
 
 def stepped(place: Place) -> None:
@@ -104,6 +104,22 @@ def test_hosts_are_series_with_a_column(client: TestClient, place: Place) -> Non
     assert text.count("<td>h2</td>") == 4
 
 
+def test_tests_under_other_conditions_are_chosen_apart(client: TestClient, place: Place) -> None:
+    for at, depth in enumerate((16, 32)):
+        held = {"demand.queue_depth": depth, "demand.thread_count": 2, "data.path": None}
+        store(place, [Given(folder=f"r{at}", day=at, value=100.0 * depth, conditions=held)])
+    text = page(client, "?test=iops@1.1")
+    tests = dict(re.findall(r'<option value="(iops@1.1@\w{12})"[^>]*>(.*?)</option>', text))
+    assert list(tests.values()) == [f"iops, edition 1.1 (demand, queue depth {depth})" for depth in (32, 16)]
+    assert chosen(text)[1] == next(iter(tests))
+    assert 'class="notice"' not in text
+    assert re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", text) == [
+        ("demand, queue depth", "32"), ("demand, thread count", "2")
+    ]  # fmt: skip
+    text = page(client, f"?test={list(tests)[1]}")
+    assert re.findall(r'<td class="number">([\d,]+)</td>', text)[:1] == ["1,600"]
+
+
 def test_empty_states_say_what_to_do(client: TestClient, place: Place) -> None:
     assert "assay run DRIVE" in page(client)
     store(place, [Given(folder="w", day=0, value=1.0, verdict="withheld", withheld="x")])
@@ -128,8 +144,8 @@ def test_names_of_others_are_text(client: TestClient, place: Place) -> None:
 
 def test_the_page_needs_a_session_of_a_person(tmp_path: Path, place: Place) -> None:
     stepped(place)
-    site_ = site_at(tmp_path, place)
-    for client in (anyone(site_), program_of(site_)):
+    site_ = site_in(tmp_path, tmp_path, place=place)
+    for client in (client_of(site_), client_of(site_, "program")):
         answer = client.get("/trend")
         assert answer.status_code == 401
         assert "Model M" not in answer.text

@@ -14,12 +14,13 @@ from assay.archive.index.read import reading
 from assay.archive.index.search import Query, found
 from assay.run.store.read import read_run
 from assay.web import updating, worker
-from assay.web.run_rows import iso, space_label
+from assay.web.layout import iso
+from assay.web.run_rows import space_label
 from assay.web.space import _looked_up, bytes_on_disk
 from assay.web.updating import UPDATE, bring_up, update_job
 from every_kind import run_of
 from index_runs import listed_run
-from runs_site import client, site_with
+from web_site import client_of, site_with
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,7 +47,7 @@ def test_a_new_run_is_listed_once_the_child_has_read_it(run: Path, tmp_path: Pat
 
     asyncio.run(work())
     assert shown.jobs.failure(UPDATE) is None
-    text = client(shown).get("/runs").text
+    text = client_of(shown, "viewer").get("/runs").text
     assert re.findall(r'<td class="run"><a [^>]*>(.*?)</a>', text) == ["run"]
     with reading(shown.place) as reader:
         assert reader
@@ -83,7 +84,7 @@ def test_an_index_that_cannot_be_used_is_named_on_the_page(tmp_path: Path) -> No
     (tmp_path / "runs/a/run.json").write_text("{}")
     job = update_job(shown)
     assert "is not an index of runs, or is damaged" in worker._done({"kind": job.kind, "arguments": job.arguments})
-    answer = client(shown).get("/runs")
+    answer = client_of(shown, "viewer").get("/runs")
     assert (answer.status_code, "is not an index of runs, or is damaged" in answer.text) == (500, True)
 
 
@@ -120,5 +121,5 @@ def test_a_missing_run_is_listed_on_request(tmp_path: Path) -> None:
     job = update_job(shown)
     assert worker._done({"kind": job.kind, "arguments": job.arguments}) == ""
     shown.updated_s = float("inf")
-    assert "No runs in" in client(shown).get("/runs").text
-    assert "folder is missing" in client(shown).get("/runs?missing=1").text
+    assert "No runs in" in client_of(shown, "viewer").get("/runs").text
+    assert "folder is missing" in client_of(shown, "viewer").get("/runs?missing=1").text

@@ -88,7 +88,6 @@ def test_all_runs_are_sent_when_they_change_and_none_is_sent_too(going: GoingFol
             watcher = await live.watch("", "s")
             name, data = await taken(watcher)
             assert (name, [run["folder"] for run in data]) == ("runs", ["a"])
-            assert live.measures_real()
             other = GoingFolder(tmp_path / "runs/b")
             while len(data) < 2:
                 _, data = await taken(watcher)
@@ -97,7 +96,6 @@ def test_all_runs_are_sent_when_they_change_and_none_is_sent_too(going: GoingFol
             going.end()
             while data:
                 _, data = await taken(watcher)
-            assert not live.measures_real()
             assert await live.find(address_of(going.folder)) is None
 
     asyncio.run(watched())
@@ -138,6 +136,43 @@ def test_a_run_has_one_reader_and_folders_one_look_however_many_watch(
 
     asyncio.run(watched())
     assert made == [going.folder]
+
+
+def test_who_comes_later_takes_no_line_and_no_end_from_others(going: GoingFolder) -> None:
+    async def watched() -> None:
+        # Every look is an old one at once, and nobody looks but for those who come.
+        live, address = Live([going.folder.parent], look_s=0.0), address_of(going.folder)
+        going.seconds(1)
+        first = await live.watch(address, "s")
+        assert (await taken(first))[1]["seconds"]["wn"] == [10]
+        going.seconds(2)
+        second = await live.watch(address, "s")
+        assert [(name, data["seconds"]["wn"]) for name, data in [await taken(first), await taken(second)]] == [
+            ("lines", [10, 10]),
+            ("begin", [10, 10, 10]),
+        ]
+        going.end()
+        await live.watch(address, "s")
+        for watcher in (first, second):
+            assert [await taken(watcher), await taken(watcher)] == [("ended", {}), ("end", None)]
+
+    asyncio.run(watched())
+
+
+def test_nothing_is_sent_of_a_run_that_has_nothing_new(going: GoingFolder) -> None:
+    async def watched() -> None:
+        live, address = Live([going.folder.parent], look_s=0.0), address_of(going.folder)
+        first = await live.watch(address, "s")
+        await taken(first)
+        for _ in range(3):
+            await live.find(address)
+        assert first
+        assert first.texts.empty()
+        going.seconds(1)
+        await live.find(address)
+        assert (await taken(first))[1]["seconds"]["wn"] == [10]
+
+    asyncio.run(watched())
 
 
 def test_a_session_has_eight_streams_and_the_server_a_limit(

@@ -59,6 +59,7 @@ class Means:
 def runs_in(index: Place, folder: Path, means: Means, *, numbers: bool) -> list[ListedRun]:
     """The runs in a folder, in no order, those that are missing as well.
 
+    Runs that go on are read from their folders, and never into the index.
     numbers : with the headlines of each test, which are quicker left out.
     Where the default index cannot be used this is said, and every folder is read instead.
     """
@@ -71,9 +72,10 @@ def runs_everywhere(index: Place, means: Means, *, numbers: bool) -> list[Listed
     """The runs of every folder and host that the index knows; those of this host are brought up first."""
 
     def listed() -> list[ListedRun]:
-        update(index, known_folders(index), means)
+        results = [_brought_up(index, folder, means) for folder in known_folders(index)]
+        active = [run for result in results for run in _active(result, means, _prefix(result.folder))]
         with reading(index) as reader:
-            return _everywhere(reader, numbers=numbers) if reader else []
+            return [*(_everywhere(reader, numbers=numbers) if reader else ()), *active]
 
     return _despite_damage(index, means, listed, None)
 
@@ -86,15 +88,7 @@ def known_folders(index: Place) -> list[Path]:
 
 def update(index: Place, folders: Iterable[Path], means: Means) -> int:
     """Bring the index up to some folders of runs; how many runs were read. Raises StoreError."""
-    count = 0
-    for folder in folders:
-        with reading(index) as reader:
-            known = reader.known(site(), parent_of(folder)) if reader else Known(())
-        result = changes(folder, known, _trust()) if folder.is_dir() else _all_gone(folder, known)
-        if result:
-            apply(index, result, partial(_read_runs, means))
-        count += len(result.to_read)
-    return count
+    return sum(len(_brought_up(index, folder, means).to_read) for folder in folders)
 
 
 def update_anew(index: Place, folders: Sequence[Path], means: Means) -> int:
@@ -153,11 +147,29 @@ def _runs_in(index: Place, folder: Path, means: Means, *, numbers: bool) -> list
     with reading(index) as reader:
         known = reader.known(*where) if reader else Known(())
         result = changes(folder, known, _trust())
-        if not result:
-            return reader.listed(known, name, numbers=numbers) if reader else []
-    apply(index, result, partial(_read_runs, means))
+        listed = reader.listed(known, name, numbers=numbers) if reader and not result else []
+    if result:
+        apply(index, result, partial(_read_runs, means))
+        with reading(index) as reader:
+            listed = reader.listed(reader.known(*where), name, numbers=numbers) if reader else []
+    return [*listed, *_active(result, means, prefix)]
+
+
+def _brought_up(index: Place, folder: Path, means: Means) -> Changes:
+    """Bring the index up to a folder of runs; how it had changed."""
     with reading(index) as reader:
-        return reader.listed(reader.known(*where), name, numbers=numbers) if reader else []
+        known = reader.known(site(), parent_of(folder)) if reader else Known(())
+    result = changes(folder, known, _trust()) if folder.is_dir() else _all_gone(folder, known)
+    if result:
+        apply(index, result, partial(_read_runs, means))
+    return result
+
+
+def _active(result: Changes, means: Means, prefix: str) -> list[ListedRun]:
+    """The runs of a folder that go on, as far as they are. prefix : before their names."""
+    host_id = means.host_id() if result.active else None
+    names = list(map(given_name, result.active))
+    return [_read((result.folder / name, name, ""), host_id, prefix + name).listed for name in names]
 
 
 def _read_all(folder: Path, means: Means) -> list[ListedRun]:
@@ -208,6 +220,7 @@ def _read(folder: tuple[Path, str, str], host_id: str | None, shown: str | None 
     from assay.archive.index.write import ReadRun  # noqa: PLC0415 - loads SQLAlchemy
     from assay.archive.levels import with_known_level  # noqa: PLC0415
     from assay.archive.rendering import stored_run  # noqa: PLC0415
+    from assay.compare.conditions import held_conditions  # noqa: PLC0415
     from assay.report.formats.terminal.listed import listed_run, run_numbers, unreadable_run  # noqa: PLC0415
     from assay.report.formats.write import foreign  # noqa: PLC0415
     from assay.run.store.forms import RUN_SCHEMA  # noqa: PLC0415
@@ -218,6 +231,14 @@ def _read(folder: tuple[Path, str, str], host_id: str | None, shown: str | None 
         run = with_known_level(stored_run(path), path, host_id)
         numbers = run_numbers(run)
         listed = foreign(lambda: listed_run(run, shown, run_schema=RUN_SCHEMA, numbers=numbers), shown)
+        conditions = foreign(lambda: tuple(held_conditions(run, test) for test in run.tests), shown)
     except AssayError as error:
         return ReadRun(folder=name, look=thorough_look(path), listed=unreadable_run(shown, error))
-    return ReadRun(folder=name, look=look, listed=listed, measures=numbers.measures, use=drive_use(run))
+    return ReadRun(
+        folder=name,
+        look=look,
+        listed=listed,
+        measures=numbers.measures,
+        conditions=conditions,
+        use=drive_use(run),
+    )

@@ -13,9 +13,12 @@ from assay.errors import StoreError
 if TYPE_CHECKING:
     from assay.archive.index.location import Place
 
-_TRIES, _PAUSE_SECONDS = 200, 0.05
-_WAIT_SECONDS = 60
-"""How long a writer waits for another."""
+_LOG_WAIT_S, _PAUSE_S = 10, 0.05
+READ_WAIT_S, WRITE_WAIT_S = 5, 60
+"""How long a lock of another program is waited for. Only a program that is none of ours keeps readers waiting."""
+_LOCK_TIMEOUT = "55P03"
+"""What PostgreSQL calls it."""
+_CODES_OF_LOCKS = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _CODES_OF_DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
@@ -34,13 +37,15 @@ class DamagedIndexError(UnusableIndexError):
     """The file of the index is no database, or a damaged one."""
 
 
-def connected(place: Place, *, to_write: bool) -> Any:
+def connected(place: Place, *, to_write: bool, wait_s: float | None = None) -> Any:
     """A connection. to_write : make a file of SQLite that is not there.
 
-    Raises StoreError where the database cannot be reached.
+    wait_s : for locks of others; None: as long as a reader or a writer waits. Raises StoreError where the database
+    cannot be reached.
     """
+    wait_s = (WRITE_WAIT_S if to_write else READ_WAIT_S) if wait_s is None else wait_s
     try:
-        return _sqlite(place, to_write=to_write) if place.path else _postgresql(place)
+        return _sqlite(place, wait_s, to_write=to_write) if place.path else _postgresql(place, wait_s)
     except StoreError:
         raise
     except Exception as error:  # noqa: BLE001 - of two drivers
@@ -50,6 +55,10 @@ def connected(place: Place, *, to_write: bool) -> Any:
 def database_error(place: Place, error: BaseException) -> StoreError:
     """An error of a driver as one that names the index, and says nothing of a password."""
     reason = without_password(str(error), place) or type(error).__name__
+    if _is_locked(error):
+        by = f"fuser {place.path} names it" if place.path else "pg_stat_activity names it"
+        remedy = f"wait for that program or end it ({by}), or name another index with --index"
+        return UnusableIndexError(place.shown, "is locked by another program", remedy)
     if place.path is None:
         return UnusableIndexError(
             place.shown, f"does not answer as an index ({reason})", "see that it runs and lets you in"
@@ -60,7 +69,12 @@ def database_error(place: Place, error: BaseException) -> StoreError:
     return UnusableIndexError(place.shown, f"cannot be used as an index ({reason})", "name another file with --index")
 
 
-def _sqlite(place: Place, *, to_write: bool) -> sqlite3.Connection:
+def _is_locked(error: BaseException) -> bool:
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    return code in _CODES_OF_LOCKS or getattr(error, "sqlstate", "") == _LOCK_TIMEOUT
+
+
+def _sqlite(place: Place, wait_s: float, *, to_write: bool) -> sqlite3.Connection:
     path = place.path
     if path is None:
         raise TypeError
@@ -72,11 +86,11 @@ def _sqlite(place: Place, *, to_write: bool) -> sqlite3.Connection:
                 str(path.parent), error.strerror or "cannot be made", "name another file"
             ) from None
     # Transactions are begun by us, never by the driver.
-    connection = sqlite3.connect(path, timeout=_WAIT_SECONDS, isolation_level=None, check_same_thread=False)
+    connection = sqlite3.connect(path, timeout=wait_s, isolation_level=None, check_same_thread=False)
     try:
         connection.execute("PRAGMA foreign_keys = ON")
         if to_write:
-            _use_log(connection)
+            _use_log(connection, min(wait_s, _LOG_WAIT_S))
             # What is lost with the power is made anew from the folders.
             connection.execute("PRAGMA synchronous = NORMAL")
     except BaseException:
@@ -85,20 +99,23 @@ def _sqlite(place: Place, *, to_write: bool) -> sqlite3.Connection:
     return connection
 
 
-def _use_log(connection: sqlite3.Connection) -> None:
+def _use_log(connection: sqlite3.Connection, wait_s: float) -> None:
     """Have a write-ahead log: readers and the writer then wait for each other no more."""
-    for _ in range(_TRIES):
+    for _ in range(max(round(wait_s / _PAUSE_S), 1)):
         try:
             # This alone does not wait for another connection that does the same.
             connection.execute("PRAGMA journal_mode = WAL")
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            if not _is_locked(error):
                 raise
-            time.sleep(_PAUSE_SECONDS)
+            time.sleep(_PAUSE_S)
         else:
             return
 
 
-def _postgresql(place: Place) -> Any:
+def _postgresql(place: Place, wait_s: float) -> Any:
     psycopg = driver()
-    return psycopg.connect(place.url, connect_timeout=10, application_name="assay", client_encoding="utf-8")
+    connection = psycopg.connect(place.url, connect_timeout=10, application_name="assay", client_encoding="utf-8")
+    connection.execute(f"SET lock_timeout = {round(wait_s * 1000)}")
+    connection.commit()
+    return connection

@@ -54,19 +54,17 @@ def drive_address(model: str, serial: str | None, drive_id: str) -> str:
     return hashlib.sha256(f"{model}\n{serial or ''}\n{'' if serial else drive_id}".encode()).hexdigest()[:20]
 
 
-def has_run(folders: Iterable[Path], address: str) -> bool:
-    """Whether the run folder of an address lies directly below one of some folders of this host."""
+def run_folder(folders: Iterable[Path], address: str) -> Path | None:
+    """The run folder of an address directly below one of some folders of this host; None where there is none."""
     where = site()
     for folder in folders:
         parent = kept_name(os.path.realpath(folder))
         with suppress(OSError), os.scandir(folder) as entries:
-            names = (entry.name for entry in entries)
-            if any(
-                run_address(where, parent, kept_name(name)) == address and os.path.lexists(folder / name / RUN_DOCUMENT)
-                for name in names
-            ):
-                return True
-    return False
+            for name in (entry.name for entry in entries):
+                fits = run_address(where, parent, kept_name(name)) == address
+                if fits and os.path.lexists(folder / name / RUN_DOCUMENT):
+                    return folder / name
+    return None
 
 
 def kept_name(name: str) -> str:

@@ -1,6 +1,7 @@
 """A number of a drive model over time: which there are, and the runs that have it under like conditions.
 
-Like are runs of the same model and capacity, by the same test, procedure and edition, for the same cell, key and unit.
+Like are runs of the same model and capacity, by the same test, procedure and edition, under the same conditions
+(``compare.conditions.held_conditions``), for the same cell, key and unit.
 A run counts where its folder is present, its result is neither withheld nor cut short, and a required steady state was
 reached. Copies of a run count once.
 """
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from assay.archive.index.folders import given_name, site
 from assay.summary.measures import measure_words
@@ -34,6 +35,8 @@ _COUNTS = f"{_TEST_COUNTS} AND m.value IS NOT NULL"
 _OF_MODEL = "r.drive_model = ? AND r.drive_capacity_bytes = ?"
 _MODEL = "drive_model, drive_capacity_bytes"
 _READABLE = "missing_since_ns IS NULL AND fault IS NULL"
+_KIND = ("test", "procedure", "edition", "conditions_key")
+"""What results of a test share in a history."""
 _ORDER = "place"
 """Of tests in a run, numbers in a test, and tags."""
 
@@ -56,7 +59,8 @@ class DriveModel:
 class Metric:
     """A number that runs of a model have. label : of its cell. key : of the number, such as ``iops``.
 
-    better : higher, lower or neither.
+    better : higher, lower or neither. conditions_key : digest of the conditions of the test; empty of rows that
+    were read before they were kept. conditions : as JSON.
     """
 
     test: str
@@ -67,6 +71,13 @@ class Metric:
     key: str
     unit: str
     better: str
+    conditions_key: str = ""
+    conditions: str = ""
+
+    @property
+    def held(self) -> dict[str, Any]:
+        """The conditions by their names."""
+        return dict(json.loads(self.conditions or "{}"))
 
     @property
     def name(self) -> str:
@@ -138,23 +149,23 @@ def metrics_of(reader: Reader, model: DriveModel, *, newest: int | None = NEWEST
     newest : how many results of each test are looked at; None looks at all, which takes seconds for thousands of runs.
     """
     tests = reader.rows(
-        f"SELECT t.key, t.test, t.procedure, t.edition, t.started_wall_ns, t.{_ORDER} "  # noqa: S608
+        f"SELECT t.key, t.test, t.procedure, t.edition, t.conditions_key, t.started_wall_ns, t.{_ORDER} "  # noqa: S608
         f"FROM assay_runs r JOIN assay_tests t ON t.run_key = r.key WHERE {_OF_MODEL} AND {_TEST_COUNTS}",
         model.model,
         model.capacity_bytes,
     )
-    kinds: dict[tuple[str, str, str], list[Row]] = {}
+    kinds: dict[tuple[str, ...], list[Row]] = {}
     for row in sorted(tests, key=lambda row: (-row["started_wall_ns"], row["key"])):
-        kinds.setdefault((row["test"], row["procedure"], row["edition"]), []).append(row)
-    ordered = sorted(kinds.items(), key=lambda kind: (kind[1][0][_ORDER], kind[0]))
-    return [metric for kind, results in ordered for metric in _metrics(reader, kind, results, newest)]
+        kinds.setdefault(tuple(row[name] for name in _KIND), []).append(row)
+    # Of a test under several conditions those of the newest run come first.
+    ordered = sorted(kinds.values(), key=lambda rows: (rows[0][_ORDER], *(rows[0][name] for name in _KIND[:-1])))
+    return [metric for results in ordered for metric in _metrics(reader, results, newest)]
 
 
-def _metrics(
-    reader: Reader, kind: tuple[str, str, str], results: Sequence[Row], newest: int | None
-) -> Iterable[Metric]:
-    """The numbers of a test. kind : its name, procedure and edition. results : rows of the test, the newest first."""
-    test, procedure, edition = kind
+def _metrics(reader: Reader, results: Sequence[Row], newest: int | None) -> Iterable[Metric]:
+    """The numbers of a test under some conditions. results : its rows, the newest first."""
+    (kept,) = reader.rows("SELECT conditions FROM assay_tests WHERE key = ?", results[0]["key"])
+    kind = {name: results[0][name] for name in _KIND}
     numbers: dict[tuple[str, str, str], Metric] = {}
     for result in results[:newest]:
         rows = reader.rows(
@@ -163,10 +174,8 @@ def _metrics(
             result["key"],
         )
         for row in sorted(rows, key=lambda row: int(row[_ORDER])):
-            metric = Metric(
-                test=test, procedure=procedure, edition=edition, key=row["name"],
-                **{name: row[name] for name in ("cell", "label", "unit", "better")},
-            )  # fmt: skip
+            named = {name: row[name] for name in ("cell", "label", "unit", "better")}
+            metric = Metric(**kind, **named, key=row["name"], conditions=kept["conditions"])
             numbers.setdefault((metric.cell, metric.key, metric.unit), metric)
     return numbers.values()
 
@@ -180,8 +189,9 @@ def history(reader: Reader, model: DriveModel, metric: Metric, *, without: Colle
         "SELECT r.key, r.address, r.site, r.parent, r.folder, r.run_id, r.journal_hash, r.name AS run_name, r.host, "
         f"r.drive_firmware, r.drive_serial, t.{_ORDER}, t.started_wall_ns, m.value, m.rounds, m.bound, m.mark "
         f"{_JOINED} WHERE {_OF_MODEL} AND {_COUNTS} AND t.test = ? AND t.procedure = ? AND t.edition = ? "
-        "AND m.cell = ? AND m.name = ? AND m.unit = ?",
+        "AND t.conditions_key = ? AND m.cell = ? AND m.name = ? AND m.unit = ?",
         *(model.model, model.capacity_bytes, metric.test, metric.procedure, metric.edition),
+        metric.conditions_key,
         *(metric.cell, metric.key, metric.unit),
     )
     tags = _tags(reader, model)

@@ -15,7 +15,7 @@ _PORT = re.compile(r"[0-9,]*")
 _SQLITE = "sqlite:///"
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _REMEDY = "name a file, or postgresql://USER@HOST/DATABASE"
-_DRIVER = "install the driver with: pip install 'assay[postgresql]'"
+_DRIVER = "install the wheel with its extra: pip install 'WHEEL[postgresql]'"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.archive.index.driver import UnusableIndexError, connected, database_error
+from assay.archive.index.driver import READ_WAIT_S, UnusableIndexError, connected, database_error
 from assay.archive.index.folded import storable
 from assay.archive.index.read import driver_errors, reading
 from assay.errors import ValueRangeError
@@ -59,7 +59,7 @@ def write_note(index: Place, address: str, note: RunNote) -> RunNote:
     with reading(index) as reader:
         if reader is None:
             raise UnusableIndexError(index.shown, "has no runs yet", "bring it up with: assay index update FOLDER")
-    connection = connected(index, to_write=True)
+    connection = connected(index, to_write=True, wait_s=READ_WAIT_S)
     try:
         row = (address, checked.hidden, checked.bad, checked.reason, checked.note, checked.role, checked.at_ns)
         connection.execute(_statement("?" if index.path else "%s"), row)

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from assay.summary.forms import ListedRun, Quoted
 
 PAGE_RUNS = 100
-_ALL_RUNS = 1 << 31
 SORTS = {
     "run": ("r.name_folded", "r.folder"),
     "started": ("r.started_wall_ns",),
@@ -129,11 +128,6 @@ def scope(query: Query) -> Iterator[Condition]:
         here = site()
         parents = [Condition("(r.site = ? AND r.parent = ?)", (here, parent)) for parent in query.parents]
         yield any_of([Condition("r.site <> ?", (here,)), *parents])
-
-
-def all_runs(reader: Reader) -> list[FoundRun]:
-    """Every run of the index, the newest first, also those that are hidden or missing; a page asks ``found``."""
-    return list(found(reader, Query(hidden=True, missing=True), page_runs=_ALL_RUNS).runs)
 
 
 def key_columns(runs: Sequence[FoundRun], count_max: int | None = None) -> tuple[KeyColumn, ...]:

@@ -172,6 +172,9 @@ TESTS = Table(
     _whole("started_wall_ns"),
     _unless_none("ended_wall_ns", BigInteger),
     *map(_added, TEST_FOLDS),
+    # What runs share in a trend, as JSON, and its digest; last, since only one row of many is read.
+    _added("conditions_key"),
+    _added("conditions"),
     Index(None, "run_key"),
 )
 

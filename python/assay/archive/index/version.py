@@ -6,12 +6,12 @@ from functools import cache
 
 from assay.version import tool_version
 
-SCHEMA = 3
+SCHEMA = 4
 """The last migration. One that is newer is of a newer version of Assay."""
 
 VERSION_TABLE = "assay_index_version"
 
-_ROWS = 4
+_ROWS = 5
 """Raised where the same run folder gives other rows: all are then read again."""
 
 

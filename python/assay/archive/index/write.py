@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import create_engine, delete, event, insert, inspect, text, update
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from assay.summary.forms import ListedRun, ListedTest
     from assay.summary.record import Measure
 
+_KEY_DIGITS = 12
+"""Of the digest of conditions."""
 _LOCK_NUMBER = 0x61737361
 """Of PostgreSQL's advisory lock: who migrates first makes the tables, the other finds them."""
 
@@ -37,13 +41,15 @@ class ReadRun:
     """A run folder as it was read for the index.
 
     folder : its name as it is kept. look : what it looked like before it was read. measures : of its tests, in order.
-    use : what it did to its drive.
+    conditions : of its tests, in order, as ``compare.conditions.held_conditions`` has them. use : what it did to its
+    drive.
     """
 
     folder: str
     look: str
     listed: ListedRun
     measures: tuple[tuple[Measure, ...], ...] = ()
+    conditions: tuple[dict[str, Any], ...] = ()
     use: DriveUse = NO_USE
 
 
@@ -69,14 +75,13 @@ def writing(place: Place) -> Iterator[Connection]:
 def store_runs(connection: Connection, site: str, parent: str, read_runs: Iterable[ReadRun]) -> None:
     """Put runs into the index in place of what was there of the same folders. parent : name as it is kept."""
     for read_run in read_runs:
-        connection.execute(delete(RUNS).where(*_of(site, parent, read_run.folder)))
+        forget_runs(connection, site, parent, (read_run.folder,))
         (key,) = connection.execute(insert(RUNS), _run_row(site, parent, read_run)).inserted_primary_key or (0,)
         tags = [_part(key, index, tag=tag, tag_folded=folded(tag)) for index, tag in enumerate(read_run.listed.tags)]
         _insert(connection, TAGS, tags)
-        for place, test in enumerate(read_run.listed.tests):
-            _store_test(
-                connection, key, place, test, read_run.measures[place] if place < len(read_run.measures) else ()
-            )
+        tests = zip_longest(read_run.listed.tests, read_run.measures, read_run.conditions)
+        for place, (test, measures, conditions) in enumerate(tests):
+            _store_test(connection, _part(key, place, **_test_row(test, conditions)), test, measures or ())
 
 
 def store_measures(connection: Connection, test_key: int, measures: Iterable[Measure]) -> None:
@@ -110,6 +115,12 @@ def mark_missing(connection: Connection, site: str, parent: str, folders: Sequen
         connection.execute(update(RUNS).where(*_of(site, parent, folder)).values(missing_since_ns=now_ns))
 
 
+def forget_runs(connection: Connection, site: str, parent: str, folders: Iterable[str]) -> None:
+    """Take runs out of the index; notes on them stay. folders : names as they are kept."""
+    for folder in folders:
+        connection.execute(delete(RUNS).where(*_of(site, parent, folder)))
+
+
 def clear(connection: Connection, site: str) -> None:
     """Forget every run of the folders of a host."""
     connection.execute(delete(RUNS).where(RUNS.c.site == site))
@@ -138,12 +149,16 @@ def _of(site: str, parent: str, folder: str) -> tuple[Any, ...]:
     return RUNS.c.site == site, RUNS.c.parent == parent, RUNS.c.folder == folder
 
 
-def _store_test(
-    connection: Connection, run_key: int, index: int, test: ListedTest, measures: Sequence[Measure]
-) -> None:
+def _test_row(test: ListedTest, conditions: dict[str, Any] | None) -> dict[str, Any]:
     row = test.model_dump(exclude={"headlines"})
-    row |= {name: folded(row[source]) for name, source in TEST_FOLDS.items()}
-    (key,) = connection.execute(insert(TESTS), _part(run_key, index, **row)).inserted_primary_key or (0,)
+    kept = json.dumps(conditions, sort_keys=True, default=str) if conditions else ""
+    key = hashlib.sha256(kept.encode()).hexdigest()[:_KEY_DIGITS] if kept else ""
+    folds = {name: folded(row[source]) for name, source in TEST_FOLDS.items()}
+    return {**row, **folds, "conditions": kept, "conditions_key": key}
+
+
+def _store_test(connection: Connection, row: dict[str, Any], test: ListedTest, measures: Sequence[Measure]) -> None:
+    (key,) = connection.execute(insert(TESTS), row).inserted_primary_key or (0,)
     numbers = [{"test_key": key, "place": nth, **headline.model_dump()} for nth, headline in enumerate(test.headlines)]
     _insert(connection, HEADLINES, numbers)
     store_measures(connection, key, measures)

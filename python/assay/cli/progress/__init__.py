@@ -10,7 +10,7 @@ import click
 
 from assay.cli.progress.live import LiveDisplay
 from assay.cli.progress.plain import PlainDisplay
-from assay.cli.progress.run_log import RUN_LOG, RunLog
+from assay.cli.progress.run_log import RUN_LOG, RunLog, append_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,6 +68,11 @@ class RunDisplay:
     def say(self, line: str) -> None:
         """Keep a line in the log alone."""
         self._log.say(line)
+
+    def keep(self, line: str) -> None:
+        """Keep a line in the log of a run that is over, and whose log is closed."""
+        if self.folder:
+            append_line(self.folder, line)
 
 
 def _shown(verbosity: Verbosity) -> LiveDisplay | PlainDisplay | None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 RUN_LOG = "run.log"
 _NEW = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_ERRORS = "backslashreplace"
 
 
 class RunLog:
@@ -47,8 +48,14 @@ class RunLog:
     def _open(self, folder: Path) -> None:
         with suppress(OSError):
             descriptor = _opened(folder / RUN_LOG)
-            self._file = os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace")
+            self._file = os.fdopen(descriptor, "w", encoding="utf-8", errors=_ERRORS)
             self._lines = PlainDisplay(self._file, cells=True)
+
+
+def append_line(folder: Path, line: str) -> None:
+    """Append a line with its time to the log in a folder; a log that cannot be written is left as it is."""
+    with suppress(OSError), os.fdopen(_opened(folder / RUN_LOG), "w", encoding="utf-8", errors=_ERRORS) as file:
+        PlainDisplay(file).say(line)
 
 
 def _opened(path: Path) -> int:

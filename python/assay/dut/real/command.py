@@ -50,12 +50,15 @@ def run_command(
     seconds: float,
     pass_fds: Sequence[int] = (),
     output_bytes_max: int = OUTPUT_BYTES_MAX,
+    stdin: int = subprocess.DEVNULL,
+    folder: str | None = None,
 ) -> Answer:
     r"""Run a tool and wait for its end; what it answers, whatever its exit code.
 
     tool : its name, found in the system's folders, or an absolute path. arguments : as they are, no shell sees them.
     seconds : it is ended with all its children when they have passed. pass_fds : descriptors that it inherits.
-    output_bytes_max : of both streams together.
+    output_bytes_max : of both streams together. stdin : a descriptor that it reads from. folder : that it starts in;
+    None is that of this process.
     Raises CommandError. Worked: ``run_command("echo", ["$HOME"], seconds=5).output`` is ``b"$HOME\\n"``.
     """
     path = find_tool(tool)
@@ -64,10 +67,11 @@ def run_command(
     try:
         process = subprocess.Popen(
             [path, *arguments],
-            stdin=subprocess.DEVNULL,
+            stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=_ENVIRONMENT,
+            cwd=folder,
             pass_fds=tuple(pass_fds),
             start_new_session=True,
         )

@@ -7,8 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from assay.errors import StoreError
-from assay.run.store.status import is_held, is_stopped, kept_progress
+from assay.run.store.held import is_going
+from assay.run.store.status import is_stopped, kept_progress
 from assay.run.store.write import PROGRESS
 
 if TYPE_CHECKING:
@@ -26,6 +26,11 @@ class GoingRun:
     state: Literal["running", "suspended"]
     progress: KeptProgress
 
+    @property
+    def measures_real(self) -> bool:
+        """Whether its drive is not simulated; so it is taken where the run does not name its drive."""
+        return self.progress.drive is None or self.progress.drive.kind != "simulated"
+
 
 class GoingRuns:
     """Looks at the runs directly below some folders, again and again. Holds nothing open."""
@@ -38,7 +43,7 @@ class GoingRuns:
 
     def look(self) -> list[GoingRun]:
         """The runs that go on now, by their path."""
-        seen = {path: changed for folder in self._folders for path, changed in progress_files(folder)}
+        seen = {path: changed for folder in self._folders for path, changed in _progress_files(folder)}
         for known in (self._known, self._dead):
             for path in [path for path in known if path not in seen]:
                 del known[path]
@@ -60,14 +65,7 @@ class GoingRuns:
         return GoingRun(folder=path, state="suspended" if is_stopped(progress.pid) else "running", progress=progress)
 
 
-def is_going(folder: Path) -> bool:
-    """Whether a process writes to a run folder. False also where it is gone."""
-    with suppress(StoreError):
-        return is_held(folder)
-    return False
-
-
-def progress_files(folder: Path) -> list[tuple[Path, int]]:
+def _progress_files(folder: Path) -> list[tuple[Path, int]]:
     """The folders directly below one that have a progress file, and when that was last replaced, in ns."""
     result = []
     try:

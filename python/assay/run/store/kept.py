@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from assay.spec.steady import SteadyVerdict
+
 _Time = Annotated[int, Field(ge=0, lt=1 << 63)]
 _Text = Annotated[str, Field(max_length=4096)]
 _Count = Annotated[int, Field(ge=0, lt=1 << 63)]
@@ -53,20 +55,10 @@ class KeptValue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeptBounds:
-    """The last verdict on a tracked variable, in its unit; see ``SteadyVerdict``. rounds, values : of its window."""
+class KeptBounds(SteadyVerdict):
+    """The last verdict on a tracked variable, in its unit. label : of the variable."""
 
     label: _Text
-    rounds: tuple[_Count, ...]
-    values: tuple[float, ...]
-    average: float
-    excursion_allowed: float
-    excursion_measured: float
-    slope_allowed: float
-    slope_measured: float
-    slope: float
-    intercept: float
-    steady: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -11,7 +9,8 @@ from typing import TYPE_CHECKING, Literal
 from assay.engine.codec import decode, parse
 from assay.errors import InterruptedRunError, StoreError
 from assay.results import stated_limit_count
-from assay.run.store.document import no_run_folder, read_document
+from assay.run.store.document import read_document
+from assay.run.store.held import is_going
 from assay.run.store.journal import read_journal
 from assay.run.store.kept import KeptProgress
 from assay.run.store.read import list_runs
@@ -57,7 +56,7 @@ def run_state(folder: Path) -> RunState:
     """
     head, document = read_document(folder)
     # The lock before the journal: a run that ends in between has its end there.
-    held = is_held(folder)
+    held = is_going(folder)
     journal = read_journal(folder, head)
     progress = kept_progress(folder)
     last_wall_ns = journal.lines[-1].wall_ns if journal.lines else document.started_wall_ns
@@ -73,17 +72,6 @@ def run_state(folder: Path) -> RunState:
         message=str(end.get("message", "")) if end else "",
         limit_count=stated_limit_count(document.plan),
     )
-
-
-def current_progress(folder: Path) -> tuple[KeptProgress | None, Literal["running", "suspended", "ended"]]:
-    """The last progress of a run, and whether it goes on; its journal is not read.
-
-    ``ended`` : no process writes to the folder. Raises StoreError where the folder cannot be opened.
-    """
-    if not is_held(folder):
-        return None, "ended"
-    progress = kept_progress(folder)
-    return progress, "suspended" if progress and is_stopped(progress.pid) else "running"
 
 
 def newest_run(folder: Path) -> Path | None:
@@ -103,21 +91,6 @@ def _state(end: dict[str, object] | None, progress: KeptProgress | None, *, held
     if not held:
         return "dead"
     return "suspended" if progress and is_stopped(progress.pid) else "running"
-
-
-def is_held(folder: Path) -> bool:
-    """Whether a process writes to the folder: it holds a lock, which ends with it however it ends."""
-    try:
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    except OSError as error:
-        raise no_run_folder(folder, error) from None
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(descriptor)
-    return False
 
 
 def is_stopped(pid: int) -> bool:

@@ -10,7 +10,7 @@ from assay.archive.index.search import Query, found
 from assay.spec.units import gigabytes_label
 from assay.web.drive_view import readings, simulated_of
 from assay.web.pages.shell import aside, refused, shown
-from assay.web.run_rows import iso, run_table
+from assay.web.run_rows import run_table
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -61,6 +61,6 @@ def _span(span: Span) -> dict[str, object]:
     return {
         "name": span.name or "unknown",
         "count": span.run_count,
-        "first": iso(span.first_ns),
-        "last": iso(span.last_ns),
+        "first": span.first_ns,
+        "last": span.last_ns,
     }

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from starlette.responses import FileResponse, StreamingResponse
 
 from assay.spec.files import is_plain_name, open_inside
+from assay.web.formats import RUN_FORMATS
 from assay.web.jobs import Job, job_key
 from assay.web.pages.run import indexed_run, waiting
 from assay.web.pages.shell import aside, refused
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from assay.archive.index.search import FoundRun
     from assay.web.site import Site
 
-KINDS = {"pdf": "report.pdf", "xlsx": "report.xlsx", "json": "results.json", "csv": "csv.zip", "bundle": "run.assay"}
-"""What can be made of a run, with the name of its file."""
 RAW = ("run.json", "journal.jsonl")
 RAW_FOLDERS = ("series", "histograms")
 _CHUNK = 1 << 18
@@ -36,13 +35,17 @@ async def made_file(site: Site, request: Request) -> Response:
     """A report in a format, or the bundle, of a run; where it is still to be made, a page that waits for it."""
     kind = request.path_params["kind"]
     indexed = await aside(lambda: indexed_run(site, request.path_params["run"]))
-    if indexed is None or indexed.folder is None or kind not in KINDS:
+    if indexed is None or indexed.folder is None or kind not in RUN_FORMATS:
         return refused(site, request, 404, ("File", "does not exist", _LIST))
-    job = _job(site, indexed, kind)
-    path = site.cache / job.key / KINDS[kind]
+    return attachment(site, request, _job(site, indexed, kind), RUN_FORMATS[kind].file, Path(indexed.folder).name)
+
+
+def attachment(site: Site, request: Request, job: Job, file: str, name: str) -> Response:
+    """A file that a job makes, or a page that waits for it. file : its name in the cache. name : of what it shows."""
+    path = site.cache / job.key / file
     if not path.is_file():
-        return waiting(site, request, job, f"{KINDS[kind]} of {Path(indexed.folder).name}")
-    name = f"{_plain(Path(indexed.folder).name)}-{KINDS[kind]}"
+        return waiting(site, request, job, f"{file} of {name}")
+    name = f"{_plain(name)}-{file}"
     return FileResponse(path, media_type="application/octet-stream", filename=name, headers=_SANDBOX)
 
 
@@ -68,7 +71,7 @@ async def raw_file(site: Site, request: Request) -> Response:
 
 def _job(site: Site, indexed: FoundRun, kind: str) -> Job:
     key = job_key(kind, indexed.address, indexed.listed.journal_hash)
-    arguments = {"folder": indexed.folder, "out": str(site.cache / key), "kind": kind, "name": KINDS[kind]}
+    arguments = {"folder": indexed.folder, "out": str(site.cache / key), "kind": kind}
     return Job(kind="file", key=key, arguments=arguments)
 
 

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 from starlette.responses import JSONResponse
 
 from assay.archive.index.before import run_before
-from assay.archive.index.folders import has_run
+from assay.archive.index.folders import run_folder
 from assay.archive.index.read import reading
 from assay.archive.index.search import run_at
-from assay.archive.index.update import address_of
+from assay.run.store.held import is_going
+from assay.web.broken_rules import kept_verified
+from assay.web.formats import RUN_FORMATS
 from assay.web.jobs import Job, job_key
 from assay.web.live import run_facts
 from assay.web.pages.shell import aside, framed, refused, shown
 from assay.web.updating import update_job
-
-MADE = {"pdf": "PDF", "xlsx": "Workbook", "csv": "CSV", "json": "JSON", "bundle": "Bundle"}
-"""What is made of a run, as the bar above it calls it."""
+from assay.words.visible import unicode_name
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -37,9 +37,14 @@ async def run_page(site: Site, request: Request) -> Response:
     indexed = await aside(lambda: indexed_run(site, address))
     if indexed is not None:
         return await _report_page(site, request, indexed)
-    if await aside(lambda: has_run(site.folders, address)):
-        return waiting(site, request, update_job(site), "Run")
-    return refused(site, request, 404, ("Run", "is not in the index", "Choose another from the list of runs."))
+    folder = await aside(lambda: run_folder(site.folders, address))
+    if folder is None:
+        return refused(site, request, 404, ("Run", "is not in the index", "Choose another from the list of runs."))
+    if is_going(folder):
+        name = unicode_name(str(folder))
+        why = "is active, but its progress cannot be read yet or is of another version of Assay"
+        return refused(site, request, 409, (name, why, f"Load the page again, or see: assay status {name}"))
+    return waiting(site, request, update_job(site), "Run")
 
 
 async def _report_page(site: Site, request: Request, indexed: FoundRun) -> Response:
@@ -53,7 +58,9 @@ async def _report_page(site: Site, request: Request, indexed: FoundRun) -> Respo
     if page is None:
         return waiting(site, request, job, f"Report of {listed.name or Path(listed.run).name}")
     before = await aside(lambda: _before(site, indexed))
-    return framed(site, request, page, "run_bar", indexed=indexed, run=listed, before=before, kinds=MADE)
+    verified = kept_verified(site.cache / job.key)
+    values = {"indexed": indexed, "run": listed, "before": before, "verified": verified, "formats": RUN_FORMATS}
+    return framed(site, request, page, "run_bar", **values)
 
 
 def indexed_run(site: Site, address: str) -> FoundRun | None:
@@ -68,8 +75,8 @@ def folder_of(site: Site, address: str) -> str | None:
     indexed = indexed_run(site, address)
     if indexed is not None and indexed.folder is not None:
         return indexed.folder
-    folders = (run for folder in site.folders for run in folder.glob("*/run.json"))
-    return next((str(run.parent) for run in folders if address_of(run.parent) == address), None)
+    folder = run_folder(site.folders, address)
+    return None if folder is None else str(folder)
 
 
 def _before(site: Site, indexed: FoundRun) -> str | None:

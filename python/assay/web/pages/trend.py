@@ -14,9 +14,10 @@ from assay.spec.units import count_label
 from assay.web.pages.shell import aside, shown
 from assay.web.trend_chart import chart_of
 from assay.web.trend_choice import drive_word, metric_word, trend_choice, trend_words
+from assay.web.trend_conditions import condition_rows
 from assay.web.trend_view import GROUPINGS, difference_text, interval_of, summary_text, value_text
 from assay.words.digits import share
-from assay.words.printed import capacity_label, utc, utc_datetime
+from assay.words.printed import capacity_label, utc
 from assay.words.visible import visible
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class TrendRow:
     address: str
     name: str
     start: str
-    instant: str
+    start_wall_ns: int
     group: str
     firmware: str
     host: str
@@ -88,6 +89,7 @@ async def trend_page(site: Site, request: Request) -> Response:
         pictures=Markup(trend_pictures(chart_of(view, site.prefix))) if view else "",  # noqa: S704 - escaped by the drawing
         series=[(part, summary_text(part), list(part.changes)) for part in view.series] if view else [],
         rows=list(_rows(view, choice.words, site.prefix)) if view else [],
+        conditions=condition_rows(view.metric) if view else [],
     )
 
 
@@ -110,10 +112,7 @@ def _drives(choice: TrendChoice) -> list[Option]:
 
 
 def _tests(choice: TrendChoice) -> list[Option]:
-    return [
-        Option(word=word, label=word.replace("@", ", edition "), chosen=word == choice.words.test)
-        for word in choice.tests
-    ]
+    return [Option(word=word, label=label, chosen=word == choice.words.test) for word, label in choice.tests.items()]
 
 
 def _rows(view: TrendView, words: TrendWords, prefix: str) -> Iterator[TrendRow]:
@@ -137,7 +136,7 @@ def _row(view: TrendView, point: HistoryPoint, group: str, change: str, link: st
         address=point.address,
         name=visible(point.name),
         start=utc(point.time_ns),
-        instant=f"{utc_datetime(point.time_ns):%Y-%m-%dT%H:%M:%SZ}",
+        start_wall_ns=point.time_ns,
         group=group,
         firmware=visible(point.firmware),
         host=visible(point.host),

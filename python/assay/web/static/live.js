@@ -89,10 +89,7 @@
     return first === last ? first : `${first} to ${last}`;
   }
 
-  const clock = new Intl.DateTimeFormat(undefined, {
-    month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false, timeZoneName: "shortOffset",
-  });
-  const time = (ms) => clock.format(new Date(ms));
+  const time = (ms) => window.assay.instantSeconds(new Date(ms));
   const percent = (share) => (share === null ? "" : `${Math.floor(share * 100)} %`);
 
   function drive(run) {

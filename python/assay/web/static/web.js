@@ -1,5 +1,5 @@
 "use strict";
-// The frame of the site: signing in, waiting for a page, and changes that an operator makes.
+// The frame of the site: signing in, waiting for a page, changes that an operator makes, and times.
 (() => {
   const frame = document.querySelector("header.site");
   const prefix = frame ? frame.dataset.prefix : "";
@@ -40,7 +40,33 @@
     }
   }
 
-  window.assay = { prefix, send };
+  // Times in the viewer's zone, with its offset; without a script they are in UTC.
+  const two = (number) => String(number).padStart(2, "0");
+
+  function offset(time) {
+    const minutes = -time.getTimezoneOffset();
+    return `${minutes < 0 ? "-" : "+"}${two(Math.floor(Math.abs(minutes) / 60))}:${two(Math.abs(minutes) % 60)}`;
+  }
+
+  function instant(time, seconds = "") {
+    const date = `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
+    return `${date} ${two(time.getHours())}:${two(time.getMinutes())}${seconds} ${offset(time)}`;
+  }
+
+  const instantSeconds = (time) => instant(time, `:${two(time.getSeconds())}`);
+
+  function localise(element) {
+    const time = new Date(element.dateTime);
+    if (Number.isNaN(time.getTime())) return;
+    element.textContent = instant(time);
+    element.title = `${element.dateTime.replace("T", " ").replace("Z", "")} UTC`;
+  }
+
+  const times = (root) => root.querySelectorAll("time[datetime]").forEach(localise);
+
+  times(document);
+  for (const element of document.querySelectorAll("[data-zone]")) element.textContent = `Times: UTC${offset(new Date())}`;
+  window.assay = { prefix, send, times, instantSeconds };
   if (document.querySelector("[data-sign-in]")) enter();
   const job = document.querySelector("[data-job]");
   if (job && !job.querySelector(".bad")) wait(job.dataset.job);

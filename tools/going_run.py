@@ -1,10 +1,12 @@
 """A run folder that looks as that of a run that goes on: locked, with progress and lines."""
 
+from __future__ import annotations
+
 import fcntl
 import os
 import time
-from pathlib import Path
-from typing import Any
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from assay.engine.codec import canonical
 from assay.engine.live import LivePoint, LiveSecond
@@ -16,20 +18,37 @@ from assay.run.store.live import LIVE, LiveFile
 from assay.run.store.write import PROGRESS
 from assay.spec.units import SECOND_NS
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
 DRIVE = DriveIdentity(
     id="x", path="/dev/loop9", kind="block", capacity_bytes=10**9, logical_block_bytes=512, model_number="A\x1b[2J"
 )
 
 
-class GoingFolder:
-    """Holds the folder until it is ended. drive : None writes no drive."""
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """A folder that is locked, as by the process of a run."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
-    def __init__(self, folder: Path, drive: DriveIdentity | None = DRIVE) -> None:
+
+class GoingFolder:
+    """Holds the folder until it is ended. drive : None writes no drive. clock : wall time in ns of its lines."""
+
+    def __init__(
+        self, folder: Path, drive: DriveIdentity | None = DRIVE, clock: Callable[[], int] = time.time_ns
+    ) -> None:
         folder.mkdir(parents=True)
         self.folder, self.second = folder, 0
         self._lock = os.open(folder, os.O_RDONLY)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
-        self.live = LiveFile(folder, time.time_ns, virtual=False)
+        self.live = LiveFile(folder, clock, virtual=False)
         progress = Progress(test="iops", phase="round", name="round 2", share=0.25, watched=Watched(after="x"))
         self.write({**progress_facts(progress), **Seen().facts()(), "drive": drive and drive_facts(drive)})
 

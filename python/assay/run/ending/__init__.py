@@ -1,0 +1,1 @@
+"""The end of a run as a record, and the alerts that root's file sends of it."""

@@ -1,0 +1,91 @@
+"""The level of a run and the rules that it breaks, which the child process works out and keeps with its page."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from assay.words.visible import unicode_name, visible
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from assay.archive.verify import Verification
+    from assay.engine.records import StoredRun
+
+FILE = "verification.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokenRule:
+    """A rule that does not hold, at one location. statement : what should hold. actual, expected : at the location."""
+
+    rule: str
+    statement: str
+    location: str
+    actual: str
+    expected: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verified:
+    """level : of the run, as its report prints it. broken : in the order of the rules."""
+
+    level: str
+    broken: tuple[BrokenRule, ...] = ()
+
+
+def checked_run(folder: Path) -> tuple[StoredRun, Verified]:
+    """A run with its level, checked where it was not yet, and the rules that it breaks.
+
+    Rules of its report are left out: the report is made anew here. Raises StoreError.
+    """
+    from assay.archive.checks.checker import known_check  # noqa: PLC0415 - heavy, and only of the child
+    from assay.archive.levels import with_level  # noqa: PLC0415
+    from assay.archive.rendering import stored_run  # noqa: PLC0415
+    from assay.archive.verify import verify_run  # noqa: PLC0415
+    from assay.dut.real.platform import host_id  # noqa: PLC0415
+    from assay.report.annex.level import level_label  # noqa: PLC0415
+
+    verifications: list[Verification] = []
+
+    def verify(path: Path) -> Verification:
+        verifications.append(verify_run(path))
+        return verifications[-1]
+
+    run = with_level(stored_run(folder), folder, host_id(), verify=verify)
+    if not verifications and known_check(run, folder) is False:
+        # That it fails is kept, but not where.
+        verify(folder)
+    broken = tuple(rule for verification in verifications for rule in _broken(verification))
+    return run, Verified(level=level_label(run), broken=broken)
+
+
+def keep_verified(folder: Path, verified: Verified) -> None:
+    """Write what ``kept_verified`` reads."""
+    (folder / FILE).write_text(json.dumps(asdict(verified)), "utf-8")
+
+
+def kept_verified(folder: Path) -> Verified:
+    """What was kept with a page, with texts made safe to show. Raises OSError."""
+    kept = json.loads((folder / FILE).read_bytes())
+    rules = (BrokenRule(**{name: visible(text) for name, text in rule.items()}) for rule in kept["broken"])
+    return Verified(level=visible(kept["level"]), broken=tuple(rules))
+
+
+def _broken(verification: Verification) -> list[BrokenRule]:
+    from assay.archive.verify import RULES  # noqa: PLC0415 - as above
+
+    rules = {rule.id: rule for rule in RULES if rule.part != "report"}
+    return [
+        BrokenRule(
+            rule=answer.rule,
+            statement=rules[answer.rule].sentence,
+            location=unicode_name(answer.place),
+            actual=unicode_name(answer.found),
+            expected=unicode_name(answer.expected),
+        )
+        for answer in verification.answers
+        if answer.rule in rules
+    ]

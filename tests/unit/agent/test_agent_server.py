@@ -1,0 +1,182 @@
+"""The socket answers every client in words, whatever is sent, and stays there for the others."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from agent_trial import DRIVE, PLAN, checked, serving
+from assay.agent import drives, server
+from assay.agent.client import AgentClient
+from assay.agent.config import AgentConfig
+from assay.agent.messages import CheckRequest, DrivesRequest, QueueRequest, StopRequest
+from assay.engine.records import DriveCondition, DriveIdentity
+from assay.errors import StoreError, UsageError
+
+
+def sent(config: AgentConfig, content: bytes, *, end: bool = False) -> dict[str, dict[str, str]]:
+    """The answer to raw bytes. end : nothing more follows."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(30)
+        connection.connect(config.socket)
+        try:
+            connection.sendall(content)
+            if end:
+                connection.shutdown(socket.SHUT_WR)
+        except BrokenPipeError:
+            pass
+        return dict(json.loads(b"".join(iter(lambda: connection.recv(65536), b""))))
+
+
+@pytest.mark.usefixtures("client")
+def test_malformed_and_huge_messages_are_refused(config: AgentConfig) -> None:
+    assert "is not JSON" in sent(config, b"nonsense\n")["error"]["reason"]
+    assert "is not JSON" in sent(config, b"", end=True)["error"]["reason"]
+    assert sent(config, b"x" * 70_000 + b"\n")["error"]["reason"] == "is longer than 65536 bytes"
+    assert "answer" in sent(config, b'{"verb": "queue"}', end=True)
+
+
+@pytest.mark.usefixtures("client")
+def test_a_slow_message_is_cut_off(config: AgentConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "READ_S", 0.3)
+    assert sent(config, b'{"verb"')["error"]["reason"] == "did not end within 0.3 s"
+
+
+def test_a_plan_that_is_too_long_is_refused_before_it_is_sent(client: AgentClient) -> None:
+    with pytest.raises(UsageError, match="is longer than 65536 bytes"):
+        client.ask(CheckRequest(drive=DRIVE, plan={"report": {"notes": "x" * 70_000}}))
+
+
+def test_a_hundred_clients_are_answered_or_told_to_come_again(client: AgentClient) -> None:
+    answers: list[str] = []
+
+    def ask() -> None:
+        try:
+            answers.append("answer" if client.ask(QueueRequest()).jobs == () else "jobs")
+        except Exception as error:  # noqa: BLE001 - its words are looked at
+            answers.append(str(error))
+
+    threads = [threading.Thread(target=ask) for _ in range(100)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(answers) == 100
+    assert set(answers) <= {"answer", "agent: has too many connections; try again"}
+    assert client.ask(QueueRequest()).jobs == ()
+
+
+def test_open_connections_of_one_user_are_limited(
+    client: AgentClient, config: AgentConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "READ_S", 2.0)
+    waiting = [socket.socket(socket.AF_UNIX) for _ in range(server.USER_CONNECTIONS_MAX)]
+    for connection in waiting:
+        connection.connect(config.socket)
+    time.sleep(0.3)
+    with pytest.raises(Exception, match="has too many connections"):
+        client.ask(QueueRequest())
+    for connection in waiting:
+        connection.close()
+    time.sleep(0.5)
+    assert client.ask(QueueRequest()).jobs == ()
+
+
+def test_drives_are_listed(client: AgentClient) -> None:
+    listed = client.ask(DrivesRequest()).drives
+    assert {drive.path for drive in listed} >= {"sim:client-2011", "sim:ideal"}
+    assert all(drive.may_erase == (drive.kind == "simulated") for drive in listed)
+
+
+def test_a_drive_that_hangs_is_said_and_others_are_served(client: AgentClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    facts: dict[str, Any] = {"kind": "block", "capacity_bytes": 10**9, "logical_block_bytes": 512}
+    hung, well = (DriveIdentity(id=name, path=f"/dev/{name}", **facts) for name in ("hung", "well"))
+    monkeypatch.setattr(drives, "disks", lambda: [hung, well])
+    monkeypatch.setattr(drives, "in_use", lambda _: ())
+    monkeypatch.setattr(drives, "examined", lambda drive: drive)
+    monkeypatch.setattr(drives, "_ASK_S", 0.2)
+    condition = DriveCondition(temperature_c=31.5, health={"media_errors": 1})
+    monkeypatch.setattr(drives, "read_condition", lambda drive: time.sleep(2) if drive is hung else condition)
+    for _ in range(2):
+        first, second = client.ask(DrivesRequest()).drives[:2]
+        assert (first.note, first.health) == ("has not answered for 0 s", None)
+        assert second.health
+        assert (second.note, second.health.temperature_c, second.health.counts) == ("", 31.5, {"media_errors": 1})
+
+
+def test_the_log_has_user_digest_and_result(client: AgentClient, config: AgentConfig) -> None:
+    check = client.ask(CheckRequest(drive=DRIVE, plan=PLAN, claimed="mia"))
+    with pytest.raises(UsageError):
+        client.ask(StopRequest(job="0" * 12))
+    client.ask(DrivesRequest())
+    lines = [json.loads(line) for line in Path(config.log).read_text("utf-8").splitlines()]
+    assert [(line["verb"], line["uid"], line["result"][:5]) for line in lines] == [
+        ("check", os.getuid(), "ok"),
+        ("stop", os.getuid(), "usage"),
+    ]
+    assert (lines[0]["claimed"], lines[0]["digest"], lines[0]["pid"]) == ("mia", check.digest, os.getpid())
+
+
+def test_a_defect_ends_one_request(client: AgentClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("assay.agent.checks.Checks.check", broken)
+    with pytest.raises(Exception, match="ZeroDivisionError in this program, not in its input"):
+        checked(client)
+    assert client.ask(QueueRequest()).jobs == ()
+
+
+def test_a_second_agent_is_refused(client: AgentClient, config: AgentConfig) -> None:
+    with pytest.raises(StoreError, match="is served by another agent"):
+        server.serve(config, lambda: None, threading.Event())
+    assert client.ask(QueueRequest()).jobs == ()
+
+
+def test_the_socket_of_a_dead_agent_is_replaced(config: AgentConfig) -> None:
+    with socket.socket(socket.AF_UNIX) as dead:
+        dead.bind(config.socket)
+    with serving(config) as client:
+        assert client.ask(QueueRequest()).jobs == ()
+    assert not Path(config.socket).exists()
+
+
+def test_without_an_agent_the_remedy_is_said(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="no agent answers; root starts it: assay agent"):
+        AgentClient(tmp_path / "none").ask(DrivesRequest())
+
+
+@pytest.fixture
+def reachable(tmp_path: Path) -> Iterator[None]:
+    """The folders above the socket, passable for every user."""
+    above = [path for path in (tmp_path, *tmp_path.parents) if path.owner() == "root" and path != Path("/")]
+    before = {path: path.stat().st_mode for path in above}
+    for path in above:
+        path.chmod(before[path] | 0o011)
+    yield
+    for path, mode in before.items():
+        path.chmod(mode)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="SKIPPED: needs root to act as another user")
+@pytest.mark.usefixtures("reachable")
+def test_the_group_alone_may_connect(config: AgentConfig) -> None:
+    program = (
+        "import os, sys, socket\n"
+        "os.setgroups([]); os.setgid(int(sys.argv[2])); os.setuid(65534)\n"
+        "connection = socket.socket(socket.AF_UNIX); connection.connect(sys.argv[1])\n"
+        'connection.sendall(b\'{"verb": "queue"}\\n\'); print(connection.recv(100))'
+    )
+    command = [sys.executable, "-c", program, config.socket]
+    with serving(config.model_copy(update={"group": "tty"})):
+        allowed = subprocess.run([*command, "5"], capture_output=True, text=True, check=False)
+        refused = subprocess.run([*command, "65534"], capture_output=True, text=True, check=False)
+    assert "answer" in allowed.stdout
+    assert "PermissionError" in refused.stderr

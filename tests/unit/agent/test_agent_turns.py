@@ -1,0 +1,214 @@
+"""Jobs run one after another, outlive their agent, and begin at most once."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from agent_trial import DRIVE, WAIT_S, checked, serving, started
+from assay.agent import launch, supervise
+from assay.agent.bounded import Bounded
+from assay.agent.client import AgentClient
+from assay.agent.config import AgentConfig
+from assay.agent.jobs import Job, Queue
+from assay.agent.launch import Launcher
+from assay.agent.messages import JobFacts, QueueRequest, StopRequest
+from assay.agent.turns import Turns
+from assay.errors import DeviceFailureError
+
+SLEEP = "import time; time.sleep(600)"
+
+
+def job_of(client: AgentClient, job: str) -> JobFacts:
+    return next(known for known in client.ask(QueueRequest()).jobs if known.id == job)
+
+
+def ended(client: AgentClient, job: str) -> JobFacts:
+    return in_state(client, job, "ended")
+
+
+def in_state(client: AgentClient, job: str, state: str) -> JobFacts:
+    until = time.monotonic() + WAIT_S
+    while (facts := job_of(client, job)).state != state:
+        assert time.monotonic() < until, facts
+        time.sleep(0.05)
+    return facts
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What runs in place of ``assay run``: Python with a program that a test may change."""
+    program = [SLEEP]
+    monkeypatch.setattr(launch, "_command", lambda *_: [sys.executable, "-c", program[0]])
+    return program
+
+
+def test_a_simulated_run_goes_from_check_to_results(client: AgentClient) -> None:
+    facts = ended(client, started(client))
+    assert (facts.exit_code, facts.message) == (0, "")
+    document = json.loads((Path(facts.folder) / "run.json").read_bytes())
+    assert document["plan"]["drive"] == DRIVE
+    assert list(Path(facts.folder, "report").iterdir())
+
+
+def test_jobs_run_in_turn_and_the_exit_code_is_kept(client: AgentClient, command: list[str]) -> None:
+    command[0] = "import sys; sys.exit(7)"
+    first, second = started(client), started(client)
+    one, two = ended(client, first), ended(client, second)
+    assert (one.exit_code, two.exit_code) == (7, 7)
+    assert one.ended_wall_ns
+    assert two.began_wall_ns
+    assert one.ended_wall_ns <= two.began_wall_ns
+
+
+@pytest.mark.usefixtures("command")
+def test_a_run_is_interrupted_and_a_waiting_job_taken_out(client: AgentClient, config: AgentConfig) -> None:
+    first, second = started(client), started(client)
+    in_state(client, first, "running")
+    client.ask(StopRequest(job=second))
+    assert job_of(client, second).message == "taken out of the queue"
+    pid_of(config, job_of(client, first))
+    client.ask(StopRequest(job=first))
+    assert ended(client, first).exit_code == -signal.SIGINT
+
+
+@pytest.mark.usefixtures("command")
+def test_a_job_is_stopped_at_any_moment(client: AgentClient) -> None:
+    for _ in range(5):
+        job = started(client)
+        client.ask(StopRequest(job=job))
+        facts = ended(client, job)
+        assert facts.exit_code == -signal.SIGINT or facts.message == "taken out of the queue"
+
+
+def test_a_held_job_waits_while_the_next_begins(client: AgentClient, command: list[str]) -> None:
+    command[0] = "pass"
+    # The first keeps the others from their turn.
+    command[0] = SLEEP
+    first, second, third = started(client), started(client), started(client)
+    in_state(client, first, "running")
+    client.ask(QueueRequest(action="hold", job=second))
+    command[0] = "pass"
+    client.ask(StopRequest(job=first))
+    assert ended(client, third).exit_code == 0
+    assert job_of(client, second).state == "held"
+    client.ask(QueueRequest(action="release", job=second))
+    assert ended(client, second).exit_code == 0
+
+
+def test_a_change_since_the_check_refuses_the_job_and_the_next_goes_on(
+    client: AgentClient, command: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = started(client), started(client)
+    in_state(client, first, "running")
+    monkeypatch.setattr("assay.agent.checks.tool_version", lambda: "another")
+    third = started(client)
+    command[0] = "pass"
+    client.ask(StopRequest(job=first))
+    refused = ended(client, second)
+    assert (refused.exit_code, refused.folder) == (3, "")
+    assert refused.message == f"{DRIVE}: changed since it was shown: version; check the plan again"
+    assert ended(client, third).exit_code == 0
+
+
+@pytest.mark.usefixtures("command")
+def test_a_run_outlives_its_agent(config: AgentConfig) -> None:
+    with serving(config) as client:
+        job = started(client)
+        pid = pid_of(config, in_state(client, job, "running"))
+    os.kill(pid, 0)
+    with serving(config) as client:
+        assert job_of(client, job).state == "running"
+        os.kill(pid, signal.SIGTERM)
+        assert ended(client, job).exit_code == -signal.SIGINT
+
+
+def pid_of(config: AgentConfig, job: JobFacts) -> int:
+    """The supervisor of a job, once it began."""
+    path = Path(config.state) / "jobs" / f"{job.id}-1" / supervise.BEGAN
+    until = time.monotonic() + WAIT_S
+    while not path.exists() or not path.read_text("ascii"):
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    return int(path.read_text("ascii").split()[0])
+
+
+@pytest.mark.usefixtures("command")
+def test_a_run_whose_process_is_killed_ends_without_a_code(config: AgentConfig) -> None:
+    with serving(config) as client:
+        job = started(client)
+        pid = pid_of(config, in_state(client, job, "running"))
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split()
+        os.kill(pid, signal.SIGKILL)
+        facts = ended(client, job)
+        for child in children:
+            os.kill(int(child), signal.SIGKILL)
+    assert (facts.exit_code, facts.message[:22]) == (None, "its process was killed")
+
+
+def left(config: AgentConfig, *, launched: bool) -> tuple[Queue, Turns, Launcher, Job]:
+    """What an agent that was killed at a job's turn leaves. launched : its folder is there, and nothing began."""
+    with serving(config) as client:
+        check = checked(client)
+        assert check.digest
+    from agent_trial import PLAN  # noqa: PLC0415
+    from assay.agent.checks import facts_of, look_ahead  # noqa: PLC0415
+    from assay.agent.messages import CheckRequest  # noqa: PLC0415
+
+    request = CheckRequest(drive=DRIVE, plan=PLAN)
+    facts = JobFacts(
+        id="0" * 12,
+        state="running",
+        drive=DRIVE,
+        identity=DRIVE,
+        tests=("iops",),
+        folder=str(Path(config.runs) / "r"),
+        uid=0,
+        claimed="",
+        put_wall_ns=1,
+        began_wall_ns=time.time_ns(),
+    )
+    job = Job(facts=facts, request=request, digest=check.digest, checked=facts_of(look_ahead(config, request)))
+    queue, launcher = Queue(Path(config.state)), Launcher(Path(config.state) / "jobs")
+    queue.add(job)
+    if launched:
+        launcher.folder(job).mkdir(parents=True)
+        (launcher.folder(job) / supervise.COMMAND).write_text(json.dumps([sys.executable, "-c", SLEEP]))
+    log: list[Any] = []
+    return queue, Turns(config, queue, launcher, Bounded(), lambda **facts: log.append(facts)), launcher, job
+
+
+@pytest.mark.parametrize("launched", [False, True])
+def test_a_job_that_never_began_waits_again_and_begins_once(
+    config: AgentConfig, command: list[str], *, launched: bool
+) -> None:
+    command[0] = "pass"
+    queue, turns, launcher, job = left(config, launched=launched)
+    turns.adopt()
+    assert (queue.find(job.id).facts.state, queue.find(job.id).attempt) == ("waiting", 2)
+    if launched:
+        # Its supervisor comes late, and finds the job taken back.
+        subprocess.run([sys.executable, "-m", "assay.agent.supervise", str(launcher.folder(job))], check=True)
+        assert not (launcher.folder(job) / supervise.ENDED).exists()
+    until = time.monotonic() + WAIT_S
+    while queue.find(job.id).facts.state != "ended":
+        assert time.monotonic() < until
+        turns.look()
+        time.sleep(0.05)
+    assert queue.find(job.id).facts.exit_code == 0
+
+
+def test_a_drive_that_hangs_is_asked_nothing_more() -> None:
+    bounded = Bounded()
+    with pytest.raises(DeviceFailureError, match="/dev/x: has not answered for 0 s"):
+        bounded.ask("/dev/x", 0.05, lambda: time.sleep(1))
+    with pytest.raises(DeviceFailureError, match="has not answered"):
+        bounded.ask("/dev/x", 0.1, lambda: 1)
+    assert bounded.ask("/dev/y", 5, lambda: 2) == 2
+    time.sleep(1.2)
+    assert bounded.ask("/dev/x", 5, lambda: 3) == 3
