@@ -122,7 +122,8 @@ print(client.post("/plan/check", json={"drive": "", "values": typed}).text)
 
 
 def test_it_is_in_the_form_of_a_plan_with_its_checked_keys(package: Path, tmp_path: Path) -> None:
-    folders = (ROOT / "python", ROOT / "tests/unit", ROOT / "tests/unit/web", package)
+    unit = ROOT / "tests/unit"
+    folders = (ROOT / "python", unit, *(path for path in unit.iterdir() if path.is_dir()), package)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, folders))}
     command = [sys.executable, "-c", FORM, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
