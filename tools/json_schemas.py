@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.agent.messages import CheckAnswer, DrivesAnswer, QueueAnswer, Request
 from assay.archive.index.status import IndexStatus
 from assay.archive.verify.listed import VerifiedRun
 from assay.report.comparison.facts import ComparisonFacts
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 FORMATS = Path(__file__).parents[1] / "docs/formats"
 SCHEMAS = {
+    "agent-answers.schema.json": TypeAdapter(DrivesAnswer | CheckAnswer | QueueAnswer),
+    "agent-requests.schema.json": TypeAdapter(Request),
     "alert.schema.json": TypeAdapter(RunEnd),
     "index.schema.json": TypeAdapter(IndexStatus),
     "results.schema.json": TypeAdapter(Overview),

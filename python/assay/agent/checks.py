@@ -8,6 +8,7 @@ import secrets
 import threading
 import time
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.agent.allowed import allowed_answers, allowed_plan, refuse_command, refuse_unlisted
@@ -18,8 +19,6 @@ from assay.spec.units import SECOND_NS
 from assay.version import tool_version
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from assay.agent.config import AgentConfig
     from assay.agent.messages import CheckRequest
     from assay.run.foreseen import ForeseenRun
@@ -45,7 +44,7 @@ def look_ahead(config: AgentConfig, request: CheckRequest) -> ForeseenRun:
     plan = allowed_plan(config, request)
     refuse_command(config, request.on_end)
     answers = allowed_answers(config, request.consents)
-    foreseen = foresee(plan, out=None, answers=answers, below=_folder(config))
+    foreseen = foresee(plan, out=None, answers=answers, below=Path(config.runs))
     refuse_unlisted(config, foreseen.drive)
     return foreseen
 
@@ -119,12 +118,6 @@ class Checks:
 def changed(before: dict[str, Any], now: dict[str, Any]) -> tuple[str, ...]:
     """Names of the facts that differ. Worked: another sequence number -> ``("disk sequence number",)``."""
     return tuple(key for key in before if before[key] != now.get(key))
-
-
-def _folder(config: AgentConfig) -> Path:
-    from pathlib import Path  # noqa: PLC0415
-
-    return Path(config.runs)
 
 
 def _plain(facts: dict[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -23,6 +24,8 @@ from assay.run.store.status import kept_progress
 from assay.spec.files import read_inside, write_inside
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from assay.agent.jobs import Job
     from assay.agent.messages import Consents
 
@@ -93,6 +96,13 @@ class Launcher:
                 _signal(int(pid), tick)
         elif is_going(Path(job.facts.folder)) and (progress := kept_progress(Path(job.facts.folder))):
             _signal(progress.pid, started(progress.pid))
+
+    def prune(self, jobs: Iterable[Job]) -> None:
+        """Remove the folders of jobs that are no longer known."""
+        known = {job.id for job in jobs}
+        for path in self._folder.iterdir() if self._folder.is_dir() else ():
+            if path.name.partition("-")[0] not in known:
+                shutil.rmtree(path, ignore_errors=True)
 
     def folder(self, job: Job) -> Path:
         """The folder of a job's attempt."""

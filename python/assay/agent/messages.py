@@ -168,13 +168,14 @@ class QueueAnswer(Strict):
     jobs: tuple[JobFacts, ...]
 
 
-_REQUESTS: dict[str, type[Request]] = {
+VERBS: dict[str, type[Request]] = {
     "drives": DrivesRequest,
     "check": CheckRequest,
     "start": StartRequest,
     "stop": StopRequest,
     "queue": QueueRequest,
 }
+"""The form of the request of each verb."""
 
 
 def read_request(line: bytes) -> Request:
@@ -187,9 +188,9 @@ def read_request(line: bytes) -> Request:
     except (ValueError, RecursionError):
         raise UsageError("request", "is not JSON", _SEE) from None
     verb = message.get("verb") if isinstance(message, dict) else None
-    kind = _REQUESTS.get(verb) if isinstance(verb, str) else None
+    kind = VERBS.get(verb) if isinstance(verb, str) else None
     if kind is None:
-        raise UsageError("request: verb", "is not known", f"send {', '.join(_REQUESTS)}")
+        raise UsageError("request: verb", "is not known", f"send {', '.join(VERBS)}")
     try:
         return kind.model_validate(message)
     except ValidationError as error:

@@ -121,6 +121,7 @@ class Turns:
         )
         self._queue.replace(ended)
         self._log(event="ended", job=ended)
+        self._launcher.prune(self._queue.all())
 
     def wake(self) -> None:
         """Have the queue looked at without delay."""

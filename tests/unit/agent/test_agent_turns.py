@@ -212,3 +212,18 @@ def test_a_drive_that_hangs_is_asked_nothing_more() -> None:
     assert bounded.ask("/dev/y", 5, lambda: 2) == 2
     time.sleep(1.2)
     assert bounded.ask("/dev/x", 5, lambda: 3) == 3
+
+
+def test_folders_of_forgotten_jobs_are_removed(config: AgentConfig) -> None:
+    queue, _, launcher, job = left(config, launched=True)
+    launcher.prune(queue.all())
+    assert launcher.folder(job).is_dir()
+    launcher.prune(())
+    assert not launcher.folder(job).exists()
+
+
+def test_names_of_clients_do_not_pile_up() -> None:
+    bounded = Bounded()
+    for number in range(2000):
+        bounded.ask(f"/dev/{number}", 5, lambda: None)
+    assert len(bounded._turns) <= 501
