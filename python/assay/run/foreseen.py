@@ -141,7 +141,7 @@ def _total_lines(drive: DriveIdentity, expected: Forecast) -> list[str]:
     slowest = rate_label(SLOWEST_BYTES_PER_S)
     rate = f"{rate_label(expected.bytes_per_s)}, {expected.rate_of}"
     known, most = (_times(size / drive.capacity_bytes) for size in (expected.written_bytes, expected.written_bytes_max))
-    least, longest = duration_label(_rounded(expected.span_ns_least)), duration_label(_rounded(expected.span_ns_most))
+    least, longest = duration_label(bound_ns(expected.span_ns_least)), duration_label(bound_ns(expected.span_ns_most))
     unknown = expected.purge_count and drive.kind != "file"
     own = f"; {_purges(expected.purge_count)} on top, for as long as the drive takes" if unknown else ""
     time = " to ".join(dict.fromkeys((least, longest)))
@@ -195,7 +195,7 @@ def _purge_label(drive: DriveIdentity, expected: Forecast, purge: PurgeTime) -> 
         return "not bounded: the drive reports no time for it"
     if purge.method == "overwrite":
         rates = (expected.bytes_per_s, SLOWEST_BYTES_PER_S)
-        least, most = (duration_label(_rounded(round(drive.capacity_bytes * SECOND_NS / rate))) for rate in rates)
+        least, most = (duration_label(bound_ns(round(drive.capacity_bytes * SECOND_NS / rate))) for rate in rates)
         return f"by overwrite: {least} to {most}, the longest at {rate_label(SLOWEST_BYTES_PER_S)}"
     given_up = f"; given up after {duration_label(purge.limit_s * SECOND_NS)}" if purge.limit_s else ""
     if purge.stated_s is None:
@@ -231,14 +231,14 @@ def _phase_line(phase: PhaseForecast, count: int) -> str:
     """Worked: ``"writes in preconditioning: 64.00 GB, in 4 min to 21 min"``."""
     known = phase.amount_bytes is not None and phase.amount_bytes == phase.written_bytes_max
     amount = f"{'' if known else 'up to '}{gigabytes_label(phase.written_bytes_max)}"
-    spans = dict.fromkeys(duration_label(_rounded(span)) for span in (phase.span_ns_least, phase.span_ns_most))
+    spans = dict.fromkeys(duration_label(bound_ns(span)) for span in (phase.span_ns_least, phase.span_ns_most))
     times = f" ({count} times)" if count > 1 else ""
     if not phase.written_bytes_max:
         return f"{phase.name}{times}: no writes, in {' to '.join(spans)}"
     return f"writes in {phase.name}{times}: {amount}, in {' to '.join(spans)}"
 
 
-def _rounded(span_ns: int) -> int:
+def bound_ns(span_ns: int) -> int:
     """A bound of a time for people, to the second, or the millisecond below one. Worked: 1,234,567,890 ns -> 1 s."""
     unit_ns = SECOND_NS if span_ns >= SECOND_NS else MILLISECOND_NS
     return round(span_ns / unit_ns) * unit_ns

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from assay.run.foreseen import bound_ns
 from assay.run.store.write import FREE_BYTES_MIN
-from assay.spec.units import SECOND_NS, duration_label, gigabytes_label
+from assay.spec.units import duration_label, gigabytes_label
 from assay.words.visible import visible
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def is_real(answer: CheckAnswer) -> bool:
 
 def _totals(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Name and value of what the whole run takes. Worked: 64 GB on a drive of 32 GB -> ``up to 64.00 GB (2 fills)``."""
-    spans = (duration_label(_whole(facts[key])) for key in ("span_ns_least", "span_ns_most"))
+    spans = (duration_label(bound_ns(facts[key])) for key in ("span_ns_least", "span_ns_most"))
     written, fills = facts["written_bytes_max"], facts["drive_fills_max"]
     return [
         ("Time", " to ".join(dict.fromkeys(spans))),
@@ -56,11 +57,6 @@ def _totals(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
 def _fills(fills: float) -> str:
     """Worked: 4.0812 -> ``4.08 fills``, 22344.1 -> ``22,344 fills``."""
     return f"{fills:.3g} fills" if fills < 1000 else f"{fills:,.0f} fills"  # noqa: PLR2004
-
-
-def _whole(span_ns: int) -> int:
-    """To the second, where it is longer."""
-    return round(span_ns / SECOND_NS) * SECOND_NS if span_ns >= SECOND_NS else span_ns
 
 
 def _loss(facts: Mapping[str, Any], drives: Iterable[DriveFacts], consents: Mapping[str, Any]) -> list[tuple[str, str]]:
