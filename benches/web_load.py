@@ -26,12 +26,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from assay.archive.index.location import named_place
 from assay.archive.index.read import reading
-from assay.archive.index.search import all_runs
+from assay.archive.index.search import Query, found
 from assay.archive.index.update import address_of
 from assay.cli.indexed import update
 from assay.results import sequence_host
-from assay.run.store.going import progress_files
 from assay.run.store.read import read_run
+from assay.run.store.write import PROGRESS
 from assay.spec.units import MILLISECOND_NS
 from synthetic_runs import synthetic_runs
 from timed_file import Service, missing, timed_file
@@ -113,7 +113,7 @@ def prepare(folder: Path, options: argparse.Namespace) -> list[str]:
     index = named_place(variables["ASSAY_INDEX"])
     update(index, [folder / "runs"])
     with reading(index) as reader:
-        return [run.address for run in all_runs(reader)] if reader else []
+        return [run.address for run in found(reader, Query()).runs] if reader else []
 
 
 def assay(variables: dict[str, str], *arguments: str) -> str:
@@ -170,7 +170,7 @@ class Trial:
         """Have the run watched, as soon as it has progress, until the block ends."""
         wish = {"port": server.port, "token": server.link().partition("#")[2], "run": address_of(out)}
         wish |= {"count": self.viewers, "waiting": self.waiting}
-        while run.poll() is None and out not in {path for path, _ in progress_files(out.parent)}:
+        while run.poll() is None and not (out / PROGRESS).exists():
             time.sleep(0.1)
         command = [sys.executable, str(Path(__file__).parents[1] / "tools/web_viewers.py"), json.dumps(wish)]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as viewers:

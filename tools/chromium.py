@@ -26,7 +26,7 @@ _OPTIONS = (
 )
 _TOLD = ("Log.entryAdded", "Runtime.exceptionThrown", "Network.requestWillBeSent", "Page.loadEventFired")
 # Enough for a report on a busy host.
-_PATIENCE_S = 60.0
+_PATIENCE_S = 120.0
 # Below this a window is a phone's.
 _PHONE_PX = 600
 

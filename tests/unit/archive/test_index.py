@@ -423,7 +423,7 @@ def test_runs_of_other_hosts_are_listed_with_theirs(place: Place, runs: Path) ->
 
 def test_postgresql_without_its_driver_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    with pytest.raises(StoreError, match=r"pip install 'assay\[postgresql\]'"):
+    with pytest.raises(StoreError, match=r"pip install 'WHEEL\[postgresql\]'"):
         named_place("postgresql://kim@db/lab")
 
 
