@@ -178,10 +178,10 @@ def test_a_drive_mounted_after_the_agent_began_is_refused(
 
 def test_a_run_goes_on_while_its_agent_is_restarted_and_killed(client: AgentClient, drive: FindDrive) -> None:
     job = started(drive("Q-NVME-A"))
-    until(lambda: job_of(client, job).state != "waiting")
     unit = f"assay-job-{job}.service"
+    until(lambda: show(unit, "MainPID") != "0" or job_of(client, job).state == "ended")
     process, agent = show(unit, "MainPID"), show(UNITS[0], "MainPID")
-    assert process != "0"
+    assert process != "0", job_of(client, job)
     run("systemctl", "restart", UNITS[0])
     await_new_agent(client, agent)
     agent = show(UNITS[0], "MainPID")
@@ -193,7 +193,8 @@ def test_a_run_goes_on_while_its_agent_is_restarted_and_killed(client: AgentClie
     facts = job_of(client, job)
     last = json.loads((Path(facts.folder) / "journal.jsonl").read_text("utf-8").splitlines()[-1])
     assert (last["kind"], last["data"]["exit_code"]) == ("run_ended", facts.exit_code)
-    assert facts.exit_code == 0, facts
+    # An interpreted guest stalls, so that results may be withheld.
+    assert facts.exit_code in {0, 5}, facts
     run("runuser", "--user", "assay-web", "--", "cat", f"{facts.folder}/run.json")
 
 

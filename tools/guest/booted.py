@@ -27,7 +27,15 @@ LAST = "[ -x /root/opt/assay-trial/bin/assay ] || poweroff -f\nexec switch_root 
 _ASSAY = f"#!{INSTALLED}/bin/python -I\nfrom assay.cli import main\nmain()\n"
 _TARGET = "[Unit]\nRequires=basic.target assay-trial.service\nAfter=basic.target\n"
 _SERVICE = "[Service]\nType=oneshot\nTimeoutStartSec=infinity\nExecStart=/bin/sh /opt/assay-trial/trial\n"
-_LEFT = (".dockerenv", "etc/assay", "etc/systemd/system", "var/lib/assay", "var/lib/assay-web", "var/log/assay", "var/log/journal")
+_LEFT = (
+    ".dockerenv",
+    "etc/assay",
+    "etc/systemd/system",
+    "var/lib/assay",
+    "var/lib/assay-web",
+    "var/log/assay",
+    "var/log/journal",
+)
 
 
 def booting(root: Path, script: str) -> str:
