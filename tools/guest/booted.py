@@ -43,7 +43,8 @@ def booting(root: Path, script: str) -> str:
 
     root : of this project. script : its output and exit status become the outcome ``booted``.
     """
-    mounts = {"base": sys.base_prefix, "package": root / "python", "packages": sysconfig.get_path("purelib")}
+    packages = Path(sysconfig.get_path("purelib"))
+    mounts = {"base": Path(sys.base_prefix), "package": root / "python", "packages": packages}
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
     files = {
         "opt/assay-trial/pyvenv.cfg": f"home = {INSTALLED}/base/bin\n",
@@ -61,7 +62,7 @@ def booting(root: Path, script: str) -> str:
             host_root.mounting(),
             f"rm -rf {' '.join(f'/root/{path}' for path in _LEFT)}",
             *(f"mkdir -p /root{INSTALLED}/{name}" for name in mounts),
-            *(f"mount --bind /root{Path(path).resolve()} /root{INSTALLED}/{name}" for name, path in mounts.items()),
+            *(f"mount --bind /root{path.resolve()} /root{INSTALLED}/{name}" for name, path in mounts.items()),
             *(_written(path, content) for path, content in files.items()),
             f"ln -s ../base/bin/{version} /root{INSTALLED}/bin/python",
             f"chmod 755 /root{INSTALLED}/bin/assay",
