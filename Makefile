@@ -11,7 +11,7 @@ TIMED_FILE := target/release/assay-timed-file
 # A command that says how far it is, and shows its log where it fails.
 STAGE := python3 tools/stage.py
 
-.PHONY: help setup demo test test-all soak test-rust check bench dist docs instructions test-drives stubs clean
+.PHONY: help setup demo test test-all soak test-rust check bench dist docs instructions test-drives test-installed stubs clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -81,6 +81,9 @@ instructions: $(NATIVE) ## hold the instructions per I/O against the kept figure
 
 test-drives: $(NATIVE) ## tests on emulated NVMe, SATA and SCSI drives, in a guest; ARGS="-k word" for some of them
 	@PYTHONPATH=tools $(BIN)/python tools/drive_tests.py $(ARGS)
+
+test-installed: $(NATIVE) ## tests of the agent as installed, in a guest under systemd; ARGS as above
+	@PYTHONPATH=tools $(BIN)/python tools/installed_tests.py $(ARGS)
 
 clean: ## remove everything that was built
 	rm -rf $(VENV) target

@@ -6,7 +6,8 @@ machine. Non-goal: speed; the guest is interpreted, and slow.
 Run it by make test-drives, with options for pytest in ARGS: make test-drives ARGS="-k removed"
 Needs QEMU, busybox and kmod (tools/debian-packages --install) and a Debian kernel, which apt-get fetches once; without
 them one line says what is missing. Two guests share the tests, each with drives of its own, since an interpreted guest
-keeps one CPU busy; with options there is one. Writes target/guest/drives-1.xml and drives-2.xml (JUnit).
+keeps one CPU busy; with options there is one. Writes target/guest/drives-1.xml and drives-2.xml (JUnit). Without
+options the tests of tools/installed_tests.py run at the same time.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ from guest import (
 from guest import drives as emulated
 from guest.control import Control
 from guest.drives import EmulatedDrive, drive_options
+from installed_tests import TESTS, run_installed
+from installed_tests import shown as shown_installed
 
 ROOT = Path(__file__).resolve().parents[1]
 CACHE = ROOT / "target/guest"
@@ -68,9 +71,11 @@ def main(options: list[str]) -> int:
     guest_count = 1 if options else GUEST_COUNT
     try:
         kernel = find_kernel(CACHE, flavour="amd64")
-        with ThreadPoolExecutor(guest_count) as pool:
+        with ThreadPoolExecutor(guest_count + 1) as pool:
+            installed = None if options else pool.submit(installed_outcomes, kernel)
             shares = [f"{number}/{guest_count}" for number in range(1, guest_count + 1)]
             guests = list(pool.map(lambda share: run_tests(kernel, options, share), shares))
+            outcomes = installed.result() if installed else None
     except GuestMissingError as missing:
         print(f"skipped: {missing}")
         return 0
@@ -78,6 +83,7 @@ def main(options: list[str]) -> int:
         print(f"failed: {failed}")
         return 1
     status = max(shown(outcomes, number) for number, outcomes in enumerate(guests, 1))
+    status = max(status, shown_installed(outcomes) if outcomes else 0)
     print(f"{CACHE.relative_to(ROOT)}/drives-*.xml, {time.monotonic() - began:.0f} s")
     return status
 
@@ -88,7 +94,7 @@ def run_tests(kernel: Kernel, options: list[str], share: str) -> dict[str, Outco
     share : which of the tests, by their number; ``1/2`` is every other one from the first.
     """
     content = Content(modules=[*host_root.MODULES, *emulated.MODULES, *STACKING_MODULES])
-    pytest = [sys.executable, "-m", "pytest", "tests/drives", "-n0", "--timeout=600", "--junitxml=/run/junit.xml"]
+    pytest = [sys.executable, "-m", "pytest", "tests/drives", f"--ignore={TESTS}", "-n0", "--timeout=600"]
     environment = {
         "ASSAY_EMULATED_DRIVES": share,
         "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
@@ -99,7 +105,12 @@ def run_tests(kernel: Kernel, options: list[str], share: str) -> dict[str, Outco
     }
     tasks = [
         Task(name="root", script=host_root.mounting()),
-        Task(name="tests", script=host_root.inside([*pytest, *options], folder=str(ROOT), environment=environment)),
+        Task(
+            name="tests",
+            script=host_root.inside(
+                [*pytest, "--junitxml=/run/junit.xml", *options], folder=str(ROOT), environment=environment
+            ),
+        ),
         Task(name="junit", script="cat /root/run/junit.xml"),
     ]
     with tempfile.TemporaryDirectory() as name, Control(DRIVES, Path(name), say) as control:
@@ -110,6 +121,15 @@ def run_tests(kernel: Kernel, options: list[str], share: str) -> dict[str, Outco
             time_limit_s=TIME_LIMIT_S,
         )
         return run_guest(kernel, content, tasks, machine)
+
+
+def installed_outcomes(kernel: Kernel) -> dict[str, Outcome] | None:
+    """Outcomes of the tests of the installed agent; None, with a line, where this host has no systemd."""
+    try:
+        return run_installed(kernel, [])
+    except GuestMissingError as missing:
+        print(f"skipped: {missing}")
+        return None
 
 
 def shown(outcomes: dict[str, Outcome], number: int) -> int:

@@ -53,3 +53,10 @@ def test_a_module_that_the_kernel_lacks_is_named(kernel: Kernel) -> None:
         run(kernel, [], Machine(), ["no_such_module"])
     assert kernel.module_files(["null_blk"])[-1].name.startswith("null_blk.")
     assert kernel.module_files(["nvme"]) == []
+
+
+def test_the_first_process_may_become_another(kernel: Kernel) -> None:
+    report = "{ echo @begin 1-later; echo spoken; echo; echo @end 4; } >/dev/ttyS1; poweroff -f"
+    content = Content(last=f"exec sh -c '{report}'")
+    outcomes = run_guest(kernel, content, [Task(name="first", script="true")], Machine())
+    assert (outcomes["later"].status, outcomes["later"].output) == (4, "spoken\n")

@@ -39,7 +39,7 @@ for task in /tasks/*; do
     status=$?
     { echo "@begin ${task#/tasks/}"; cat /tmp/output; echo; echo "@end $status"; } >/dev/ttyS1
 done
-poweroff -f
+. /last
 """
 
 
@@ -106,6 +106,7 @@ def build(kernel: Kernel, content: Content, tasks: list[Task]) -> bytes:
         for file in kernel.module_files([name]):
             files[f"modules/{file.name}"] = file
             load.append(f"insmod /modules/{file.name} {parameters if module_name(file.name) == name else ''}")
+    files["last"] = f"{content.last}\n".encode()
     files["load-modules"] = "\n".join(["set -e", *dict.fromkeys(load)]).encode()
     for index, task in enumerate(tasks):
         files[f"tasks/{index:03}-{task.name}"] = limited(task).encode()

@@ -19,10 +19,12 @@ class Content:
 
     programs : names in the guest's /bin and the files of the host; their shared libraries come along.
     modules : kernel modules to load before the first task: "null_blk", or with parameters "null_blk nr_devices=0".
+    last : what the first process does after the last task.
     """
 
     programs: dict[str, Path] = field(default_factory=dict)
     modules: list[str] = field(default_factory=list)
+    last: str = "poweroff -f"
 
 
 def pack(files: dict[str, bytes | Path]) -> bytes:

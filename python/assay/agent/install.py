@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import grp
 import pwd
+import re
 import sys
 from importlib import resources
 from pathlib import Path
@@ -19,9 +20,14 @@ if TYPE_CHECKING:
 UNITS = Path("/etc/systemd/system")
 GROUP, WEB_USER = "assay", "assay-web"
 NAMES = ("assay-agent.service", "assay-serve.service")
+_FOLDERS = (Path("/var/lib/assay"), Path("/var/log/assay"), Path("/run/assay"))
+"""What the agent's unit makes for it."""
+_HOMES = (Path("/home"), Path("/root"), Path("/run/user"))
+"""Closed by ``ProtectHome=yes``."""
 _SECONDS = 30
 _TEMPLATE = f"""\
 # What the agent of Assay may do. Restart it after a change: systemctl restart assay-agent
+# After a change of group or of a folder, first: assay agent --install
 schema = 1
 # Members may connect: they have the right to erase the drives below.
 group = "{GROUP}"
@@ -44,9 +50,11 @@ def install(config: Path, *, units: Path = UNITS) -> Iterator[str]:
         yield f"written: {config}; list the drives that may be erased in it"
     chosen = read_config(config)
     yield from _accounts(chosen.group)
+    yield from _runs_folder(Path(chosen.runs))
     for name in NAMES:
         _write(units / name, unit_text(name, chosen))
         yield f"written: {units / name}"
+    yield from _closed_to_services(Path(sys.executable).resolve(), Path(__file__))
     yield f"for each user of the page: usermod -aG {chosen.group or GROUP} USER"
     yield "start both: systemctl daemon-reload && systemctl enable --now assay-agent assay-serve"
 
@@ -55,10 +63,49 @@ def unit_text(name: str, config: AgentConfig) -> str:
     """A unit for this installation. Worked: ``ExecStart=/usr/bin/assay agent``."""
     text = (resources.files("assay.agent") / "units" / name).read_text("utf-8")
     assay = Path(sys.executable).with_name("assay")
-    values = {"ASSAY": str(assay), "GROUP": config.group or GROUP, "RUNS": config.runs}
+    values = {
+        "ASSAY": _word(str(assay), command=True),
+        "GROUP": config.group or GROUP,
+        "RUNS": _word(config.runs, command=True),
+        "WRITTEN": " ".join(_word(f"-{folder}") for folder in _other_folders(config)),
+    }
     for key, value in values.items():
         text = text.replace(f"@{key}@", value)
     return text
+
+
+def _other_folders(config: AgentConfig) -> list[Path]:
+    """Folders that the agent writes to and that its unit does not name."""
+    written = [Path(config.runs), Path(config.state), Path(config.log).parent, Path(config.socket).parent]
+    return [path for path in dict.fromkeys(written) if not any(path.is_relative_to(folder) for folder in _FOLDERS)]
+
+
+def _word(text: str, *, command: bool = False) -> str:
+    """A word of a unit's line. Source: ``systemd.syntax(7)``, ``systemd.service(5)``. Worked: ``a%b`` -> ``"a%%b"``."""
+    if re.fullmatch(r"[\w./@:+,=-]+", text, re.ASCII):
+        return text
+    for letter, escaped in (("\\", r"\\"), ('"', r"\""), ("%", "%%"), *([("$", "$$")] if command else [])):
+        text = text.replace(letter, escaped)
+    return f'"{text}"'
+
+
+def _runs_folder(folder: Path) -> Iterator[str]:
+    """Make the folder of the run folders: the page does not start without it."""
+    if folder.exists():
+        return
+    try:
+        folder.mkdir(parents=True)
+    except OSError as error:
+        raise StoreError(str(folder), error.strerror or "cannot be made", "run this as root") from None
+    yield f"made: {folder}"
+
+
+def _closed_to_services(*paths: Path) -> Iterator[str]:
+    """Say which file of this installation the unit of the page cannot read."""
+    for path in paths:
+        if any(path.is_relative_to(home) for home in _HOMES):
+            yield f"assay-serve cannot start: it cannot read {path}; install Assay outside /home and /root"
+            return
 
 
 def _accounts(group: str) -> Iterator[str]:
