@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from assay.cli import assay
 from assay.cli.commands import all_commands, exit_codes
 from assay.cli.config import KEYS, variable
-from assay.spec.model_keys import Form, about
 from assay.cli.init import ABOUT, toml_value
 from assay.dut.simulated.model import known_parameters
 from assay.host.limits import Limits
 from assay.run.plan_file import Plan
+from assay.spec.model_keys import Form, about
 from made_files import write_or_check
 
 if TYPE_CHECKING:
