@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import grp
+import os
 import pwd
 import re
 import sys
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 from assay.agent.config import AgentConfig, read_config
 from assay.dut.real.command import CommandError, run_command
 from assay.errors import StoreError, SystemRefusedError
+from assay.spec.root_file import owned_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -43,8 +45,12 @@ may_erase = []
 def install(config: Path, *, units: Path = UNITS) -> Iterator[str]:
     """Write what is missing; yield a line for each thing done, then what is left to do.
 
-    units : folder of the units, which are replaced. Raises StoreError, SystemRefusedError, PlanError.
+    units : folder of the units, which are replaced.
+    Raises StoreError, SystemRefusedError; PlanError also for an installation that other users could change.
     """
+    installed = Path(sys.executable).resolve(), Path(__file__)
+    for path in installed:
+        owned_path(path, owner=os.geteuid())
     if not config.exists():
         _write(config, _TEMPLATE)
         yield f"written: {config}; list the drives that may be erased in it"
@@ -54,7 +60,7 @@ def install(config: Path, *, units: Path = UNITS) -> Iterator[str]:
     for name in NAMES:
         _write(units / name, unit_text(name, chosen))
         yield f"written: {units / name}"
-    yield from _closed_to_services(Path(sys.executable).resolve(), Path(__file__))
+    yield from _closed_to_services(*installed)
     yield f"for each user of the page: usermod -aG {chosen.group or GROUP} USER"
     yield "start both: systemctl daemon-reload && systemctl enable --now assay-agent assay-serve"
 

@@ -74,6 +74,7 @@ def test_a_check_grows_old(config: AgentConfig, monkeypatch: pytest.MonkeyPatch)
         (request(drive="sim:client-2011?state=/srv/x"), "names the file /srv/x"),
         (request(drive="sim:client-2011?faults=/srv/x"), "names the file /srv/x"),
         (request(file_target=True), "plan: names the drive or a file target"),
+        (request(drive="sim:nothing"), "no simulated drive has this name"),
         (request(drive="/etc/passwd"), "is a regular file"),
         (CheckRequest(drive=DRIVE, plan={"drive": "/dev/sda"}), "plan: names the drive or a file target"),
         (request(scale=3), "scale: "),

@@ -165,3 +165,14 @@ def test_systemd_finds_no_fault_in_the_units_and_little_exposure(
 def analyzed(*arguments: str) -> subprocess.CompletedProcess[str]:
     assert ANALYZE
     return subprocess.run([ANALYZE, *arguments], capture_output=True, text=True, check=False)
+
+
+def test_an_installation_that_others_could_change_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shared = tmp_path / "bin" / "python"
+    shared.parent.mkdir()
+    shared.touch()
+    shared.parent.chmod(0o777)
+    monkeypatch.setattr(sys, "executable", str(shared))
+    with pytest.raises(PlanError, match="can be written by other users"):
+        list(install(tmp_path / "agent.toml", units=tmp_path))
+    assert not (tmp_path / "agent.toml").exists()

@@ -149,7 +149,7 @@ def files_of(target: str) -> tuple[str, ...]:
     Worked: ``sim:client-2011?state=a`` -> ``("a",)``; ``sim:client-2011`` -> ``()``.
     """
     name, _, query = target.removeprefix(PREFIX).partition("?")
-    model = () if name in shipped.shipped_names() else (name,)
+    model = (name,) if name.endswith(_SUFFIX) else ()
     return (*model, *(text for option, text in parse_qsl(query, keep_blank_values=True) if option in _FILES))
 
 
