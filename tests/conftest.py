@@ -25,7 +25,7 @@ _UNIT = Path(__file__).parent / "unit"
 # Helpers lie in the folder itself; tests of one package take from those of another.
 sys.path[:0] = [str(_UNIT), *sorted(str(path) for path in _UNIT.iterdir() if path.is_dir())]
 
-WORKER_BYTES_MAX = 1_250 * 10**6
+WORKER_BYTES_MAX = 1_400 * 10**6
 """Resident memory of a test worker at its largest, so that the tests run beside others on a small host.
 
 Two libraries of frames and one of databases, which the tool loads for one command at a time, are some 250 MB of it.

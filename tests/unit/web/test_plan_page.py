@@ -46,7 +46,7 @@ def test_faults_are_said_before_the_agent_is_asked(site: Site) -> None:
 @pytest.mark.parametrize(
     ("drive", "typed", "reason"),
     [
-        ("sim:nothing", {}, "names the file nothing"),
+        ("sim:nothing", {}, "no simulated drive has this name"),
         ("/etc/passwd", {}, "is a regular file"),
         (DRIVE, {"consents.acknowledge": "word"}, 'acknowledge "word": is not allowed'),
         (DRIVE, {"on_end": "/bin/rm"}, 'on_end "/bin/rm": is not allowed'),
