@@ -44,7 +44,9 @@ class Turns:
     def run(self) -> None:
         """Take turns until ``stop``."""
         while not self._end.is_set():
-            self.look()
+            # What goes wrong with one look, such as a full disk, must not end the turns of all.
+            with suppress(Exception):
+                self.look()
             self._awake.wait(_LOOK_S)
             self._awake.clear()
 

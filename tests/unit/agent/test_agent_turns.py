@@ -227,3 +227,18 @@ def test_names_of_clients_do_not_pile_up() -> None:
     for number in range(2000):
         bounded.ask(f"/dev/{number}", 5, lambda: None)
     assert len(bounded._turns) <= 501
+
+
+def test_a_look_that_fails_ends_no_turns(config: AgentConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    turns, looks = left(config, launched=False)[1], []
+
+    def look() -> None:
+        looks.append(1)
+        if len(looks) > 1:
+            turns.stop()
+        raise OSError
+
+    monkeypatch.setattr(turns, "look", look)
+    turns.wake()
+    turns.run()
+    assert len(looks) == 2
