@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
-from typing import TYPE_CHECKING, TypeVar, overload
+from typing import TYPE_CHECKING, overload
 
 from assay.agent.channel import read_line
 from assay.agent.config import SOCKET
@@ -23,9 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.agent.messages import Request
-    from assay.spec.datum import Strict
 
-A = TypeVar("A", bound="Strict")
 _ANSWER_S = 75.0
 """The agent waits 60 s for a drive."""
 

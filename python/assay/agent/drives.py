@@ -17,7 +17,6 @@ from assay.errors import AssayError
 if TYPE_CHECKING:
     from assay.agent.bounded import Bounded
     from assay.agent.config import AgentConfig
-    from assay.dut.simulated.shipped import ShippedModel
     from assay.engine.records import DriveIdentity
 
 _ASK_S = 5.0
@@ -34,24 +33,12 @@ class Drives:
     def look(self, holders: dict[str, str]) -> DrivesAnswer:
         """Every drive. holders : jobs by the path of the drive that each holds; such a drive is asked nothing."""
         real = (self._real(disk, holders.get(disk.path)) for disk in disks())
-        return DrivesAnswer(drives=(*real, *map(_simulated, shipped_models())))
+        return DrivesAnswer(drives=(*real, *simulated_drives()))
 
     def _real(self, disk: DriveIdentity, job: str | None) -> DriveFacts:
         refusals, note = self._look_at(disk, job)
-        return DriveFacts(
-            path=disk.path,
-            id=disk.id,
-            kind="block",
-            model=disk.model_number,
-            serial=disk.serial,
-            firmware=disk.firmware,
-            capacity_bytes=disk.capacity_bytes,
-            refusals=refusals,
-            may_erase=may_erase(self._config, disk),
-            job=job,
-            health=self._health.get(disk.id),
-            note=note,
-        )
+        allowed, health = may_erase(self._config, disk), self._health.get(disk.id)
+        return real_drive(disk, refusals, note).model_copy(update={"may_erase": allowed, "job": job, "health": health})
 
     def _look_at(self, disk: DriveIdentity, job: str | None) -> tuple[tuple[str, ...], str]:
         if job:
@@ -77,15 +64,35 @@ class Drives:
         return examined(disk).refusals, ""
 
 
-def _simulated(model: ShippedModel) -> DriveFacts:
+def real_drive(disk: DriveIdentity, refusals: tuple[str, ...], note: str) -> DriveFacts:
+    """A disk that nothing is known of but who it is and what stands against a test; it may not be erased."""
     return DriveFacts(
-        path=model.drive,
-        id=model.drive,
-        kind="simulated",
-        model=model.title,
-        serial=model.serial,
-        firmware=None,
-        capacity_bytes=model.capacity_bytes,
-        refusals=(),
-        may_erase=True,
+        path=disk.path,
+        id=disk.id,
+        kind="block",
+        model=disk.model_number,
+        serial=disk.serial,
+        firmware=disk.firmware,
+        capacity_bytes=disk.capacity_bytes,
+        refusals=refusals,
+        may_erase=False,
+        note=note,
+    )
+
+
+def simulated_drives() -> tuple[DriveFacts, ...]:
+    """The drive models of this package."""
+    return tuple(
+        DriveFacts(
+            path=model.drive,
+            id=model.drive,
+            kind="simulated",
+            model=model.title,
+            serial=model.serial,
+            firmware=None,
+            capacity_bytes=model.capacity_bytes,
+            refusals=(),
+            may_erase=True,
+        )
+        for model in shipped_models()
     )

@@ -18,6 +18,7 @@ import tomli_w
 
 from assay.agent.supervise import APART, BEGAN, COMMAND, ENDED, claim, started
 from assay.dut.real.command import CommandError, find_tool, run_command
+from assay.dut.simulated.model import is_simulated
 from assay.errors import StoreError, SystemRefusedError
 from assay.run.store.held import is_going
 from assay.run.store.status import kept_progress
@@ -114,7 +115,7 @@ def _command(job: Job, plan: Path) -> list[str]:
     consents = _consents(job.request.consents)
     end = ["--on-end", job.request.on_end] if job.request.on_end else []
     run = ["run", str(plan), "--out", job.facts.folder]
-    confirmed = [] if job.request.drive.startswith("sim:") else [f"--yes-destroy={job.facts.identity}"]
+    confirmed = [] if is_simulated(job.request.drive) else [f"--yes-destroy={job.facts.identity}"]
     return [str(Path(sys.executable).with_name("assay")), *run, *confirmed, *consents, *end]
 
 

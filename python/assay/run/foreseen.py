@@ -140,7 +140,10 @@ def _total_lines(drive: DriveIdentity, expected: Forecast) -> list[str]:
     """What the whole run takes."""
     slowest = rate_label(SLOWEST_BYTES_PER_S)
     rate = f"{rate_label(expected.bytes_per_s)}, {expected.rate_of}"
-    known, most = (_times(size / drive.capacity_bytes) for size in (expected.written_bytes, expected.written_bytes_max))
+    known, most = (
+        f"{fills_label(size / drive.capacity_bytes)} times"
+        for size in (expected.written_bytes, expected.written_bytes_max)
+    )
     least, longest = duration_label(bound_ns(expected.span_ns_least)), duration_label(bound_ns(expected.span_ns_most))
     unknown = expected.purge_count and drive.kind != "file"
     own = f"; {_purges(expected.purge_count)} on top, for as long as the drive takes" if unknown else ""
@@ -244,9 +247,9 @@ def bound_ns(span_ns: int) -> int:
     return round(span_ns / unit_ns) * unit_ns
 
 
-def _times(fills: float) -> str:
-    """Worked: 9.8765 -> ``"9.88 times"``, 5083.2 -> ``"5,083 times"``."""
-    return f"{fills:.3g} times" if fills < 1000 else f"{fills:,.0f} times"  # noqa: PLR2004
+def fills_label(fills: float) -> str:
+    """Capacities of the drive. Worked: 9.8765 -> ``"9.88"``, 5083.2 -> ``"5,083"``."""
+    return f"{fills:.3g}" if fills < 1000 else f"{fills:,.0f}"  # noqa: PLR2004
 
 
 def _purges(count: int) -> str:

@@ -6,14 +6,14 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from assay.agent.bounded import Bounded
-from assay.agent.messages import DriveFacts
+from assay.agent.drives import real_drive, simulated_drives
 from assay.dut.real.gate import examined
 from assay.dut.real.identity import disks
-from assay.dut.simulated.shipped import shipped_models
 from assay.errors import AssayError
 from assay.web.host_agent import Shared, on_thread
 
 if TYPE_CHECKING:
+    from assay.agent.messages import DriveFacts
     from assay.engine.records import DriveIdentity
 
 LOOK_S = 3.0
@@ -42,42 +42,8 @@ def local_drives(bounded: Bounded) -> tuple[DriveFacts, ...]:
     """
     found = bounded.ask("drives", LOOK_S, lambda: list(disks()))
     with ThreadPoolExecutor(_THREADS) as pool:
-        real = list(pool.map(lambda disk: _real(bounded, disk), found))
+        real = list(pool.map(lambda disk: real_drive(disk, *_examined(bounded, disk)), found))
     return (*real, *simulated_drives())
-
-
-def simulated_drives() -> tuple[DriveFacts, ...]:
-    """The drive models of this package."""
-    return tuple(
-        DriveFacts(
-            path=model.drive,
-            id=model.drive,
-            kind="simulated",
-            model=model.title,
-            serial=model.serial,
-            firmware=None,
-            capacity_bytes=model.capacity_bytes,
-            refusals=(),
-            may_erase=True,
-        )
-        for model in shipped_models()
-    )
-
-
-def _real(bounded: Bounded, disk: DriveIdentity) -> DriveFacts:
-    refusals, note = _examined(bounded, disk)
-    return DriveFacts(
-        path=disk.path,
-        id=disk.id,
-        kind="block",
-        model=disk.model_number,
-        serial=disk.serial,
-        firmware=disk.firmware,
-        capacity_bytes=disk.capacity_bytes,
-        refusals=refusals,
-        may_erase=False,
-        note=note,
-    )
 
 
 def _examined(bounded: Bounded, disk: DriveIdentity) -> tuple[tuple[str, ...], str]:

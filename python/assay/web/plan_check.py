@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.run.foreseen import bound_ns
+from assay.run.foreseen import bound_ns, fills_label
 from assay.run.store.write import FREE_BYTES_MIN
 from assay.spec.units import duration_label, gigabytes_label
 from assay.words.visible import visible
@@ -48,15 +48,10 @@ def _totals(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     written, fills = facts["written_bytes_max"], facts["drive_fills_max"]
     return [
         ("Time", " to ".join(dict.fromkeys(spans))),
-        ("Writes", f"up to {gigabytes_label(written)} ({_fills(fills)})" if written else "nothing"),
+        ("Writes", f"up to {gigabytes_label(written)} ({fills_label(fills)} fills)" if written else "nothing"),
         ("Memory", gigabytes_label(facts["memory_bytes"])),
         ("Disk", f"{max(facts['disk_bytes'], FREE_BYTES_MIN) / 1e6:,.0f} MB"),
     ]
-
-
-def _fills(fills: float) -> str:
-    """Worked: 4.0812 -> ``4.08 fills``, 22344.1 -> ``22,344 fills``."""
-    return f"{fills:.3g} fills" if fills < 1000 else f"{fills:,.0f} fills"  # noqa: PLR2004
 
 
 def _loss(facts: Mapping[str, Any], drives: Iterable[DriveFacts], consents: Mapping[str, Any]) -> list[tuple[str, str]]:
