@@ -224,16 +224,21 @@ def test_two_starts_on_a_drive_run_in_turn(trial: Trial) -> None:
     with openings(trial.drive) as opened:
         first, second = map(trial.start, checks)
         trial.wait(first, "running")
-        with pytest.raises(AssayError, match=f"is held by job {first}"):
-            trial.check()
+        check = trial.check()
+        assert f"Warning   {trial.drive} is held by job {first}: what is on it" in check.text
+        third = trial.start(check)
         drive = next(one for one in trial.client.ask(DrivesRequest()).drives if one.path == trial.drive)
         assert (drive.job, drive.note) == (first, "held by a run, which is not disturbed")
-        one, two = trial.wait(first), trial.wait(second)
-        folders = {one.folder, two.folder}
+        one, two, last = map(trial.wait, (first, second, third))
+        folders = {one.folder, two.folder, last.folder}
         writing = [opening.command for opening in opened.writing()]
     assert one.ended_wall_ns
     assert two.began_wall_ns
+    assert two.ended_wall_ns
+    assert last.began_wall_ns
     assert one.ended_wall_ns <= two.began_wall_ns
+    assert two.ended_wall_ns <= last.began_wall_ns
+    assert last.exit_code == stored_code(last), last
     assert {folder for folder in folders if any(folder in text for text in writing)} == folders
     assert all(any(folder in text for folder in folders) for text in writing), writing
 
@@ -277,4 +282,4 @@ def test_the_check_of_another_user_cannot_be_started(loop_drive: LoopDrive, tmp_
         assert "is unknown, used, or older than 10 min" in answer.stdout
         assert trial.written() == before
         lines = [json.loads(line) for line in (tmp_path / "agent.jsonl").read_text("utf-8").splitlines()]
-    assert [(line["verb"], line["uid"]) for line in lines] == [("check", 0), ("start", 65534)]
+    assert [(line["verb"], line["uid"]) for line in lines] == [("check", 0), ("start", 65534), ("start", 65534)]

@@ -6,13 +6,15 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from assay.agent.allowed import allowed_answers, allowed_plan
+from assay.agent.allowed import allowed_answers, allowed_plan, plan_text
 from assay.agent.config import AgentConfig
 from assay.agent.messages import CheckRequest, read_request
+from assay.run.plan_file import plan_of
 from fuzzed_readers import SOAK_TIMEOUT, Outcome, Reader
 from mistaken_files import RAW
 
@@ -72,6 +74,7 @@ def tried(draw: random.Random, outcome: Outcome) -> None:
         config = AgentConfig(acknowledge=("reader:x",))
         allowed_answers(config, request.consents)
         plan = allowed_plan(config, request)
+        assert plan_of(tomllib.loads(plan_text(request))).resolved() == plan
         assert "/etc/passwd" not in plan.model_dump_json(exclude={"drive", "report"})
         outcome.stage = "allowed"
 

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+import re
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import tomli_w
 
 from assay.dut.dut import Answers
+from assay.dut.real.identity import disks
 from assay.dut.real.loop import loop_backing
 from assay.dut.real.sysfs import disk_at
 from assay.dut.simulated.model import files_of, is_simulated
 from assay.errors import GateRefusedError, UsageError
-from assay.procedures.registry import SHIPPED
+from assay.procedures.registry import SHIPPED, procedures
 from assay.run.plan_file import Plan, named_files, plan_of
+from assay.spec.files import is_plain_name
+from assay.spec.root_file import owned_path
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -20,6 +29,25 @@ if TYPE_CHECKING:
     from assay.engine.records import DriveIdentity
 
 _BY_ROOT = "root allows it in agent.toml"
+_LINK = re.compile(r"/dev/(disk/by-[a-z]+|mapper)/[^/]+")
+"""Names that udev gives to disks."""
+
+
+def plan_text(request: CheckRequest) -> str:
+    """The plan file of a request; the run reads it. Raises UsageError for what a plan file cannot hold.
+
+    Worked: ``{"scale": 0.5}`` and ``sim:ideal`` -> the lines ``scale = 0.5`` and ``drive = "sim:ideal"``.
+    """
+    table = {**request.plan, "drive": request.drive}
+    try:
+        text = tomli_w.dumps(table)
+        text.encode()
+        same = tomllib.loads(text) == table
+    except (TypeError, ValueError, RecursionError):
+        same = False
+    if not same:
+        raise UsageError("plan", "has a value that no plan file can have, such as null", "leave it out")
+    return text
 
 
 def allowed_plan(config: AgentConfig, request: CheckRequest) -> Plan:
@@ -30,16 +58,15 @@ def allowed_plan(config: AgentConfig, request: CheckRequest) -> Plan:
     if "drive" in request.plan or request.plan.get("file_target"):
         raise UsageError("plan", "names the drive or a file target", "give the drive as drive")
     _refuse_files(config, request.drive)
+    plan_text(request)
     edition = request.plan.get("edition")
     if isinstance(edition, str) and ("/" in edition or edition.endswith(".toml")):
         raise UsageError("plan: edition", "names a file", "name a shipped edition")
+    _refuse_outside_tests(config, request.plan)
     plan = plan_of({**request.plan, "drive": request.drive})
     if files := named_files(plan):
         raise UsageError(f"plan: {files[0]}", "names a file", "run such a plan with assay run")
-    plan = plan.resolved()
-    known = {*config.outside_tests, *(test.name for test in SHIPPED)}
-    _refuse_others("test", (*plan.tests, *plan.studies), known)
-    return plan
+    return plan.resolved()
 
 
 def allowed_answers(config: AgentConfig, wanted: Consents) -> Answers:
@@ -76,8 +103,34 @@ def may_erase(config: AgentConfig, drive: DriveIdentity) -> bool:
     return any(device.path == drive.path and device.backing == named for device in config.devices)
 
 
-def refuse_unlisted(config: AgentConfig, drive: DriveIdentity) -> None:
-    """Raise GateRefusedError unless the agent may run tests on a drive."""
+def node_of(drive: str) -> str:
+    """The kernel's node that a name of a drive means. One link of udev is read, and no other file is looked at.
+
+    Worked: ``/dev/disk/by-id/nvme-X``, a link to ``../../nvme0n1`` -> ``/dev/nvme0n1``.
+    """
+    path = os.path.normpath(drive)
+    if not _LINK.fullmatch(path):
+        return path
+    try:
+        return os.path.normpath(os.path.join(os.path.dirname(path), os.readlink(path)))  # noqa: PTH115, PTH118, PTH120
+    except OSError:
+        return path
+
+
+def listed_drive(config: AgentConfig, drive: str) -> DriveIdentity:
+    """The disk of a name, which may be erased; of any other nothing is said but that it is none.
+
+    Raises GateRefusedError.
+    """
+    node = node_of(drive)
+    for disk in disks():
+        if disk.path == node:
+            _refuse_unlisted(config, disk)
+            return disk
+    raise GateRefusedError(drive, "is not a whole disk of this host", "choose from assay drives")
+
+
+def _refuse_unlisted(config: AgentConfig, drive: DriveIdentity) -> None:
     if not may_erase(config, drive):
         reason = f"({drive.id}) is not listed in agent.toml as a drive that may be erased"
         raise GateRefusedError(
@@ -85,10 +138,24 @@ def refuse_unlisted(config: AgentConfig, drive: DriveIdentity) -> None:
         )
 
 
+def _refuse_outside_tests(config: AgentConfig, plan: dict[str, Any]) -> None:
+    """Before their own code sees the plan."""
+    known = {*config.outside_tests, *(test.name for test in SHIPPED)}
+    outside = {test.name for test in procedures()} - known
+    for key in ("tests", "studies"):
+        named = plan.get(key)
+        names = [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
+        _refuse_others("test", outside.intersection(names), known)
+
+
 def _refuse_files(config: AgentConfig, drive: str) -> None:
-    files = files_of(drive) if is_simulated(drive) else ()
-    if files and not config.drive_files:
-        raise UsageError(drive, f"names the file {files[0]}", f"name a shipped drive model, or {_BY_ROOT}: drive_files")
+    """Raise UsageError for a file outside the folder of root that agent.toml names."""
+    for file in files_of(drive) if is_simulated(drive) else ():
+        folder, name = os.path.split(file)
+        if not config.drive_files or folder != config.drive_files or not is_plain_name(name):
+            remedy = f"name a shipped drive model, or {_BY_ROOT}: drive_files"
+            raise UsageError(drive, f"names the file {file}", remedy)
+        owned_path(Path(folder), owner=os.geteuid())
 
 
 def refuse_command(config: AgentConfig, command: str) -> None:

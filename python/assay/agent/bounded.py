@@ -5,18 +5,18 @@ from __future__ import annotations
 import threading
 import time
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from assay.errors import DeviceFailureError
+from assay.errors import DeviceFailureError, HostLimitError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 T = TypeVar("T")
 
-_PATHS_MAX = 500
-"""Of clients, who may name any; those that are asked nothing are forgotten beyond it."""
+_THREADS_MAX = 64
 
 
 class Bounded:
@@ -29,32 +29,44 @@ class Bounded:
     def ask(self, path: str, seconds: float, work: Callable[[], T]) -> T:
         """What ``work`` answers about a drive, within so many seconds, the wait for its turn included.
 
-        Raises DeviceFailureError where it takes longer; what ``work`` raises.
+        path : the kernel's node, one for a drive. Raises DeviceFailureError where it takes longer; HostLimitError
+        where too many drives do not answer; what ``work`` raises.
         """
-        deadline, turn = time.monotonic() + seconds, self._turn(path)
-        if not turn.lock.acquire(timeout=seconds):
-            raise _silent(path, turn)
-        turn.since = time.monotonic()
-        answer: Future[T] = Future()
-        threading.Thread(target=_work, args=(answer, work, turn.lock), daemon=True).start()
-        try:
-            return answer.result(max(deadline - time.monotonic(), 0))
-        except TimeoutError:
-            raise _silent(path, turn) from None
+        deadline = time.monotonic() + seconds
+        with self._turn(path) as turn:
+            if not turn.lock.acquire(timeout=seconds):
+                raise _silent(path, turn)
+            turn.since = time.monotonic()
+            answer: Future[T] = Future()
+            threading.Thread(target=_work, args=(answer, work, turn.lock), daemon=True).start()
+            try:
+                return answer.result(max(deadline - time.monotonic(), 0))
+            except TimeoutError:
+                raise _silent(path, turn) from None
 
-    def _turn(self, path: str) -> _Turn:
+    @contextmanager
+    def _turn(self, path: str) -> Iterator[_Turn]:
+        """The turn of a path, kept while somebody waits for it or it is asked."""
         with self._lock:
-            if len(self._turns) > _PATHS_MAX:
-                self._turns = {path: turn for path, turn in self._turns.items() if turn.lock.locked()}
-            return self._turns.setdefault(path, _Turn())
+            self._turns = {path: turn for path, turn in self._turns.items() if turn.waiting or turn.lock.locked()}
+            if path not in self._turns and len(self._turns) >= _THREADS_MAX:
+                raise HostLimitError("agent", f"waits for {len(self._turns)} drives", "see the kernel's log")
+            turn = self._turns.setdefault(path, _Turn())
+            turn.waiting += 1
+        try:
+            yield turn
+        finally:
+            with self._lock:
+                turn.waiting -= 1
 
 
 @dataclass
 class _Turn:
-    """Whether a drive is being asked, and since when, in monotonic seconds."""
+    """Whether a drive is being asked, since when in monotonic seconds, and how many ask or wait."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     since: float = 0.0
+    waiting: int = 0
 
 
 def _silent(path: str, turn: _Turn) -> DeviceFailureError:

@@ -11,10 +11,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.agent.allowed import allowed_answers, allowed_plan, refuse_command, refuse_unlisted
+from assay.agent.allowed import allowed_answers, allowed_plan, listed_drive, refuse_command
 from assay.agent.messages import CheckAnswer
+from assay.dut.dut import identified_drive
+from assay.dut.simulated.model import is_simulated, parse_simulated
 from assay.errors import ConfirmationError, error_facts
-from assay.run.foreseen import describe, foresee, plan_facts
+from assay.run.foreseen import describe, foresee, plan_facts, unqueried
 from assay.spec.units import SECOND_NS
 from assay.version import tool_version
 
@@ -24,45 +26,56 @@ if TYPE_CHECKING:
     from assay.run.foreseen import ForeseenRun
 
 VALID_S = 600
-_CHECKS_MAX = 200
+USER_CHECKS_MAX = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """A checked plan. facts : what must be the same at its turn. uid : who had it checked. until_s : monotonic."""
+    """A checked plan.
+
+    node : of its drive, as the kernel has it. facts : hashes of what must be the same at its turn. uid : who had it
+    checked. until_s : monotonic.
+    """
 
     request: CheckRequest
     identity: str
+    node: str
     tests: tuple[str, ...]
-    facts: dict[str, Any]
+    facts: dict[str, str]
     uid: int
     until_s: float
 
 
-def look_ahead(config: AgentConfig, request: CheckRequest) -> ForeseenRun:
-    """The run of a request, once ``agent.toml`` allows all of it. Raises AssayError."""
+def look_ahead(config: AgentConfig, request: CheckRequest, held_by: str = "") -> ForeseenRun:
+    """The run of a request, once ``agent.toml`` allows all of it.
+
+    held_by : what holds the drive, which is asked nothing then. Raises AssayError.
+    """
     plan = allowed_plan(config, request)
     refuse_command(config, request.on_end)
     answers = allowed_answers(config, request.consents)
-    foreseen = foresee(plan, out=None, answers=answers, below=Path(config.runs))
-    refuse_unlisted(config, foreseen.drive)
-    return foreseen
+    if not is_simulated(request.drive):
+        listed_drive(config, request.drive)
+        if held_by:
+            return unqueried(plan, identified_drive(plan), held_by)
+    return foresee(plan, out=None, answers=answers, below=Path(config.runs))
 
 
-def facts_of(foreseen: ForeseenRun) -> dict[str, Any]:
-    """What a start rests on: another value of any of it at the turn of the job refuses it. JSON values."""
+def facts_of(foreseen: ForeseenRun) -> dict[str, str]:
+    """What a start rests on: another value of any of it at the turn of the job refuses it. Hashes by name."""
     drive = asdict(foreseen.drive)
-    return _plain(
-        {
-            "plan": foreseen.plan.model_dump(mode="json", by_alias=True),
-            "drive": {key: drive[key] for key in ("id", "path", "kind", "capacity_bytes", "model_number", "firmware")},
-            "disk sequence number": foreseen.drive.diskseq,
-            "findings": list(foreseen.drive.refusals),
-            "refusal": foreseen.refusal and error_facts(foreseen.refusal),
-            "bytes written": [foreseen.expected.written_bytes, foreseen.expected.written_bytes_max],
-            "version": tool_version(),
-        }
-    )
+    told = ("id", "path", "kind", "capacity_bytes", "model_number", "firmware", "faults_sha256")
+    facts = {
+        "plan": foreseen.plan.model_dump(mode="json", by_alias=True),
+        "drive": {key: drive[key] for key in told},
+        "drive model": parse_simulated(drive["path"]).drive_model.text if drive["kind"] == "simulated" else "",
+        "disk sequence number": foreseen.drive.diskseq,
+        "findings": list(foreseen.drive.refusals),
+        "refusal": foreseen.refusal and error_facts(foreseen.refusal),
+        "bytes written": [foreseen.expected.written_bytes, foreseen.expected.written_bytes_max],
+        "version": tool_version(),
+    }
+    return {name: _hash(value) for name, value in facts.items()}
 
 
 class Checks:
@@ -73,9 +86,9 @@ class Checks:
         self._lock = threading.Lock()
         self._known: dict[str, Checked] = {}
 
-    def check(self, request: CheckRequest, uid: int) -> CheckAnswer:
+    def check(self, request: CheckRequest, uid: int, held_by: str = "") -> CheckAnswer:
         """What a run would do. Raises AssayError where nothing can be said of it, or it is not allowed."""
-        foreseen = look_ahead(self._config, request)
+        foreseen = look_ahead(self._config, request, held_by)
         digest = None if foreseen.refusal else self._kept(request, foreseen, uid)
         return CheckAnswer(
             text=describe(foreseen),
@@ -89,17 +102,24 @@ class Checks:
     def _kept(self, request: CheckRequest, foreseen: ForeseenRun, uid: int) -> str:
         facts = facts_of(foreseen)
         # A check is used once, so that two of the same plan differ.
-        text = json.dumps([secrets.token_hex(16), uid, facts], sort_keys=True)
-        digest = hashlib.sha256(text.encode()).hexdigest()
-        tests = tuple(test.settings.test for test in foreseen.planned.tests)
-        until = time.monotonic() + VALID_S
+        digest = _hash([secrets.token_hex(16), uid, facts])
+        checked = Checked(
+            request=request,
+            identity=foreseen.drive.id,
+            node=foreseen.drive.path,
+            tests=tuple(test.settings.test for test in foreseen.planned.tests),
+            facts=facts,
+            uid=uid,
+            until_s=time.monotonic() + VALID_S,
+        )
         with self._lock:
             now = time.monotonic()
-            live = {key: known for key, known in self._known.items() if known.until_s > now}
-            self._known = dict(list(live.items())[-_CHECKS_MAX + 1 :])
-            self._known[digest] = Checked(
-                request=request, identity=foreseen.drive.id, tests=tests, facts=facts, uid=uid, until_s=until
-            )
+            self._known = {key: known for key, known in self._known.items() if known.until_s > now}
+            # The oldest of the same user makes room.
+            of_user = [key for key, known in self._known.items() if known.uid == uid]
+            for key in of_user[: max(len(of_user) - USER_CHECKS_MAX + 1, 0)]:
+                del self._known[key]
+            self._known[digest] = checked
         return digest
 
     def use(self, digest: str, identity: str, uid: int) -> Checked:
@@ -115,11 +135,10 @@ class Checks:
             return self._known.pop(digest)
 
 
-def changed(before: dict[str, Any], now: dict[str, Any]) -> tuple[str, ...]:
+def changed(before: dict[str, str], now: dict[str, str]) -> tuple[str, ...]:
     """Names of the facts that differ. Worked: another sequence number -> ``("disk sequence number",)``."""
     return tuple(key for key in before if before[key] != now.get(key))
 
 
-def _plain(facts: dict[str, Any]) -> dict[str, Any]:
-    """As JSON gives it back, so that what was stored compares equal."""
-    return json.loads(json.dumps(facts))  # type: ignore[no-any-return]
+def _hash(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+from contextlib import suppress
 from typing import TYPE_CHECKING, overload
 
 from assay.agent.channel import read_line
@@ -64,7 +65,9 @@ class AgentClient:
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
                 connection.settimeout(_ANSWER_S)
                 connection.connect(str(self.path))
-                connection.sendall(line)
+                # An agent that takes no more connections answers before it has read.
+                with suppress(BrokenPipeError):
+                    connection.sendall(line)
                 return read_line(connection, bytes_max=ANSWER_BYTES_MAX, seconds=_ANSWER_S)
         except PermissionError:
             remedy = "root adds this user to the group in agent.toml"

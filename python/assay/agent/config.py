@@ -32,7 +32,7 @@ class AgentConfig(Strict):
     listed drives. state, log : the queue, and a line for each request that asks for more than to look.
     may_erase : identities, as ``assay drives`` prints them. devices : drives without a serial number.
     runs : folder of the run folders.
-    drive_files : files of drive models, faults and states of simulated drives may be named.
+    drive_files : folder of files of drive models, faults and states that simulated drives may name; none if empty.
     outside_tests : tests of other packages. on_end : values of ``--on-end``.
     destroy_signatures, acknowledge, drive_writes_max, all_namespaces : what a request may ask for, at most.
     """
@@ -45,7 +45,7 @@ class AgentConfig(Strict):
     log: _Folder = "/var/log/assay/agent.jsonl"
     may_erase: tuple[_Text, ...] = ()
     devices: tuple[NamedDevice, ...] = ()
-    drive_files: bool = False
+    drive_files: _Folder | Literal[""] = ""
     outside_tests: tuple[_Text, ...] = ()
     on_end: tuple[_Text, ...] = ()
     destroy_signatures: tuple[_Text, ...] = ()

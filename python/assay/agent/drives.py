@@ -32,7 +32,8 @@ class Drives:
 
     def look(self, holders: dict[str, str]) -> DrivesAnswer:
         """Every drive. holders : jobs by the path of the drive that each holds; such a drive is asked nothing."""
-        real = (self._real(disk, holders.get(disk.path)) for disk in disks())
+        listed = self._bounded.ask("/sys", _ASK_S, lambda: tuple(disks()))
+        real = (self._real(disk, holders.get(disk.path)) for disk in listed)
         return DrivesAnswer(drives=(*real, *simulated_drives()))
 
     def _real(self, disk: DriveIdentity, job: str | None) -> DriveFacts:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.agent.config import AgentConfig, read_config
+from assay.agent.runs_folder import make_runs_folder
 from assay.dut.real.command import CommandError, run_command
 from assay.errors import StoreError, SystemRefusedError
 from assay.spec.root_file import owned_path
@@ -56,7 +57,8 @@ def install(config: Path, *, units: Path = UNITS) -> Iterator[str]:
         yield f"written: {config}; list the drives that may be erased in it"
     chosen = read_config(config)
     yield from _accounts(chosen.group)
-    yield from _runs_folder(Path(chosen.runs))
+    if make_runs_folder(chosen):
+        yield f"made: {chosen.runs}"
     for name in NAMES:
         _write(units / name, unit_text(name, chosen))
         yield f"written: {units / name}"
@@ -93,17 +95,6 @@ def _word(text: str, *, command: bool = False) -> str:
     for letter, escaped in (("\\", r"\\"), ('"', r"\""), ("%", "%%"), *([("$", "$$")] if command else [])):
         text = text.replace(letter, escaped)
     return f'"{text}"'
-
-
-def _runs_folder(folder: Path) -> Iterator[str]:
-    """Make the folder of the run folders: the page does not start without it."""
-    if folder.exists():
-        return
-    try:
-        folder.mkdir(parents=True)
-    except OSError as error:
-        raise StoreError(str(folder), error.strerror or "cannot be made", "run this as root") from None
-    yield f"made: {folder}"
 
 
 def _closed_to_services(*paths: Path) -> Iterator[str]:

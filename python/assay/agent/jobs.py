@@ -19,18 +19,22 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 QUEUE = "queue.json"
-WAITING_MAX, ENDED_MAX = 64, 50
+WAITING_MAX, USER_WAITING_MAX, ENDED_MAX = 64, 48, 50
 _BYTES_MAX = 64 << 20
 _BEFORE: tuple[JobState, ...] = ("waiting", "held")
 
 
 class Job(Strict):
-    """A job as it is kept. checked : what must be the same at its turn. attempt : of beginning it, from 1."""
+    """A job as it is kept.
+
+    node : of its drive. checked : hashes of what must be the same at its turn. attempt : of beginning it, from 1.
+    """
 
     facts: JobFacts
     request: CheckRequest
     digest: str
-    checked: dict[str, Any]
+    node: str
+    checked: dict[str, str]
     attempt: Annotated[int, Field(ge=1)] = 1
 
     @property
@@ -73,8 +77,9 @@ class Queue:
         """Put a job behind the others. Raises UsageError where too many wait."""
         with self._lock:
             running, waiting, ended = self._parts()
-            if len(waiting) >= WAITING_MAX:
-                raise UsageError("queue", f"holds {WAITING_MAX} jobs", "wait until a job ends")
+            of_user = sum(known.facts.uid == job.facts.uid for known in waiting)
+            if len(waiting) >= WAITING_MAX or of_user >= USER_WAITING_MAX:
+                raise UsageError("queue", f"holds {len(waiting)} jobs", "wait until a job ends")
             self._save([*running, *waiting, job, *ended])
 
     def replace(self, job: Job) -> None:

@@ -14,14 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-import tomli_w
-
-from assay.agent.supervise import APART, BEGAN, COMMAND, ENDED, claim, started
+from assay.agent.allowed import plan_text
+from assay.agent.supervise import APART, BEGAN, CHILD, COMMAND, ENDED, claim, has_begun, started
 from assay.dut.real.command import CommandError, find_tool, run_command
 from assay.dut.simulated.model import is_simulated
-from assay.errors import StoreError, SystemRefusedError
+from assay.errors import AssayError, StoreError, SystemRefusedError
 from assay.run.store.held import is_going
-from assay.run.store.status import kept_progress
+from assay.run.store.status import run_state
 from assay.spec.files import read_inside, write_inside
 
 if TYPE_CHECKING:
@@ -39,7 +38,10 @@ PLAN = "plan.toml"
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """What has become of a job's process. ``lost`` : it was killed; ``none`` : it never began."""
+    """What has become of a job's process.
+
+    ``lost`` : it was killed, exit_code is what the run wrote then, if it did. ``none`` : it never began.
+    """
 
     state: Literal["beginning", "going", "ended", "lost", "none"]
     exit_code: int | None = None
@@ -51,52 +53,51 @@ class Launcher:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._begun: dict[str, float] = {}
 
     def begin(self, job: Job) -> None:
         """Begin the run of a job. Raises StoreError, SystemRefusedError."""
         folder = self.folder(job)
         try:
             folder.mkdir(parents=True, mode=0o700)
-            Path(job.facts.folder).parent.mkdir(parents=True, exist_ok=True)
-            plan = {**job.request.plan, "drive": job.request.drive}
-            write_inside(folder, PLAN, tomli_w.dumps(plan).encode())
+            write_inside(folder, PLAN, plan_text(job.request).encode())
             write_inside(folder, COMMAND, json.dumps(_command(job, folder / PLAN)).encode())
         except OSError as error:
             raise StoreError(str(folder), error.strerror or "cannot be written", "free space") from None
+        self._begun[folder.name] = time.monotonic()
         supervisor = [sys.executable, "-m", "assay.agent.supervise", str(folder)]
         if _SYSTEMD.is_dir():
-            _new_unit(job.id, supervisor)
+            _new_unit(folder.name, supervisor)
         else:
             _new_session(supervisor)
 
     def look(self, job: Job) -> Process:
         """What has become of a job that was begun."""
         folder = self.folder(job)
+        # Before the lock: what began held it then.
+        began = has_begun(folder)
         if is_going(folder):
-            return Process("going" if (folder / BEGAN).exists() else "beginning")
-        if (folder / BEGAN).exists():
-            return _ended(folder) or Process("going" if is_going(Path(job.facts.folder)) else "lost")
-        waited_ns = time.time_ns() - (job.facts.began_wall_ns or 0)
-        return Process("beginning" if waited_ns < _BEGIN_S * 10**9 else "none")
+            return Process("going" if began else "beginning")
+        if began:
+            return _ended(folder) or Process("lost", _stored_code(Path(job.facts.folder)))
+        waited_s = time.monotonic() - self._begun.get(folder.name, float("-inf"))
+        return Process("beginning" if waited_s < _BEGIN_S else "none")
 
     def take_back(self, job: Job) -> bool:
         """Keep a job that has not begun from ever beginning; False where it has. Raises StoreError."""
         folder = self.folder(job)
         try:
             folder.mkdir(parents=True, mode=0o700, exist_ok=True)
-            return claim(folder)
+            return claim(folder) or not has_begun(folder)
         except OSError as error:
             raise StoreError(str(folder), error.strerror or "cannot be written", "free space") from None
 
     def interrupt(self, job: Job) -> None:
         """Send Ctrl-C to a job's run. Nothing happens where it has ended."""
         folder = self.folder(job)
-        if is_going(folder):
-            with suppress(OSError, ValueError):
-                pid, tick = (folder / BEGAN).read_text("ascii").split()
-                _signal(int(pid), tick)
-        elif is_going(Path(job.facts.folder)) and (progress := kept_progress(Path(job.facts.folder))):
-            _signal(progress.pid, started(progress.pid))
+        # The supervisor hands it on, unless it was killed.
+        if is_going(folder) and not _signalled(folder / BEGAN):
+            _signalled(folder / CHILD)
 
     def prune(self, jobs: Iterable[Job]) -> None:
         """Remove the folders of jobs that are no longer known."""
@@ -144,10 +145,12 @@ def _new_session(command: list[str]) -> None:
         raise SystemRefusedError("run", f"cannot be started ({error})", "see the host's limits") from None
 
 
-def _new_unit(job_id: str, command: list[str]) -> None:
+def _new_unit(name: str, command: list[str]) -> None:
     """A separate unit, which the end of the agent's unit does not end. Raises SystemRefusedError."""
-    limits = ("KillSignal=SIGINT", "TimeoutStopSec=120", "LimitMEMLOCK=infinity", "LimitNOFILE=65536")
-    options = ["--quiet", "--collect", f"--unit=assay-job-{job_id}", *(f"--property={limit}" for limit in limits)]
+    # The supervisor alone is signalled at first: it hands Ctrl-C on once.
+    ends = ("KillMode=mixed", "KillSignal=SIGINT", "TimeoutStopSec=120")
+    limits = (*ends, "LimitMEMLOCK=infinity", "LimitNOFILE=65536")
+    options = ["--quiet", "--collect", f"--unit=assay-job-{name}", *(f"--property={limit}" for limit in limits)]
     try:
         answer = run_command(find_tool("systemd-run") or "systemd-run", [*options, "--", *command], seconds=_START_S)
     except CommandError as error:
@@ -165,12 +168,29 @@ def _ended(folder: Path) -> Process | None:
     return Process("ended", facts["exit_code"], facts["wall_ns"])
 
 
-def _signal(pid: int, tick: str) -> None:
-    """Send Ctrl-C to the process that started at a tick, and to no other that has its number by now."""
-    with suppress(OSError):
-        descriptor = os.pidfd_open(pid)
-        try:
-            if tick and started(pid) == tick:
-                signal.pidfd_send_signal(descriptor, signal.SIGINT)
-        finally:
-            os.close(descriptor)
+def _stored_code(folder: Path) -> int | None:
+    """The exit code that a run wrote at its end; None where it wrote none."""
+    with suppress(AssayError):
+        return run_state(folder).exit_code
+    return None
+
+
+def _signalled(path: Path) -> bool:
+    """Send Ctrl-C to the process that a file names, and to no other that has its number by now; False where it ended.
+
+    Worked: a file of ``"4711 815"`` means the process 4711 that started 815 ticks after the boot.
+    """
+    try:
+        pid, tick = path.read_text("ascii").split()
+        descriptor = os.pidfd_open(int(pid))
+    except (OSError, ValueError):
+        return False
+    try:
+        if started(int(pid)) != tick:
+            return False
+        signal.pidfd_send_signal(descriptor, signal.SIGINT)
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return True

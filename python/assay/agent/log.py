@@ -18,6 +18,7 @@ class AgentLog:
 
     def __init__(self, path: Path) -> None:
         """Open it, and make it where it is missing. Raises StoreError."""
+        self._path = path
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -26,9 +27,12 @@ class AgentLog:
             raise StoreError(str(path), error.strerror or "cannot be written", "name another as log") from None
 
     def write(self, **facts: Any) -> None:
-        """Add a line with the wall time in ns; what is None is left out."""
+        """Add a line with the wall time in ns; what is None is left out. Raises StoreError."""
         known = {"wall_ns": time.time_ns(), **{key: value for key, value in facts.items() if value is not None}}
-        os.write(self._descriptor, json.dumps(known).encode() + b"\n")
+        try:
+            os.write(self._descriptor, json.dumps(known).encode() + b"\n")
+        except OSError as error:
+            raise StoreError(str(self._path), error.strerror or "cannot be written", "free space") from None
 
     def close(self) -> None:
         """Close the file."""

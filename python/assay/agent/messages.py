@@ -15,7 +15,7 @@ from assay.spec.datum import Strict
 from assay.spec.model_faults import model_faults
 
 REQUEST_BYTES_MAX = 64 << 10
-ANSWER_BYTES_MAX = 1 << 20
+ANSWER_BYTES_MAX = 4 << 20
 _FAULTS_MAX = 5
 _SEE = "see docs/formats/agent.md"
 
@@ -23,7 +23,7 @@ Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 JobId = Annotated[str, Field(pattern=r"^[0-9a-f]{12}$")]
 _Word = Annotated[str, Field(min_length=1, max_length=200)]
 _Words = Annotated[tuple[_Word, ...], Field(max_length=50)]
-_Place = Annotated[str, Field(min_length=1, max_length=4096)]
+_Drive = Annotated[str, Field(min_length=1, max_length=512)]
 
 
 class _Request(Strict):
@@ -55,7 +55,7 @@ class CheckRequest(_Request):
     """What a run would do. drive : a path or ``sim:NAME``. plan : as a plan file has it, without ``drive``."""
 
     verb: Literal["check"] = "check"
-    drive: _Place
+    drive: _Drive
     plan: dict[str, Any]
     consents: Consents = Consents()
     on_end: Annotated[str, Field(max_length=4096)] = ""

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import errno
-import grp
 import json
 import os
 import socket
 import threading
 from collections import Counter
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.agent.channel import peer_of, read_line
 from assay.agent.log import AgentLog
-from assay.agent.messages import REQUEST_BYTES_MAX, read_request
+from assay.agent.messages import ANSWER_BYTES_MAX, REQUEST_BYTES_MAX, read_request
+from assay.agent.runs_folder import group_id
 from assay.agent.verbs import Agent
-from assay.errors import AssayError, HostLimitError, InternalError, StoreError, UsageError, error_facts
+from assay.errors import AssayError, HostLimitError, InternalError, StoreError, error_facts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 
 READ_S, WRITE_S = 5.0, 5.0
 CONNECTIONS_MAX, USER_CONNECTIONS_MAX = 48, 16
+_OF_ROOT = 4
+"""Connections beyond the limit, which others cannot take."""
 _BACKLOG = 128
+_PAUSE_S = 0.2
 
 
 def serve(config: AgentConfig, ready: Callable[[], None], ended: threading.Event) -> None:
@@ -43,6 +46,7 @@ def serve(config: AgentConfig, ready: Callable[[], None], ended: threading.Event
         finally:
             agent.turns.stop()
             turns.join()
+            agent.close()
             log.close()
 
 
@@ -58,49 +62,73 @@ class _Connections:
         """Answer each connection until ``ended`` is set."""
         listener.settimeout(0.5)
         while not ended.is_set():
-            with suppress(TimeoutError):
-                connection = listener.accept()[0]
-                threading.Thread(target=self._handle, args=(connection,), daemon=True).start()
+            try:
+                self._begin(listener.accept()[0])
+            except TimeoutError:
+                pass
+            except (OSError, RuntimeError):
+                # No descriptors or threads are left: some end in a moment.
+                ended.wait(_PAUSE_S)
 
-    def _handle(self, connection: socket.socket) -> None:
-        with connection, suppress(OSError):
+    def _begin(self, connection: socket.socket) -> None:
+        """Answer a connection on a thread, or refuse it here: it takes none then."""
+        with ExitStack() as stack:
+            stack.enter_context(connection)
             peer = peer_of(connection)
-            answer = self._answered(connection, peer)
+            if not self._takes(peer.uid):
+                connection.setblocking(False)
+                connection.sendall(_line({"error": error_facts(_TOO_MANY)}))
+                return
+            stack.callback(self._lets_go, peer.uid)
+            threading.Thread(target=self._handle, args=(connection, peer), daemon=True).start()
+            stack.pop_all()
+
+    def _handle(self, connection: socket.socket, peer: Peer) -> None:
+        with suppress(OSError), ExitStack() as held:
+            held.enter_context(connection)
+            held.callback(self._lets_go, peer.uid)
+            answer = _line(self._answered(connection, peer))
             connection.settimeout(WRITE_S)
-            connection.sendall(json.dumps(answer).encode() + b"\n")
+            connection.sendall(answer)
 
     def _answered(self, connection: socket.socket, peer: Peer) -> dict[str, Any]:
         try:
-            with self._slot(peer.uid):
-                request = read_request(read_line(connection, bytes_max=REQUEST_BYTES_MAX, seconds=READ_S))
-                return {"answer": self._agent.answer(request, peer).model_dump(mode="json")}
+            request = read_request(read_line(connection, bytes_max=REQUEST_BYTES_MAX, seconds=READ_S))
+            return {"answer": self._agent.answer(request, peer).model_dump(mode="json")}
         except AssayError as error:
             return {"error": error_facts(error)}
         except Exception as error:  # noqa: BLE001 - a defect ends one request, not the agent
             text = f"{type(error).__name__} in this program, not in its input"
             return {"error": error_facts(InternalError("internal error", text, "report it"))}
 
-    @contextmanager
-    def _slot(self, uid: int) -> Iterator[None]:
+    def _takes(self, uid: int) -> bool:
+        """Whether a user has a place for a connection, which is taken then."""
         with self._lock:
-            if self._open.total() >= CONNECTIONS_MAX or self._open[uid] >= USER_CONNECTIONS_MAX:
-                raise HostLimitError("agent", "has too many connections", "try again")
-            self._open[uid] += 1
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._open[uid] -= 1
+            most = CONNECTIONS_MAX + (_OF_ROOT if uid == 0 else 0)
+            free = self._open.total() < most and self._open[uid] < USER_CONNECTIONS_MAX
+            self._open[uid] += free
+            return free
+
+    def _lets_go(self, uid: int) -> None:
+        with self._lock:
+            self._open[uid] -= 1
+
+
+_TOO_MANY = HostLimitError("agent", "has too many connections", "try again")
+
+
+def _line(answer: dict[str, Any]) -> bytes:
+    """An answer as it is sent; an error in place of one that a client would not take."""
+    line = json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace")
+    if len(line) <= ANSWER_BYTES_MAX:
+        return line + b"\n"
+    return _line({"error": error_facts(HostLimitError("answer", "is too long", "ask for less"))})
 
 
 @contextmanager
 def _listening(config: AgentConfig) -> Iterator[socket.socket]:
     """The socket, which only root and the group may connect to; it is removed at the end."""
-    path = Path(config.socket)
-    try:
-        group = grp.getgrnam(config.group).gr_gid if config.group else -1
-    except KeyError:
-        raise UsageError(f"group {config.group}", "does not exist", f"groupadd {config.group}") from None
+    path, group = Path(config.socket), group_id(config)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)

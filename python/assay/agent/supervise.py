@@ -2,9 +2,9 @@
 
 ::
 
-    FOLDER               locked by it    command.json  the command
-    FOLDER/began         made once       ended.json    exit code and time
-    FOLDER/output.log    what it printed
+    FOLDER               locked by it and by the run    command.json  the command
+    FOLDER/began         made once: its process         ended.json    exit code and time
+    FOLDER/child         the process of the run         output.log    what it printed
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -20,27 +21,41 @@ from pathlib import Path
 
 from assay.spec.files import process_fields, write_inside
 
-COMMAND, BEGAN, ENDED, OUTPUT = "command.json", "began", "ended.json", "output.log"
+COMMAND, BEGAN, CHILD, ENDED, OUTPUT = "command.json", "began", "child", "ended.json", "output.log"
 APART = "apart"
 _START_TIME = 19
 """Field 22 of ``proc_pid_stat(5)``, counted behind the name."""
 
 
 def started(pid: int) -> str:
-    """When a process started, in ticks since boot; empty where there is none. With the pid it is never given again."""
+    """When a process started, in ticks since boot; empty where it ended. With the pid it is never given again."""
     fields = process_fields(pid)
-    return fields[_START_TIME] if len(fields) > _START_TIME else ""
+    # One that ended stays until its parent has taken note.
+    return fields[_START_TIME] if len(fields) > _START_TIME and fields[0] not in "ZX" else ""
 
 
 def claim(folder: Path, content: str = "") -> bool:
-    """Make the file that only the first can make: whoever has it may begin the command. False where it is taken."""
+    """Make the file that only the first can make: whoever has it may begin the command. False where it is taken.
+
+    content : the process that begins it; empty where the agent takes the job back. It is there whole, or not at all.
+    """
+    draft = folder / f"{BEGAN}.{secrets.token_hex(8)}"
+    draft.write_text(content, "ascii")
     try:
-        descriptor = os.open(folder / BEGAN, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        (folder / BEGAN).hardlink_to(draft)
     except FileExistsError:
         return False
-    with os.fdopen(descriptor, "w", encoding="ascii") as file:
-        file.write(content)
+    finally:
+        draft.unlink()
     return True
+
+
+def has_begun(folder: Path) -> bool:
+    """Whether a process began the command; False also where the agent took it back."""
+    try:
+        return (folder / BEGAN).stat().st_size > 0
+    except FileNotFoundError:
+        return False
 
 
 def supervise(folder: Path) -> None:
@@ -51,32 +66,48 @@ def supervise(folder: Path) -> None:
     lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if claim(folder, f"{os.getpid()} {started(os.getpid())}"):
-            code = _run(folder, signals)
+        if claim(folder, _process()):
+            code = _run(folder, lock, signals)
             write_inside(folder, ENDED, json.dumps({"exit_code": code, "wall_ns": time.time_ns()}).encode())
     finally:
         os.close(lock)
 
 
-def _run(folder: Path, signals: list[int]) -> int:
+def _process() -> str:
+    """Pid and start of this process, which no other of this boot has."""
+    return f"{os.getpid()} {started(os.getpid())}"
+
+
+def _run(folder: Path, lock: int, signals: list[int]) -> int:
+    """The exit code of the command. It holds the lock too: killed alone, this process does not free the folder."""
     command = json.loads((folder / COMMAND).read_bytes())
     with (
         (folder / OUTPUT).open("ab") as output,
         subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            pass_fds=(lock,),
+            preexec_fn=lambda: (folder / CHILD).write_text(_process(), "ascii"),  # noqa: PLW1509 - has no threads
         ) as child,
     ):
         return _waited(child, signals)
 
 
 def _waited(child: subprocess.Popen[bytes], signals: list[int]) -> int:
-    """The exit code of a child that is sent Ctrl-C for each signal."""
+    """The exit code of a child, as a shell has it. It is sent Ctrl-C once: a second would keep it from its end."""
+    sent = False
     while True:
         try:
-            return child.wait(0.2)
+            code = child.wait(0.2)
         except subprocess.TimeoutExpired:
-            while signals:
-                child.send_signal(signals.pop())
+            if signals and not sent:
+                child.send_signal(signal.SIGINT)
+                sent = True
+        else:
+            return code if code >= 0 else 128 - code
 
 
 if __name__ == "__main__":

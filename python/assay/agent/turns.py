@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.agent.checks import changed, facts_of, look_ahead
-from assay.errors import AssayError, GateRefusedError, IdentityError, InternalError
+from assay.errors import AssayError, GateRefusedError, IdentityError, InternalError, UsageError
 from assay.run.run import drive_slug
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from assay.agent.jobs import Job, Queue
     from assay.agent.launch import Launcher
 
-_LOOK_S = 0.5
+_LOOK_S, _PAUSE_S_MAX = 0.5, 60.0
 _CHECK_S = 60.0
 
 
@@ -43,11 +43,14 @@ class Turns:
 
     def run(self) -> None:
         """Take turns until ``stop``."""
+        pause = _LOOK_S
         while not self._end.is_set():
-            # What goes wrong with one look, such as a full disk, must not end the turns of all.
-            with suppress(Exception):
+            try:
                 self.look()
-            self._awake.wait(_LOOK_S)
+                pause = _LOOK_S
+            except Exception:  # noqa: BLE001 - a full disk, for example, must not end the turns of all
+                pause = min(2 * pause, _PAUSE_S_MAX)
+            self._awake.wait(pause)
             self._awake.clear()
 
     def stop(self) -> None:
@@ -71,7 +74,9 @@ class Turns:
         if process.state == "ended":
             self._ended(job, process.exit_code, "", process.wall_ns)
         elif process.state == "lost":
-            self._ended(job, None, "its process was killed; what was measured is in its folder")
+            there = Path(job.facts.folder).is_dir()
+            message = "its process was killed" + ("; what was measured is in its folder" if there else "")
+            self._ended(job, process.exit_code, "" if process.exit_code is not None else message)
         elif process.state == "none" and self._launcher.take_back(job):
             self._ended(job, None, "its process did not begin; see the host's journal")
 
@@ -85,16 +90,15 @@ class Turns:
             self._ended(job, InternalError.exit_code, f"{type(error).__name__} in this program")
             return
         # Whoever held, moved or stopped it meanwhile was first.
-        with suppress(AssayError):
-            self._launched(
-                self._queue.take(
-                    job.id, was=("waiting",), began_wall_ns=time.time_ns(), state="running", folder=self._new(job)
-                )
+        with suppress(UsageError):
+            job = self._queue.take(
+                job.id, was=("waiting",), began_wall_ns=time.time_ns(), state="running", folder=self._new(job)
             )
+            self._launched(job)
 
     def _refuse_changed(self, job: Job) -> None:
         """Raise AssayError where the run is refused by now, or anything differs from what was shown."""
-        foreseen = self._bounded.ask(job.request.drive, _CHECK_S, lambda: look_ahead(self._config, job.request))
+        foreseen = self._bounded.ask(job.node, _CHECK_S, lambda: look_ahead(self._config, job.request))
         if foreseen.refusal:
             raise foreseen.refusal
         if differs := changed(job.checked, facts_of(foreseen)):

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import secrets
+import threading
 import time
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.agent.allowed import node_of
 from assay.agent.bounded import Bounded
 from assay.agent.checks import Checks
 from assay.agent.drives import Drives
@@ -23,8 +27,9 @@ from assay.agent.messages import (
     StartRequest,
     StopRequest,
 )
+from assay.agent.runs_folder import make_runs_folder
 from assay.agent.turns import Turns
-from assay.errors import AssayError, UsageError
+from assay.errors import AssayError, HostLimitError, StoreError, UsageError
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -32,9 +37,11 @@ if TYPE_CHECKING:
     from assay.agent.channel import Peer
     from assay.agent.config import AgentConfig
     from assay.agent.log import AgentLog
-    from assay.agent.messages import Request
+    from assay.agent.messages import CheckAnswer, Request
 
 _CHECK_S = 60.0
+USER_LINES_MAX = 600
+"""Requests of a user in a minute that are logged."""
 
 
 class Agent:
@@ -44,30 +51,53 @@ class Agent:
         """Take up the queue of the state folder. Raises StoreError."""
         state = Path(config.state)
         state.mkdir(parents=True, mode=0o700, exist_ok=True)
+        self._held, self._lock = _held(state), threading.Lock()
+        self._counts: Counter[tuple[int, float]] = Counter()
+        make_runs_folder(config)
         self._log, self._bounded = log, Bounded()
         self._queue, self._launcher = Queue(state), Launcher(state / "jobs")
         self._checks, self._drives = Checks(config), Drives(config, self._bounded)
         self.turns = Turns(config, self._queue, self._launcher, self._bounded, self._job_log)
         self.turns.adopt()
 
+    def close(self) -> None:
+        """Let another agent use the state folder; runs go on."""
+        os.close(self._held)
+
     def answer(self, request: Request, peer: Peer) -> BaseModel:
         """Carry a request out. Raises AssayError; either way what it asked for is logged, unless it only looks."""
+        if _looks(request):
+            return self._answer(request, peer.uid)
+        self._refuse_flood(peer.uid)
         digest = getattr(request, "digest", None)
+        if not isinstance(request, CheckRequest):
+            # What cannot be logged is not done.
+            self._logged(request, peer, digest, "received")
         try:
             answer = self._answer(request, peer.uid)
         except AssayError as error:
-            self._logged(request, peer, digest, f"{error.slug}: {error}"[:2000])
+            with suppress(StoreError):
+                self._logged(request, peer, digest, f"{error.slug}: {error}"[:500])
             raise
-        self._logged(request, peer, getattr(answer, "digest", None) or digest, "ok")
+        with suppress(StoreError):
+            self._logged(request, peer, getattr(answer, "digest", None) or digest, "ok")
         return answer
+
+    def _refuse_flood(self, uid: int) -> None:
+        """Raise HostLimitError where a user would fill the log."""
+        key = uid, time.monotonic() // 60
+        with self._lock:
+            self._counts = Counter({known: count for known, count in self._counts.items() if known[1] == key[1]})
+            self._counts[key] += 1
+            if self._counts[key] > USER_LINES_MAX:
+                raise HostLimitError("agent", f"has {USER_LINES_MAX} requests of this user in a minute", "try again")
 
     def _answer(self, request: Request, uid: int) -> BaseModel:
         match request:
             case DrivesRequest():
                 return self._drives.look(self._holders())
             case CheckRequest():
-                self._refuse_held(request.drive)
-                return self._bounded.ask(request.drive, _CHECK_S, lambda: self._checks.check(request, uid))
+                return self._check(request, uid)
             case StartRequest():
                 self._start(request, uid)
             case StopRequest():
@@ -78,12 +108,15 @@ class Agent:
         return QueueAnswer(jobs=tuple(job.facts for job in self._queue.all()))
 
     def _holders(self) -> dict[str, str]:
-        """Jobs that run, by the real path of their drive."""
-        return {job.checked["drive"]["path"]: job.id for job in self._queue.all() if job.facts.state == "running"}
+        """Jobs that run, by the node of their drive."""
+        return {job.node: job.id for job in self._queue.all() if job.facts.state == "running"}
 
-    def _refuse_held(self, drive: str) -> None:
-        if drive.startswith("/") and (job := self._holders().get(os.path.realpath(drive))):
-            raise UsageError(drive, f"is held by job {job}", "wait for its end, or stop it")
+    def _check(self, request: CheckRequest, uid: int) -> CheckAnswer:
+        """A drive that a run holds is not queried."""
+        node = node_of(request.drive)
+        job = self._holders().get(node)
+        held_by = f"job {job}" if job else ""
+        return self._bounded.ask(node, _CHECK_S, lambda: self._checks.check(request, uid, held_by))
 
     def _start(self, request: StartRequest, uid: int) -> None:
         checked = self._checks.use(request.digest, request.identity, uid)
@@ -98,7 +131,8 @@ class Agent:
             claimed=request.claimed or checked.request.claimed,
             put_wall_ns=time.time_ns(),
         )
-        self._queue.add(Job(facts=facts, request=checked.request, digest=request.digest, checked=checked.facts))
+        job = Job(facts=facts, request=checked.request, digest=request.digest, node=checked.node, checked=checked.facts)
+        self._queue.add(job)
 
     def _stop(self, job_id: str) -> None:
         job = self._queue.find(job_id)
@@ -125,8 +159,6 @@ class Agent:
             self._queue.take(request.job, state="held" if request.action == "hold" else "waiting")
 
     def _logged(self, request: Request, peer: Peer, digest: str | None, result: str) -> None:
-        if isinstance(request, DrivesRequest) or getattr(request, "action", "") == "list":
-            return
         facts = request.model_dump(mode="json", include={"verb", "drive", "job", "action", "position", "claimed"})
         self._log.write(uid=peer.uid, gid=peer.gid, pid=peer.pid, **facts, digest=digest, result=result)
 
@@ -134,3 +166,20 @@ class Agent:
         facts: dict[str, Any] = job.facts.model_dump(include={"uid", "claimed", "drive", "identity", "folder"})
         code, message = job.facts.exit_code, job.facts.message or None
         self._log.write(event=event, job=job.id, digest=job.digest, exit_code=code, message=message, **facts)
+
+
+def _looks(request: Request) -> bool:
+    """Whether a request asks for what is known."""
+    return isinstance(request, DrivesRequest) or (isinstance(request, QueueRequest) and request.action == "list")
+
+
+def _held(state: Path) -> int:
+    """A descriptor that holds the state folder. Raises StoreError where another agent does."""
+    descriptor = os.open(state, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(descriptor)
+        reason = "is used by another agent" if isinstance(error, BlockingIOError) else error.strerror
+        raise StoreError(str(state), reason or "cannot be locked", "end that agent, or name another as state") from None
+    return descriptor

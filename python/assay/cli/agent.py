@@ -35,10 +35,15 @@ def agent(config: Path, install: bool) -> None:
             click.echo(line)
         return
     from assay.agent.config import read_config  # noqa: PLC0415
+    from assay.agent.notify import tell_ready  # noqa: PLC0415
     from assay.agent.server import serve  # noqa: PLC0415
+
+    def ready() -> None:
+        click.echo(f"agent: {chosen.socket}; Ctrl-C ends it, runs go on", err=True)
+        tell_ready()
 
     ended = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ended.set())
     chosen = read_config(config)
-    serve(chosen, lambda: click.echo(f"agent: {chosen.socket}; Ctrl-C ends it, runs go on", err=True), ended)
+    serve(chosen, ready, ended)

@@ -131,12 +131,18 @@ def find_drive(plan: PlanRecord, answers: Answers | None = None, kept: tuple[Pat
                 option = f"--{key.replace('_', '-')}"
                 raise UsageError(option, "is a choice for real drives only", "leave it out for a simulated drive")
         return fitting(parse_simulated(plan.drive)).identity
+    said = answers or Answers()
+    drive = identified_drive(plan)
+    return examined(drive, said.signatures, kept, words=said.acknowledged, read_only=plan.read_only)
+
+
+def identified_drive(plan: PlanRecord) -> DriveIdentity:
+    """The identity of the plan's real drive, which is not queried: a run may hold it. Raises as ``find_drive``."""
     drive = identify(plan.drive, file_target=plan.file_target)
     # A cache that is on can be set; one that is off may be none.
     if drive.write_cache == "enabled" and command_set(drive) is not None:
-        drive = replace(drive, controls=(*drive.controls, "write-cache"))
-    said = answers or Answers()
-    return examined(drive, said.signatures, kept, words=said.acknowledged, read_only=plan.read_only)
+        return replace(drive, controls=(*drive.controls, "write-cache"))
+    return drive
 
 
 @contextmanager

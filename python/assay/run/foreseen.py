@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from assay.run.planning import PlannedRun
 
 _UNREHEARSED = "Warning   nobody has seen {} of such a drive work on hardware: it was tried on recorded replies only"
+_HELD = "{} is held by {}: what is on it, and what else stands against the run, is only known at its turn"
 _REAL_TIME = "unknown: a simulated drive plays this in virtual time, as fast as this host lets it"
 
 
@@ -37,7 +38,8 @@ _REAL_TIME = "unknown: a simulated drive plays this in virtual time, as fast as 
 class ForeseenRun:
     """A run before its first byte. purge : what the drive states of it, None where it states nothing.
 
-    refusal : why it would be refused by now, None where nothing is known to stand against it.
+    refusal : why it would be refused by now, None where nothing is known to stand against it. held_by : what holds the
+    drive, which was not queried then; empty where it was.
     """
 
     plan: Plan
@@ -46,6 +48,7 @@ class ForeseenRun:
     expected: Forecast
     purge: PurgeTime | None = None
     refusal: AssayError | None = None
+    held_by: str = ""
 
 
 def foresee(plan: Plan, *, out: Path | None, answers: Answers, below: Path) -> ForeseenRun:
@@ -67,10 +70,15 @@ def foresee(plan: Plan, *, out: Path | None, answers: Answers, below: Path) -> F
 
 def unrefused(plan: Plan, drive: DriveIdentity, answers: Answers) -> ForeseenRun:
     """The same of a drive that is known, without asking what stands against the run."""
+    foreseen = unqueried(plan, drive)
+    return replace(foreseen, purge=_known_purge(drive, plan, foreseen.expected, answers))
+
+
+def unqueried(plan: Plan, drive: DriveIdentity, held_by: str = "") -> ForeseenRun:
+    """The same without a question to the drive. held_by : what holds it."""
     planned = plan_run(plan, drive)
     expected = forecast(plan, drive, planned.tests)
-    purge = _known_purge(drive, plan, expected, answers)
-    return ForeseenRun(plan=plan, drive=drive, planned=planned, expected=expected, purge=purge)
+    return ForeseenRun(plan=plan, drive=drive, planned=planned, expected=expected, held_by=held_by)
 
 
 def plan_facts(foreseen: ForeseenRun) -> dict[str, Any]:
@@ -101,7 +109,7 @@ def plan_facts(foreseen: ForeseenRun) -> dict[str, Any]:
             {**_test_facts(test), "phases": [asdict(phase) for phase in result.phases]}
             for test, result in zip(planned.tests, expected.tests, strict=True)
         ],
-        "warnings": _warnings(planned, expected),
+        "warnings": _warnings(foreseen),
         "skipped": {test.test: test.reason for test in planned.skipped},
     }
 
@@ -125,7 +133,7 @@ def describe(foreseen: ForeseenRun) -> str:
         lines += _test_lines(_test_facts(test))
         lines += [f"          {_phase_line(phase, count)}" for phase, count in _merged(result.phases)]
     lines += [f"N/A       {test.test}: {test.reason}" for test in planned.skipped]
-    lines += [f"Warning   {text}" for text in _warnings(planned, expected)]
+    lines += [f"Warning   {text}" for text in _warnings(foreseen)]
     lines += _total_lines(drive, expected)
     if drive.kind != "simulated" and not expected.written_bytes_max:
         lines.append(f"{drive.path} is opened for reading only; nothing is written to it.")
@@ -172,9 +180,11 @@ def _need_lines(drive: DriveIdentity, expected: Forecast) -> list[str]:
     return lines
 
 
-def _warnings(planned: PlannedRun, expected: Forecast) -> list[str]:
-    """What is planned and cannot give a good figure."""
-    return [text for test in planned.tests if (text := draining_warning(test, expected.bytes_per_s))]
+def _warnings(foreseen: ForeseenRun) -> list[str]:
+    """What is planned and cannot give a good figure, and what is not known yet."""
+    rate = foreseen.expected.bytes_per_s
+    held = [_HELD.format(foreseen.drive.path, foreseen.held_by)] if foreseen.held_by else []
+    return [*held, *(text for test in foreseen.planned.tests if (text := draining_warning(test, rate)))]
 
 
 def _preparation_lines(drive: DriveIdentity, expected: Forecast, purge: PurgeTime | None) -> list[str]:

@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 from agent_trial import DRIVE, PLAN
-from assay.agent.allowed import may_erase
-from assay.agent.checks import Checks, changed, facts_of, look_ahead
+from assay.agent.allowed import may_erase, node_of, plan_text
+from assay.agent.checks import USER_CHECKS_MAX, Checks, changed, facts_of, look_ahead
 from assay.agent.config import AgentConfig, NamedDevice
 from assay.agent.messages import CheckRequest, Consents
 from assay.engine.records import DriveIdentity
-from assay.errors import AssayError, ConfirmationError, GateRefusedError, UsageError
+from assay.errors import AssayError, ConfirmationError, GateRefusedError, PlanError, UsageError
+from assay.run.plan_file import load_plan, plan_of
 
 
 def request(drive: str = DRIVE, consents: dict[str, Any] | None = None, on_end: str = "", **plan: Any) -> CheckRequest:
@@ -75,7 +76,6 @@ def test_a_check_grows_old(config: AgentConfig, monkeypatch: pytest.MonkeyPatch)
         (request(drive="sim:client-2011?faults=/srv/x"), "names the file /srv/x"),
         (request(file_target=True), "plan: names the drive or a file target"),
         (request(drive="sim:nothing"), "no simulated drive has this name"),
-        (request(drive="/etc/passwd"), "is a regular file"),
         (CheckRequest(drive=DRIVE, plan={"drive": "/dev/sda"}), "plan: names the drive or a file target"),
         (request(scale=3), "scale: "),
         (request(nonsense=1), "nonsense: "),
@@ -99,6 +99,63 @@ def test_a_plan_names_no_file_and_has_no_faults(config: AgentConfig, given: Chec
 def test_what_root_does_not_allow_is_refused(config: AgentConfig, given: CheckRequest, named: str) -> None:
     with pytest.raises(GateRefusedError, match=named):
         look_ahead(config.model_copy(update={"drive_writes_max": 30.0}), given)
+
+
+@pytest.mark.parametrize(
+    "drive", ["/etc/passwd", "/dev/none", "/dev/null", "/proc/self/root/etc", "x", "/dev/disk/by-id/x"]
+)
+def test_of_other_paths_nothing_is_said(config: AgentConfig, drive: str) -> None:
+    with pytest.raises(
+        GateRefusedError, match=f"^{drive}: is not a whole disk of this host; choose from assay drives$"
+    ):
+        look_ahead(config, request(drive=drive))
+
+
+@pytest.mark.parametrize("value", [None, [None], 1 << 80, float("nan"), "\ud800", {"a": {"b": None}}])
+def test_what_no_plan_file_can_have_is_refused(config: AgentConfig, value: Any) -> None:
+    given = CheckRequest.model_construct(
+        drive=DRIVE, plan={**PLAN, "seed": value}, consents=Consents(), on_end="", claimed=""
+    )
+    with pytest.raises(UsageError, match=r"seed|plan: has a value that no plan file can have"):
+        look_ahead(config, given)
+
+
+def test_the_text_of_a_plan_is_the_plan(tmp_path: Path) -> None:
+    assert plan_text(CheckRequest(drive="sim:ideal", plan={"scale": 0.5})) == 'scale = 0.5\ndrive = "sim:ideal"\n'
+    given = request(report={"notes": 'a "quoted" text\nof \x1f two lines'}, iops={"queue_depth": 4})
+    (tmp_path / "plan.toml").write_text(plan_text(given), "utf-8")
+    read = load_plan(tmp_path / "plan.toml", {})
+    assert read == plan_of({**given.plan, "drive": DRIVE}).resolved()
+
+
+def test_files_of_drives_lie_in_the_folder_of_root(config: AgentConfig, tmp_path: Path) -> None:
+    (tmp_path / "d").mkdir()
+    allowed = config.model_copy(update={"drive_files": str(tmp_path / "d")})
+    assert look_ahead(allowed, request(drive=f"sim:client-2011?state={tmp_path}/d/s")).refusal is None
+    for name in (f"{tmp_path}/s", f"{tmp_path}/d/../s", f"{tmp_path}/d/e/s", "d/s", f"{tmp_path}/d/.s"):
+        with pytest.raises(UsageError, match="names the file"):
+            look_ahead(allowed, request(drive=f"sim:client-2011?state={name}"))
+    (tmp_path / "d").chmod(0o777)
+    with pytest.raises(PlanError, match="can be written by other users"):
+        look_ahead(allowed, request(drive=f"sim:client-2011?state={tmp_path}/d/s"))
+
+
+def test_links_of_udev_lead_to_the_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "os.readlink", {"/dev/disk/by-id/nvme-X": "../../nvme0n1", "/dev/mapper/m": "../dm-3"}.__getitem__
+    )
+    assert node_of("/dev/disk/by-id/nvme-X") == "/dev/nvme0n1"
+    assert node_of("/dev/mapper/../mapper/m") == "/dev/dm-3"
+    assert node_of(f"{tmp_path}/x") == f"{tmp_path}/x"
+
+
+def test_the_oldest_check_of_a_user_makes_room(config: AgentConfig) -> None:
+    checks = Checks(config)
+    foreseen = look_ahead(config, request())
+    other = checks._kept(request(), foreseen, 8)
+    digests = [checks._kept(request(), foreseen, 7) for _ in range(USER_CHECKS_MAX + 1)]
+    assert len(checks._known) == USER_CHECKS_MAX + 1
+    assert {other, *digests[1:]} == set(checks._known)
 
 
 def test_what_root_allows_is_allowed(config: AgentConfig) -> None:
@@ -134,7 +191,9 @@ def test_what_differs_is_named(config: AgentConfig) -> None:
     assert changed(before, facts_of(look_ahead(config, request()))) == ()
     after = facts_of(look_ahead(config, request(scale=0.03)))
     assert "plan" in changed(before, after)
-    assert changed({**before, "disk sequence number": 4}, before) == ("disk sequence number",)
+    assert changed({**before, "disk sequence number": "4"}, before) == ("disk sequence number",)
+    other_drive = facts_of(look_ahead(config, request(drive="sim:client-2011?capacity=9GB")))
+    assert {"drive", "drive model"} <= set(changed(before, other_drive))
 
 
 def test_a_refused_check_has_no_digest(config: AgentConfig, tmp_path: Path) -> None:

@@ -25,6 +25,9 @@ EXPOSURE_PCT_MAX = {"assay-agent.service": 28, "assay-serve.service": 17}
 """Exposure that ``systemd-analyze security`` finds, in hundredths of its worst."""
 
 
+GROUP_ID = 5
+
+
 class Accounts:
     """The accounts of a host: those that it has, and the commands that made others. exit_code : of the commands."""
 
@@ -36,12 +39,14 @@ class Accounts:
         """Raise KeyError for an account that the host lacks."""
         if name not in self.names:
             raise KeyError(name)
-        return SimpleNamespace(gr_name=name)
+        return SimpleNamespace(gr_name=name, gr_gid=GROUP_ID)
 
     def run(self, tool: str, arguments: tuple[str, ...], *, seconds: float) -> Answer:
         """Note a command."""
         assert seconds > 0
         self.commands.append((tool, *arguments))
+        if not self.exit_code:
+            self.names.add(arguments[-1])
         return Answer(self.exit_code, b"", b"groupadd: Permission denied.\n")
 
 
@@ -67,7 +72,7 @@ def config(tmp_path: Path) -> Path:
 
 
 def test_the_template_allows_nothing(bare: Accounts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(installing, "_runs_folder", lambda _: iter(()))
+    monkeypatch.setattr(installing, "make_runs_folder", lambda _: False)
     lines = list(install(tmp_path / "etc/agent.toml", units=tmp_path / "units"))
     assert read_config(tmp_path / "etc/agent.toml") == AgentConfig(group="assay")
     assert lines[0] == f"written: {tmp_path}/etc/agent.toml; list the drives that may be erased in it"
@@ -86,7 +91,8 @@ def test_an_existing_configuration_stays_and_its_folder_of_runs_is_made(
     assert config.read_text("utf-8") == before
     assert bare.commands[0] == ("groupadd", "--system", "testers")
     assert f"made: {tmp_path}/runs" in lines
-    assert (tmp_path / "runs").stat().st_mode & 0o777 == 0o755
+    status = (tmp_path / "runs").stat()
+    assert (status.st_mode & 0o777, status.st_gid) == (0o750, GROUP_ID)
     assert "usermod -aG testers USER" in lines[-2]
     # Once more: nothing is made twice.
     assert [line for line in install(config, units=tmp_path) if line.startswith("made: /")] == []

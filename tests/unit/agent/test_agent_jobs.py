@@ -1,13 +1,15 @@
 """The queue keeps its jobs in order, on disk."""
 
+import json
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from agent_trial import DRIVE, PLAN
-from assay.agent.jobs import ENDED_MAX, QUEUE, WAITING_MAX, Job, Queue
-from assay.agent.messages import CheckRequest, JobFacts
+from assay.agent import server
+from assay.agent.jobs import ENDED_MAX, QUEUE, USER_WAITING_MAX, WAITING_MAX, Job, Queue
+from assay.agent.messages import ANSWER_BYTES_MAX, CheckRequest, JobFacts, QueueAnswer
 from assay.errors import StoreError, UsageError
 
 
@@ -25,7 +27,7 @@ def job(number: int, **facts: Any) -> Job:
     }
     request = CheckRequest(drive=DRIVE, plan=PLAN)
     return Job(
-        facts=JobFacts(**{**known, **facts}), request=request, digest="0" * 64, checked={"drive": {"path": DRIVE}}
+        facts=JobFacts(**{**known, **facts}), request=request, digest="0" * 64, node=DRIVE, checked={"plan": "0"}
     )
 
 
@@ -36,7 +38,7 @@ def order(queue: Queue) -> list[int]:
 def filled(folder: Path, count: int) -> Queue:
     queue = Queue(folder)
     for number in range(count):
-        queue.add(job(number))
+        queue.add(job(number, uid=number % 2))
     return queue
 
 
@@ -75,10 +77,28 @@ def test_a_held_job_is_not_taken_as_waiting(tmp_path: Path) -> None:
 def test_the_queue_is_limited(tmp_path: Path) -> None:
     queue = filled(tmp_path, WAITING_MAX)
     with pytest.raises(UsageError, match=f"holds {WAITING_MAX} jobs"):
-        queue.add(job(WAITING_MAX))
+        queue.add(job(WAITING_MAX, uid=2))
     for number in range(WAITING_MAX):
         queue.replace(job(number, state="ended"))
     assert len(queue.all()) == ENDED_MAX
+
+
+def test_a_user_leaves_places_for_others(tmp_path: Path) -> None:
+    queue = Queue(tmp_path)
+    for number in range(USER_WAITING_MAX):
+        queue.add(job(number))
+    with pytest.raises(UsageError, match=f"holds {USER_WAITING_MAX} jobs"):
+        queue.add(job(USER_WAITING_MAX))
+    queue.add(job(USER_WAITING_MAX, uid=1))
+
+
+def test_a_full_queue_fits_into_an_answer() -> None:
+    texts = {"drive": "\u20ac" * 512, "identity": "\u20ac" * 512, "message": "\u20ac" * 2000, "claimed": "\u20ac" * 200}
+    jobs = tuple(job(0, folder="/" + "r" * 4200, **texts).facts for _ in range(WAITING_MAX + ENDED_MAX + 1))
+    line = server._line({"answer": QueueAnswer(jobs=jobs).model_dump(mode="json")})
+    assert len(line) <= ANSWER_BYTES_MAX
+    assert json.loads(line)["answer"]["jobs"][-1]["drive"] == texts["drive"]
+    assert json.loads(server._line({"answer": "x" * (ANSWER_BYTES_MAX + 1)}))["error"]["reason"] == "is too long"
 
 
 @pytest.mark.parametrize("content", [b"{", b"[]", b'{"jobs": [{}]}', b'{"schema_version": 2}'])

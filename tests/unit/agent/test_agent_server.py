@@ -1,5 +1,6 @@
 """The socket answers every client in words, whatever is sent, and stays there for the others."""
 
+import errno
 import json
 import os
 import socket
@@ -16,9 +17,11 @@ from agent_trial import DRIVE, PLAN, checked, serving
 from assay.agent import drives, server
 from assay.agent.client import AgentClient
 from assay.agent.config import AgentConfig
-from assay.agent.messages import CheckRequest, DrivesRequest, QueueRequest, StopRequest
+from assay.agent.messages import CheckRequest, DrivesRequest, QueueRequest, StartRequest, StopRequest
+from assay.agent.notify import tell_ready
+from assay.agent.verbs import Agent
 from assay.engine.records import DriveCondition, DriveIdentity
-from assay.errors import StoreError, UsageError
+from assay.errors import HostLimitError, StoreError, UsageError
 
 
 def sent(config: AgentConfig, content: bytes, *, end: bool = False) -> dict[str, dict[str, str]]:
@@ -89,6 +92,66 @@ def test_open_connections_of_one_user_are_limited(
     assert client.ask(QueueRequest()).jobs == ()
 
 
+def test_root_has_places_of_its_own() -> None:
+    connections = server._Connections(Agent.__new__(Agent))
+    taken = [uid for uid in range(1, 5) for _ in range(20) if connections._takes(uid)]
+    assert [taken.count(uid) for uid in range(1, 5)] == [16, 16, 16, 0]
+    assert connections._takes(0)
+    connections._lets_go(1)
+    connections._lets_go(1)
+    assert connections._takes(4)
+    assert not connections._takes(4)
+
+
+def test_a_lack_of_descriptors_ends_no_agent(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended, calls = threading.Event(), []
+
+    class Listener(socket.socket):
+        def accept(self) -> tuple[socket.socket, Any]:
+            calls.append(1)
+            if len(calls) == 3:
+                ended.set()
+            raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(server, "_PAUSE_S", 0.01)
+    with Listener(socket.AF_UNIX) as listener:
+        server._Connections(Agent.__new__(Agent)).take(listener, ended)
+    assert len(calls) == 3
+
+
+def test_what_cannot_be_logged_is_not_done(config: AgentConfig) -> None:
+    with serving(config.model_copy(update={"log": "/dev/full"})) as client:
+        check = checked(client)
+        with pytest.raises(StoreError, match="/dev/full: No space left on device"):
+            client.ask(StartRequest(digest=check.digest or "", identity=check.identity))
+        assert client.ask(QueueRequest()).jobs == ()
+
+
+def test_a_user_does_not_fill_the_log(client: AgentClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("assay.agent.verbs.USER_LINES_MAX", 2)
+    for _ in range(2):
+        with pytest.raises(UsageError):
+            client.ask(StopRequest(job="0" * 12))
+    with pytest.raises(HostLimitError, match="agent: has 2 requests of this user in a minute; try again"):
+        client.ask(StopRequest(job="0" * 12))
+    assert client.ask(QueueRequest()).jobs == ()
+
+
+@pytest.mark.usefixtures("client")
+def test_the_folder_of_the_runs_is_closed_to_others(config: AgentConfig) -> None:
+    assert Path(config.runs).stat().st_mode & 0o777 == 0o750
+
+
+def test_a_service_manager_is_told_when_the_agent_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(str(tmp_path / "n"))
+        monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "n"))
+        tell_ready()
+        assert manager.recv(100) == b"READY=1"
+    assert "NOTIFY_SOCKET" not in os.environ
+    tell_ready()
+
+
 def test_drives_are_listed(client: AgentClient) -> None:
     listed = client.ask(DrivesRequest()).drives
     assert {drive.path for drive in listed} >= {"sim:client-2011", "sim:ideal"}
@@ -119,6 +182,7 @@ def test_the_log_has_user_digest_and_result(client: AgentClient, config: AgentCo
     lines = [json.loads(line) for line in Path(config.log).read_text("utf-8").splitlines()]
     assert [(line["verb"], line["uid"], line["result"][:5]) for line in lines] == [
         ("check", os.getuid(), "ok"),
+        ("stop", os.getuid(), "recei"),
         ("stop", os.getuid(), "usage"),
     ]
     assert (lines[0]["claimed"], lines[0]["digest"], lines[0]["pid"]) == ("mia", check.digest, os.getpid())
@@ -135,7 +199,7 @@ def test_a_defect_ends_one_request(client: AgentClient, monkeypatch: pytest.Monk
 
 
 def test_a_second_agent_is_refused(client: AgentClient, config: AgentConfig) -> None:
-    with pytest.raises(StoreError, match="is served by another agent"):
+    with pytest.raises(StoreError, match="state: is used by another agent"):
         server.serve(config, lambda: None, threading.Event())
     assert client.ask(QueueRequest()).jobs == ()
 

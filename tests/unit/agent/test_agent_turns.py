@@ -5,7 +5,9 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +21,10 @@ from assay.agent.jobs import Job, Queue
 from assay.agent.launch import Launcher
 from assay.agent.messages import JobFacts, QueueRequest, StopRequest
 from assay.agent.turns import Turns
-from assay.errors import DeviceFailureError
+from assay.errors import DeviceFailureError, HostLimitError
 
 SLEEP = "import time; time.sleep(600)"
+INTERRUPTED = 128 + signal.SIGINT
 
 
 def job_of(client: AgentClient, job: str) -> JobFacts:
@@ -74,7 +77,7 @@ def test_a_run_is_interrupted_and_a_waiting_job_taken_out(client: AgentClient, c
     assert job_of(client, second).message == "taken out of the queue"
     pid_of(config, job_of(client, first))
     client.ask(StopRequest(job=first))
-    assert ended(client, first).exit_code == -signal.SIGINT
+    assert ended(client, first).exit_code == INTERRUPTED
 
 
 @pytest.mark.usefixtures("command")
@@ -83,7 +86,7 @@ def test_a_job_is_stopped_at_any_moment(client: AgentClient) -> None:
         job = started(client)
         client.ask(StopRequest(job=job))
         facts = ended(client, job)
-        assert facts.exit_code == -signal.SIGINT or facts.message == "taken out of the queue"
+        assert facts.exit_code == INTERRUPTED or facts.message == "taken out of the queue"
 
 
 def test_a_held_job_waits_while_the_next_begins(client: AgentClient, command: list[str]) -> None:
@@ -125,30 +128,60 @@ def test_a_run_outlives_its_agent(config: AgentConfig) -> None:
     with serving(config) as client:
         assert job_of(client, job).state == "running"
         os.kill(pid, signal.SIGTERM)
-        assert ended(client, job).exit_code == -signal.SIGINT
+        assert ended(client, job).exit_code == INTERRUPTED
 
 
-def pid_of(config: AgentConfig, job: JobFacts) -> int:
-    """The supervisor of a job, once it began."""
-    path = Path(config.state) / "jobs" / f"{job.id}-1" / supervise.BEGAN
-    until = time.monotonic() + WAIT_S
-    while not path.exists() or not path.read_text("ascii"):
-        assert time.monotonic() < until
-        time.sleep(0.02)
+def pid_of(config: AgentConfig, job: JobFacts, name: str = supervise.BEGAN) -> int:
+    """The supervisor of a job, or its run, once it began."""
+    path = Path(config.state) / "jobs" / f"{job.id}-1" / name
+    wait_for(lambda: path.exists() and " " in path.read_text("ascii"))
     return int(path.read_text("ascii").split()[0])
 
 
 @pytest.mark.usefixtures("command")
-def test_a_run_whose_process_is_killed_ends_without_a_code(config: AgentConfig) -> None:
-    with serving(config) as client:
-        job = started(client)
-        pid = pid_of(config, in_state(client, job, "running"))
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split()
-        os.kill(pid, signal.SIGKILL)
-        facts = ended(client, job)
-        for child in children:
-            os.kill(int(child), signal.SIGKILL)
-    assert (facts.exit_code, facts.message[:22]) == (None, "its process was killed")
+def test_a_run_whose_supervisor_is_killed_goes_on_and_is_stopped(client: AgentClient, config: AgentConfig) -> None:
+    first, second = started(client), started(client)
+    running = in_state(client, first, "running")
+    child = pid_of(config, running, supervise.CHILD)
+    os.kill(pid_of(config, running), signal.SIGKILL)
+    time.sleep(1.5)
+    assert [job_of(client, job).state for job in (first, second)] == ["running", "waiting"]
+    os.kill(child, 0)
+    client.ask(StopRequest(job=second))
+    client.ask(StopRequest(job=first))
+    facts = ended(client, first)
+    assert (facts.exit_code, facts.message) == (None, "its process was killed")
+
+
+def test_a_run_whose_supervisor_is_killed_has_the_code_that_it_stored(client: AgentClient, config: AgentConfig) -> None:
+    job = started(client)
+    running = in_state(client, job, "running")
+    pid_of(config, running, supervise.CHILD)
+    os.kill(pid_of(config, running), signal.SIGKILL)
+    facts = ended(client, job)
+    assert (facts.exit_code, facts.message) == (0, "")
+
+
+def test_a_run_is_sent_one_interrupt(client: AgentClient, config: AgentConfig, command: list[str]) -> None:
+    ready = Path(config.state) / "ready"
+    command[0] = (
+        "import signal, sys, time\n"
+        "def end(*_): signal.signal(signal.SIGINT, signal.SIG_DFL); time.sleep(2); sys.exit(7)\n"
+        f"signal.signal(signal.SIGINT, end); open({str(ready)!r}, 'w').close(); time.sleep(600)"
+    )
+    job = started(client)
+    wait_for(ready.exists)
+    for _ in range(3):
+        client.ask(StopRequest(job=job))
+        time.sleep(0.4)
+    assert ended(client, job).exit_code == 7
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    until = time.monotonic() + WAIT_S
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.02)
 
 
 def left(config: AgentConfig, *, launched: bool) -> tuple[Queue, Turns, Launcher, Job]:
@@ -173,7 +206,8 @@ def left(config: AgentConfig, *, launched: bool) -> tuple[Queue, Turns, Launcher
         put_wall_ns=1,
         began_wall_ns=time.time_ns(),
     )
-    job = Job(facts=facts, request=request, digest=check.digest, checked=facts_of(look_ahead(config, request)))
+    known = facts_of(look_ahead(config, request))
+    job = Job(facts=facts, request=request, digest=check.digest, node=DRIVE, checked=known)
     queue, launcher = Queue(Path(config.state)), Launcher(Path(config.state) / "jobs")
     queue.add(job)
     if launched:
@@ -203,6 +237,33 @@ def test_a_job_that_never_began_waits_again_and_begins_once(
     assert queue.find(job.id).facts.exit_code == 0
 
 
+def test_what_an_agent_took_back_before_it_was_killed_waits_again(config: AgentConfig) -> None:
+    queue, turns, launcher, job = left(config, launched=True)
+    assert supervise.claim(launcher.folder(job))
+    assert launcher.look(job).state == "none"
+    turns.adopt()
+    assert (queue.find(job.id).facts.state, queue.find(job.id).attempt) == ("waiting", 2)
+
+
+def test_what_began_is_not_taken_back(config: AgentConfig) -> None:
+    _, _, launcher, job = left(config, launched=True)
+    assert supervise.claim(launcher.folder(job), "4711 815")
+    assert not launcher.take_back(job)
+    assert [path.name for path in launcher.folder(job).iterdir() if "began" in path.name] == [supervise.BEGAN]
+
+
+def test_too_many_drives_that_hang_are_said() -> None:
+    bounded, end = Bounded(), threading.Event()
+    for number in range(64):
+        with pytest.raises(DeviceFailureError):
+            bounded.ask(f"/dev/{number}", 0.001, end.wait)
+    with pytest.raises(HostLimitError, match="agent: waits for 64 drives"):
+        bounded.ask("/dev/64", 1, end.wait)
+    end.set()
+    wait_for(lambda: not any(turn.lock.locked() for turn in bounded._turns.values()))
+    assert bounded.ask("/dev/64", 5, lambda: 3) == 3
+
+
 def test_a_drive_that_hangs_is_asked_nothing_more() -> None:
     bounded = Bounded()
     with pytest.raises(DeviceFailureError, match="/dev/x: has not answered for 0 s"):
@@ -226,19 +287,19 @@ def test_names_of_clients_do_not_pile_up() -> None:
     bounded = Bounded()
     for number in range(2000):
         bounded.ask(f"/dev/{number}", 5, lambda: None)
-    assert len(bounded._turns) <= 501
+    assert len(bounded._turns) <= 1
 
 
 def test_a_look_that_fails_ends_no_turns(config: AgentConfig, monkeypatch: pytest.MonkeyPatch) -> None:
-    turns, looks = left(config, launched=False)[1], []
+    turns, looks, pauses = left(config, launched=False)[1], [], []
 
     def look() -> None:
         looks.append(1)
-        if len(looks) > 1:
+        if len(looks) == 10:
             turns.stop()
         raise OSError
 
     monkeypatch.setattr(turns, "look", look)
-    turns.wake()
+    monkeypatch.setattr(turns._awake, "wait", pauses.append)
     turns.run()
-    assert len(looks) == 2
+    assert pauses == [1, 2, 4, 8, 16, 32, 60, 60, 60, 60]
