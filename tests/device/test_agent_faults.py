@@ -219,6 +219,24 @@ def test_a_drive_mounted_after_the_check_is_refused(trial: Trial, tmp_path: Path
         command("umount", str(tmp_path / "mounted"))
 
 
+def test_what_a_drive_carries_is_shown_and_must_be_the_same_at_its_turn(loop_drive: LoopDrive, tmp_path: Path) -> None:
+    drive, consents = loop_drive(SIZE), Consents(destroy_signatures=("ext4",))
+    with begun(tmp_path, drive, tmp_path / "loop0.img", destroy_signatures=["ext4"]) as trial:
+        holding, job = trial.hold(), trial.start(trial.check(consents=consents))
+        command("mkfs.ext4", "-q", "-F", drive)
+        before = trial.written()
+        check = trial.check(consents=consents)
+        assert check.facts["contents"] == "carries ext4"
+        assert check.text.endswith(f"ALL DATA on {drive} will be destroyed; it carries ext4.")
+        trial.stop(holding)
+        facts = trial.wait(job)
+        assert (facts.exit_code, facts.folder) == (3, "")
+        assert "changed since it was shown: contents; check the plan again" in facts.message
+        assert trial.written() == before
+        facts = trial.wait(trial.start(check))
+        assert facts.exit_code == stored_code(facts), facts
+
+
 def test_two_starts_on_a_drive_run_in_turn(trial: Trial) -> None:
     checks = trial.check(), trial.check()
     with openings(trial.drive) as opened:

@@ -71,6 +71,7 @@ def facts_of(foreseen: ForeseenRun) -> dict[str, str]:
         "drive model": parse_simulated(drive["path"]).drive_model.text if drive["kind"] == "simulated" else "",
         "disk sequence number": foreseen.drive.diskseq,
         "findings": list(foreseen.drive.refusals),
+        "contents": foreseen.contents,
         "refusal": foreseen.refusal and error_facts(foreseen.refusal),
         "bytes written": [foreseen.expected.written_bytes, foreseen.expected.written_bytes_max],
         "version": tool_version(),

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.dut.dut import find_drive
+from assay.dut.real.gate import carried
 from assay.dut.real.purge import purge_time
 from assay.errors import AssayError, UsageError
 from assay.plan.draining import draining_warning
@@ -39,7 +40,7 @@ class ForeseenRun:
     """A run before its first byte. purge : what the drive states of it, None where it states nothing.
 
     refusal : why it would be refused by now, None where nothing is known to stand against it. held_by : what holds the
-    drive, which was not queried then; empty where it was.
+    drive, which was not queried then; empty where it was. contents : what the drive carries and would lose, in words.
     """
 
     plan: Plan
@@ -49,6 +50,7 @@ class ForeseenRun:
     purge: PurgeTime | None = None
     refusal: AssayError | None = None
     held_by: str = ""
+    contents: str = ""
 
 
 def foresee(plan: Plan, *, out: Path | None, answers: Answers, below: Path) -> ForeseenRun:
@@ -71,7 +73,10 @@ def foresee(plan: Plan, *, out: Path | None, answers: Answers, below: Path) -> F
 def unrefused(plan: Plan, drive: DriveIdentity, answers: Answers) -> ForeseenRun:
     """The same of a drive that is known, without asking what stands against the run."""
     foreseen = unqueried(plan, drive)
-    return replace(foreseen, purge=_known_purge(drive, plan, foreseen.expected, answers))
+    expected = foreseen.expected
+    erased = drive.kind == "block" and not drive.refusals and expected.written_bytes_max
+    purge = _known_purge(drive, plan, expected, answers)
+    return replace(foreseen, purge=purge, contents=carried(drive) if erased else "")
 
 
 def unqueried(plan: Plan, drive: DriveIdentity, held_by: str = "") -> ForeseenRun:
@@ -87,6 +92,7 @@ def plan_facts(foreseen: ForeseenRun) -> dict[str, Any]:
     return {
         "drive": {"id": drive.id, "path": drive.path, "capacity_bytes": drive.capacity_bytes, "kind": drive.kind},
         "refusals": list(drive.refusals),
+        "contents": foreseen.contents,
         "edition": foreseen.plan.edition_name,
         "written_bytes": expected.written_bytes,
         "written_bytes_max": expected.written_bytes_max,
@@ -140,7 +146,8 @@ def describe(foreseen: ForeseenRun) -> str:
     elif drive.kind != "simulated":
         lines += _preparation_lines(drive, expected, purge) if expected.purge_count else []
         if not foreseen.refusal:
-            lines.append(f"ALL DATA on {drive.path} will be destroyed.")
+            carries = f"; it {foreseen.contents}" if foreseen.contents else ""
+            lines.append(f"ALL DATA on {drive.path} will be destroyed{carries}.")
     return "\n".join(map(visible, lines))
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _MILLISECOND_NS = 10**6
 
 
-def shown_check(answer: CheckAnswer, drives: Iterable[DriveFacts], consents: Mapping[str, Any]) -> dict[str, Any]:
+def shown_check(answer: CheckAnswer, drives: Iterable[DriveFacts]) -> dict[str, Any]:
     """A check for a script: the words of ``assay plan``, totals, what stands against the run, what it destroys.
 
     drives : where model and serial number are taken from. Times are in ms since the Unix epoch.
@@ -33,7 +33,7 @@ def shown_check(answer: CheckAnswer, drives: Iterable[DriveFacts], consents: Map
         "digest": answer.digest,
         "until_ms": answer.until_wall_ns and answer.until_wall_ns // _MILLISECOND_NS,
         "typed": real,
-        "loss": _loss(facts, drives, consents) if real and facts["written_bytes_max"] else [],
+        "loss": _loss(facts, drives) if real and facts["written_bytes_max"] else [],
     }
 
 
@@ -54,17 +54,16 @@ def _totals(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _loss(facts: Mapping[str, Any], drives: Iterable[DriveFacts], consents: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _loss(facts: Mapping[str, Any], drives: Iterable[DriveFacts]) -> list[tuple[str, str]]:
     """What is destroyed, a name and a value each."""
     drive = facts["drive"]
     known = next((listed for listed in drives if listed.path == drive["path"]), None)
-    signatures = ", ".join(consents.get("destroy_signatures", ()))
     rows = (
         ("Drive", drive["path"]),
         ("Model", (known.model if known else None) or "unknown"),
         ("Serial number", (known.serial if known else None) or "none reported"),
         ("Capacity", gigabytes_label(drive["capacity_bytes"])),
-        ("Signatures", signatures),
+        ("Contents", facts["contents"]),
         ("Findings", "; ".join(facts["refusals"])),
         ("Written", f"up to {gigabytes_label(facts['written_bytes_max'])}"),
     )

@@ -144,7 +144,7 @@ async def _foreseen(site: Site, request: Request, typed: TypedPlan, drive: str) 
     except AssayError as error:
         missing = isinstance(error, StoreError) and error.thing == str(site.agent.path)
         return {"refused": {"thing": error.thing, "reason": error.reason, "remedy": error.remedy, "agent": missing}}
-    return {"checked": shown_check(answer, drives, typed.consents)}
+    return {"checked": shown_check(answer, drives)}
 
 
 def _plan_of_run(site: Site, address: str) -> dict[str, Any]:

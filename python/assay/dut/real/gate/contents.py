@@ -40,6 +40,14 @@ def unacknowledged(identity: DriveIdentity, acknowledged: Iterable[str]) -> tupl
     return (f"{_words(missing)}, to be acknowledged with --destroy-signature",) if missing else ()
 
 
+def carried(identity: DriveIdentity) -> str:
+    """What is on a drive and on what it stands on, in words; empty where nothing is. Raises IdentityError.
+
+    Worked: a drive with a file system -> ``carries ext4``.
+    """
+    return _words(_missing(identity, frozenset(), None))
+
+
 def refuse_signatures(request: Request, descriptor: int | None = None) -> None:
     """Raise SignatureError where something is on a drive, or on what it stands on, that was not acknowledged.
 
