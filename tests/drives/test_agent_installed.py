@@ -36,7 +36,7 @@ pytestmark = pytest.mark.skipif(
 CONFIG = Path("/etc/assay/agent.toml")
 MEMBER, OUTSIDER = "trial-member", "trial-outsider"
 UNITS = ("assay-agent.service", "assay-serve.service")
-RUN_S = 40
+RUN_S, INTERRUPTED = 40, 130
 """The run goes on while the agent starts twice."""
 WRITES = {"name": "w", "lines": [{"size_bytes": 4096, "read_percent": 0}], "queue_depth": 1}
 PLAN: dict[str, Any] = {
@@ -178,7 +178,7 @@ def test_a_drive_mounted_after_the_agent_began_is_refused(
 
 def test_a_run_goes_on_while_its_agent_is_restarted_and_killed(client: AgentClient, drive: FindDrive) -> None:
     job = started(drive("Q-NVME-A"))
-    unit = f"assay-job-{job}.service"
+    unit = f"assay-job-{job}-1.service"
     until(lambda: show(unit, "MainPID") != "0" or job_of(client, job).state == "ended")
     process, agent = show(unit, "MainPID"), show(UNITS[0], "MainPID")
     assert process != "0", job_of(client, job)
@@ -191,18 +191,34 @@ def test_a_run_goes_on_while_its_agent_is_restarted_and_killed(client: AgentClie
     assert (job_of(client, job).state, show(unit, "MainPID")) == ("running", process)
     until(lambda: job_of(client, job).state == "ended")
     facts = job_of(client, job)
-    last = json.loads((Path(facts.folder) / "journal.jsonl").read_text("utf-8").splitlines()[-1])
-    assert (last["kind"], last["data"]["exit_code"]) == ("run_ended", facts.exit_code)
+    assert stored_code(facts) == facts.exit_code
     # An interpreted guest stalls, so that results may be withheld.
     assert facts.exit_code in {0, 5}, facts
     run("runuser", "--user", "assay-web", "--", "cat", f"{facts.folder}/run.json")
+
+
+def test_the_end_of_the_unit_of_a_run_is_one_interrupt(client: AgentClient, drive: FindDrive) -> None:
+    job = started(drive("Q-NVME-A"))
+    until(lambda: bool(job_of(client, job).folder) and (Path(job_of(client, job).folder) / "journal.jsonl").exists())
+    run("systemctl", "stop", f"assay-job-{job}-1.service")
+    until(lambda: job_of(client, job).state == "ended")
+    facts = job_of(client, job)
+    assert (facts.exit_code, stored_code(facts)) == (INTERRUPTED, INTERRUPTED)
+
+
+def stored_code(facts: JobFacts) -> int:
+    """The exit code that a run wrote at its end."""
+    last = json.loads((Path(facts.folder) / "journal.jsonl").read_text("utf-8").splitlines()[-1])
+    assert last["kind"] == "run_ended"
+    return int(last["data"]["exit_code"])
 
 
 def started(disk: DriveIdentity) -> str:
     """The job of a run of a drive that an ordinary user had checked and started."""
     check = CheckAnswer.model_validate(answer_to_member(CheckRequest(drive=disk.path, plan=PLAN)))
     assert check.digest, check.refused
-    (job,) = answer_to_member(StartRequest(digest=check.digest, identity=disk.id))["jobs"]
+    jobs = answer_to_member(StartRequest(digest=check.digest, identity=disk.id))["jobs"]
+    job = max(jobs, key=lambda job: job["put_wall_ns"])
     assert job["uid"] == pwd.getpwnam(MEMBER).pw_uid
     return str(job["id"])
 
