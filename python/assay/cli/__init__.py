@@ -85,6 +85,7 @@ _COMMANDS = (
 
 _COMPLETE = "_ASSAY_COMPLETE"
 """Set where a shell asks how a command line could go on."""
+_AGAIN_S = 0.02
 
 
 class _Commands(click.Group):
@@ -129,6 +130,8 @@ def main() -> NoReturn:
         # A run started with nohup outlives its terminal; Ctrl-C is heard even from a script's background.
         if number == signal.SIGINT or signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _interrupt)
+    signal.signal(signal.SIGALRM, _interrupt)
+    sys.unraisablehook = _interrupt_again
     if _COMPLETE in os.environ:
         from assay.cli.completion import use_own_shells  # noqa: PLC0415
 
@@ -164,3 +167,11 @@ def _open_streams() -> None:
 def _interrupt(number: int, frame: object) -> NoReturn:
     del number, frame
     raise KeyboardInterrupt
+
+
+def _interrupt_again(ignored: sys.UnraisableHookArgs) -> None:
+    """Interrupt once more in a moment: Ctrl-C came while a library ran what ignores every exception."""
+    if issubclass(ignored.exc_type, KeyboardInterrupt):
+        signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
+    else:
+        sys.__unraisablehook__(ignored)
