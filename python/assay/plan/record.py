@@ -169,6 +169,7 @@ class PlanRecord(Strict):
     write_cache : ``edition`` sets what the edition demands, where the drive can; else ``on``, ``off`` or ``as-is``.
     read_only : the drive is opened for reading only, and tests that would write are refused; so is the suite
     ``quick-read-only``.
+    owner : whom the run belongs to, as a service that starts it says; stored, and never interpreted.
     """
 
     schema_version: Literal[1] = Field(default=1, alias="schema")
@@ -186,6 +187,7 @@ class PlanRecord(Strict):
     on_stall: Literal["continue", "stop"] = "continue"
     purge: PurgeMethod | Literal["auto"] = "auto"
     write_cache: Literal["edition", "on", "off", "as-is"] = "edition"
+    owner: Annotated[str, Field(max_length=200)] = ""
     report: ReportTexts = ReportTexts()
     special_notes: tuple[SpecialNote, ...] = Field(default=(), max_length=12)
     claims: Claims = Claims()

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from assay.web.site import Site
 
 _FORM_LOST = UsageError("plan", "has another form", "load the page again")
-_NOT_REPEATED = ("seed", "drive")
+_NOT_REPEATED = ("seed", "drive", "owner")
 """Of a run that is made again: another seed is drawn, and the drive is chosen."""
 
 
