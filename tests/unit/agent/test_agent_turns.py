@@ -52,10 +52,10 @@ def command(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_a_simulated_run_goes_from_check_to_results(client: AgentClient) -> None:
-    facts = ended(client, started(client))
+    facts = ended(client, started(client, owner="lease 7"))
     assert (facts.exit_code, facts.message) == (0, "")
     document = json.loads((Path(facts.folder) / "run.json").read_bytes())
-    assert document["plan"]["drive"] == DRIVE
+    assert (document["plan"]["drive"], document["plan"]["owner"]) == (DRIVE, "lease 7")
     assert list(Path(facts.folder, "report").iterdir())
 
 

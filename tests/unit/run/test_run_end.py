@@ -14,7 +14,7 @@ import pytest
 from assay.errors import AssayError, DriveBusyError, InternalError, InterruptedRunError
 from assay.run.ending import alerts_file, send
 from assay.run.ending.alerts_file import Alert
-from assay.run.ending.record import EVENTS, RunEnd, RunResult, failed_with, run_end, trial_end
+from assay.run.ending.record import EVENTS, RunEnd, RunResult, failed_with, run_end, trial_end, variables_of
 from assay.run.ending.send import deliveries
 from hook_server import hook
 
@@ -36,7 +36,11 @@ def test_a_run_whose_tests_are_over_has_ended(
 ) -> None:
     end = run_end(result, None, "/dev/x")
     assert (end.exit_code, end.outcome, end.events) == (code, outcome, events)
-    assert end.variables == {"ASSAY_RUN": "", "ASSAY_EXIT_CODE": str(code), "ASSAY_OUTCOME": outcome}
+
+
+def test_variables_are_texts() -> None:
+    expected = {"ASSAY_RUN": "", "ASSAY_EXIT_CODE": "3", "ASSAY_OUTCOME": "drive-busy"}
+    assert variables_of("", 3, "drive-busy") == expected
 
 
 def errors(base: type[AssayError] = AssayError) -> list[type[AssayError]]:
@@ -70,7 +74,6 @@ def test_a_folder_that_cannot_be_read_is_named_all_the_same(tmp_path: Path) -> N
     (tmp_path / "run.json").write_text("{")
     end = run_end(RunResult(exit_codes=(6,)), tmp_path, "/dev/x")
     assert (end.run, end.tests) == (str(tmp_path), None)
-    assert end.variables["ASSAY_RUN"] == str(tmp_path)
 
 
 def test_the_document_has_the_keys_of_its_form() -> None:

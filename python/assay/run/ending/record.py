@@ -132,11 +132,6 @@ class RunEnd(_Form):
     version: str = Field(description="Version of Assay.")
 
     @property
-    def variables(self) -> dict[str, str]:
-        """The variables of ``--on-end``. Worked: a run without a folder has an empty ``ASSAY_RUN``."""
-        return variables_of(self.run or "", self.exit_code, self.outcome)
-
-    @property
     def document(self) -> bytes:
         """The JSON document: UTF-8, one line, keys in the order of the form."""
         return json.dumps(self.model_dump(mode="json", by_alias=True)).encode()
