@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from pydantic import Field
 
@@ -15,7 +15,12 @@ if TYPE_CHECKING:
 
 
 class Options(Strict):
-    """The tester's choices for one test: those that the specification leaves open, and departures from it."""
+    """The tester's choices for one test: those that the specification leaves open, and departures from it.
+
+    needs_file : a plan must name a file in them.
+    """
+
+    needs_file: ClassVar[bool] = False
 
     @classmethod
     def chosen(cls, choices: Mapping[str, Any]) -> dict[str, Any]:

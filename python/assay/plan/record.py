@@ -9,7 +9,7 @@ from pydantic import Field, PrivateAttr, field_validator, model_validator
 
 from assay.engine.records import DataPattern, IoPath, PurgeMethod
 from assay.plan.data_file import check_data_file
-from assay.spec.datum import FileName, Strict
+from assay.spec.datum import OF_FILES, FileName, Strict
 from assay.spec.nearest import did_you_mean
 from assay.spec.units import KIB
 
@@ -107,7 +107,7 @@ _DataKind = Literal["random", "compressible", "stamped", "repeating", "addressed
 class DataOptions(Strict):
     """Content of the data written; anything but random is a listed deviation. As a text: ``compressible:0.5``."""
 
-    kind: _DataKind = "random"
+    kind: Annotated[_DataKind, Field(json_schema_extra={OF_FILES: ["file"]})] = "random"
     stored_share: float = Field(default=1.0, gt=0, le=1)
     pool_kib: float = Field(default=0, ge=0, le=1024 * 1024)
     path: FileName = ""

@@ -13,6 +13,10 @@ FileName = Annotated[str, Field(max_length=4096, json_schema_extra=FILE_MARK)]
 """A key that names a file; what reads plans of strangers knows it by this."""
 
 
+OF_FILES = "ofFiles"
+"""In the schema of a key: its choices that need the name of a file."""
+
+
 class Strict(BaseModel):
     """A frozen model that rejects unknown keys and numbers that are none."""
 

@@ -10,7 +10,7 @@ from assay.agent.messages import CheckRequest, Consents
 from assay.procedures.editions import edition_names
 from assay.procedures.registry import option_tables, procedures
 from assay.run.plan_file import Plan
-from assay.spec.datum import FILE_MARK
+from assay.spec.datum import FILE_MARK, OF_FILES
 from assay.spec.model_keys import Form, about
 
 if TYPE_CHECKING:
@@ -61,6 +61,9 @@ def choosing_fields() -> tuple[FormField, ...]:
     """The keys that choose the tests, in order: suite, edition, tests, studies."""
     fields = {field.key: field for field in _fields(Plan, Form(Plan).properties, "", keep=FIRST)}
     fields["edition"] = replace(fields["edition"], kind="choice", choices=tuple(edition_names()), legal="")
+    of_files = {procedure.name for procedure in procedures() if procedure.options.needs_file}
+    named = tuple(name for name in fields["studies"].choices if name not in of_files)
+    fields["studies"] = replace(fields["studies"], choices=named)
     return tuple(fields[key] for key in FIRST)
 
 
@@ -121,6 +124,7 @@ def _fields(
 
 def _field(schema: Mapping[str, Any], form: Form, key: str, words: str) -> FormField:
     kind, choices = _kind(schema)
+    choices = tuple(choice for choice in choices if choice not in schema.get(OF_FILES, ()))
     legal = "" if kind in {"choice", "choices", "flag", "text"} else form.legal(_numbers_of(schema))
     return FormField(
         key=key,

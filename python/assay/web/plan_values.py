@@ -111,10 +111,16 @@ def left_out(table: Mapping[str, Any]) -> tuple[str, ...]:
     known = {
         form_field.key
         for form_field in _plan_fields()
-        if form_field.kind != "choice" or _at(table, form_field.key, None) in (None, *form_field.choices)
+        if form_field.kind not in {"choice", "choices"} or _is_chosen(_at(table, form_field.key, None), form_field)
     }
     plain = plan_of({"drive": _NO_DRIVE}).model_dump(mode="json", by_alias=True)
     return tuple(_unknown(table, known, {**plain, "drive": table.get("drive"), "schema": 1}, ""))
+
+
+def _is_chosen(value: Any, form_field: FormField) -> bool:
+    """Whether the form has a value of a key of choices; None is its default."""
+    values = value if isinstance(value, list | tuple) else [value]
+    return all(chosen in (None, *form_field.choices) for chosen in values)
 
 
 def plan_toml(table: Mapping[str, Any], drive: str) -> str:

@@ -107,7 +107,8 @@ def test_a_field_says_kind_range_default_and_help() -> None:
         ("limits", '[[limits]]\ntest = "ipos"\nmeasure = "iops"\nat_least = 1', 'did you mean "iops"?'),
         ("limits", "[[limits", "is no TOML"),
         ("limits", "x = 1", "holds other keys than limits"),
-        ("data.kind", "file", "a file pattern needs path"),
+        ("data.kind", "file", "is not listed"),
+        ("data.kind", "repeating", "a repeating pattern needs pool_kib"),
         ("edition", "/etc/passwd", "is not listed"),
         ("read_only", "yes", "has another form"),
         ("tests", "iops", "has another form"),
@@ -128,6 +129,14 @@ def test_options_of_other_tests_are_left_out() -> None:
     assert typed.table == {"suite": "quick", "iops": {"queue_depth": 3}}
 
 
+def test_what_needs_a_file_is_no_choice() -> None:
+    assert "replay" not in field("studies").choices
+    assert {"oio", "workload"} <= set(field("studies").choices)
+    assert field("data.kind").choices == ("random", "compressible", "stamped", "repeating", "addressed")
+    table = {"studies": ["oio", "replay"], "replay": {"trace": "/x"}, "data": {"kind": "file", "path": "/y"}}
+    assert left_out(table) == ("studies", "replay.trace", "data.kind", "data.path")
+
+
 def test_studies_alone_need_no_suite() -> None:
     assert read_typed({"suite": "", "studies": ["oio"]}, DRIVE).tests == ("oio",)
     assert read_typed({"suite": "quick", "studies": ["oio"]}, DRIVE).tests == ("iops", "tp", "lat", "oio")
@@ -143,7 +152,7 @@ def test_no_plan_brings_consents_along() -> None:
 def test_keys_that_no_form_has_are_named() -> None:
     assert left_out({"drive": "x", "edition": "/x.toml"}) == ("edition",)
     table = {"drive": "x", "data": {"kind": "file", "path": "/x"}, "replay": {"trace": "/y", "speed": 2}, "other": 1}
-    assert left_out(table) == ("data.path", "replay.trace", "other")
+    assert left_out(table) == ("data.kind", "data.path", "replay.trace", "other")
 
 
 @pytest.mark.parametrize("seed", range(40))

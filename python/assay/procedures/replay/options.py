@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field
 
@@ -31,6 +31,8 @@ class ReplayOptions(Options):
     purge : the drive is purged first. prepare_fills : it is then filled so many times in order.
     facts : what was found when the trace was looked at; filled in by the tool.
     """
+
+    needs_file: ClassVar[bool] = True
 
     trace: FileName = ""
     columns: Annotated[str, Field(max_length=200)] | None = None
