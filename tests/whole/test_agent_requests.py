@@ -74,7 +74,7 @@ def tried(draw: random.Random, outcome: Outcome) -> None:
         config = AgentConfig(acknowledge=("reader:x",))
         allowed_answers(config, request.consents)
         plan = allowed_plan(config, request)
-        assert plan_of(tomllib.loads(plan_text(request))).resolved() == plan
+        assert plan_of(tomllib.loads(plan_text(request, request.drive))).resolved() == plan
         assert "/etc/passwd" not in plan.model_dump_json(exclude={"drive", "report"})
         outcome.stage = "allowed"
 

@@ -29,16 +29,16 @@ if TYPE_CHECKING:
     from assay.engine.records import DriveIdentity
 
 _BY_ROOT = "root allows it in agent.toml"
-_LINK = re.compile(r"/dev/(disk/by-[a-z]+|mapper)/[^/]+")
+_LINK = re.compile(r"/dev/(disk/by-[a-z]+|mapper)/(?!\.\.?$)[^/]+")
 """Names that udev gives to disks."""
 
 
-def plan_text(request: CheckRequest) -> str:
-    """The plan file of a request; the run reads it. Raises UsageError for what a plan file cannot hold.
+def plan_text(request: CheckRequest, drive: str) -> str:
+    """The plan file of a request for a drive; the run reads it. Raises UsageError for what a plan file cannot hold.
 
     Worked: ``{"scale": 0.5}`` and ``sim:ideal`` -> the lines ``scale = 0.5`` and ``drive = "sim:ideal"``.
     """
-    table = {**request.plan, "drive": request.drive}
+    table = {**request.plan, "drive": drive}
     try:
         text = tomli_w.dumps(table)
         text.encode()
@@ -58,7 +58,7 @@ def allowed_plan(config: AgentConfig, request: CheckRequest) -> Plan:
     if "drive" in request.plan or request.plan.get("file_target"):
         raise UsageError("plan", "names the drive or a file target", "give the drive as drive")
     _refuse_files(config, request.drive)
-    plan_text(request)
+    plan_text(request, request.drive)
     edition = request.plan.get("edition")
     if isinstance(edition, str) and ("/" in edition or edition.endswith(".toml")):
         raise UsageError("plan: edition", "names a file", "name a shipped edition")
@@ -104,33 +104,37 @@ def may_erase(config: AgentConfig, drive: DriveIdentity) -> bool:
 
 
 def node_of(drive: str) -> str:
-    """The kernel's node that a name of a drive means. One link of udev is read, and no other file is looked at.
+    """The kernel's node that a name of a drive means; any other text as it is, which is no node then.
 
+    One link of udev is read, and no other file is looked at: the folders of other paths may be a user's.
     Worked: ``/dev/disk/by-id/nvme-X``, a link to ``../../nvme0n1`` -> ``/dev/nvme0n1``.
     """
-    path = os.path.normpath(drive)
-    if not _LINK.fullmatch(path):
-        return path
+    if not _LINK.fullmatch(drive):
+        return drive
     try:
-        return os.path.normpath(os.path.join(os.path.dirname(path), os.readlink(path)))  # noqa: PTH115, PTH118, PTH120
-    except OSError:
-        return path
+        return os.path.normpath(os.path.join(os.path.dirname(drive), os.readlink(drive)))  # noqa: PTH115, PTH118, PTH120
+    except (OSError, ValueError):
+        return drive
 
 
-def listed_drive(config: AgentConfig, drive: str) -> DriveIdentity:
+def listed_drive(config: AgentConfig, drive: str, *, all_namespaces: bool = False) -> DriveIdentity:
     """The disk of a name, which may be erased; of any other nothing is said but that it is none.
 
-    Raises GateRefusedError.
+    all_namespaces : those of its controller must be listed as well. Raises GateRefusedError.
     """
-    node = node_of(drive)
-    for disk in disks():
-        if disk.path == node:
-            _refuse_unlisted(config, disk)
-            return disk
-    raise GateRefusedError(drive, "is not a whole disk of this host", "choose from assay drives")
+    known, node = list(disks()), node_of(drive)
+    disk = next((disk for disk in known if disk.path == node), None)
+    if disk is None:
+        raise GateRefusedError(drive, "is not a whole disk of this host", "choose from assay drives")
+    refuse_unlisted(config, disk)
+    for other in known if all_namespaces and disk.controller else ():
+        if other.controller == disk.controller:
+            refuse_unlisted(config, other)
+    return disk
 
 
-def _refuse_unlisted(config: AgentConfig, drive: DriveIdentity) -> None:
+def refuse_unlisted(config: AgentConfig, drive: DriveIdentity) -> None:
+    """Raise GateRefusedError unless the agent may run tests on a drive."""
     if not may_erase(config, drive):
         reason = f"({drive.id}) is not listed in agent.toml as a drive that may be erased"
         raise GateRefusedError(

@@ -30,15 +30,19 @@ class Bounded:
         """What ``work`` answers about a drive, within so many seconds, the wait for its turn included.
 
         path : the kernel's node, one for a drive. Raises DeviceFailureError where it takes longer; HostLimitError
-        where too many drives do not answer; what ``work`` raises.
+        where too many drives do not answer, or others queried it all that time; what ``work`` raises.
         """
         deadline = time.monotonic() + seconds
         with self._turn(path) as turn:
             if not turn.lock.acquire(timeout=seconds):
-                raise _silent(path, turn)
+                raise _silent(path, turn) if time.monotonic() - turn.since >= seconds else _wanted(path)
             turn.since = time.monotonic()
             answer: Future[T] = Future()
-            threading.Thread(target=_work, args=(answer, work, turn.lock), daemon=True).start()
+            try:
+                threading.Thread(target=_work, args=(answer, work, turn.lock), daemon=True).start()
+            except RuntimeError:
+                turn.lock.release()
+                raise _wanted(path) from None
             try:
                 return answer.result(max(deadline - time.monotonic(), 0))
             except TimeoutError:
@@ -67,6 +71,10 @@ class _Turn:
     lock: threading.Lock = field(default_factory=threading.Lock)
     since: float = 0.0
     waiting: int = 0
+
+
+def _wanted(path: str) -> HostLimitError:
+    return HostLimitError(path, "is queried for too many others", "try again")
 
 
 def _silent(path: str, turn: _Turn) -> DeviceFailureError:

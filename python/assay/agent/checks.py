@@ -11,11 +11,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.agent.allowed import allowed_answers, allowed_plan, listed_drive, refuse_command
+from assay.agent.allowed import allowed_answers, allowed_plan, listed_drive, refuse_command, refuse_unlisted
 from assay.agent.messages import CheckAnswer
 from assay.dut.dut import identified_drive
 from assay.dut.simulated.model import is_simulated, parse_simulated
-from assay.errors import ConfirmationError, error_facts
+from assay.errors import ConfirmationError, IdentityError, error_facts
 from assay.run.foreseen import describe, foresee, plan_facts, unqueried
 from assay.spec.units import SECOND_NS
 from assay.version import tool_version
@@ -54,11 +54,20 @@ def look_ahead(config: AgentConfig, request: CheckRequest, held_by: str = "") ->
     plan = allowed_plan(config, request)
     refuse_command(config, request.on_end)
     answers = allowed_answers(config, request.consents)
-    if not is_simulated(request.drive):
-        listed_drive(config, request.drive)
-        if held_by:
-            return unqueried(plan, identified_drive(plan), held_by)
-    return foresee(plan, out=None, answers=answers, below=Path(config.runs))
+    below = Path(config.runs)
+    if is_simulated(request.drive):
+        return foresee(plan, out=None, answers=answers, below=below)
+    # From here on the listed node counts, and no longer the name that a client gave.
+    disk = listed_drive(config, request.drive, all_namespaces=answers.all_namespaces is not None)
+    plan = plan.model_copy(update={"drive": disk.path})
+    if held_by:
+        foreseen = unqueried(plan, identified_drive(plan), held_by)
+    else:
+        foreseen = foresee(plan, out=None, answers=answers, below=below)
+    refuse_unlisted(config, foreseen.drive)
+    if foreseen.drive.path != disk.path:
+        raise IdentityError(request.drive, f"has become {foreseen.drive.path}", "check the plan again")
+    return foreseen
 
 
 def facts_of(foreseen: ForeseenRun) -> dict[str, str]:

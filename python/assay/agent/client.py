@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, overload
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 _ANSWER_S = 75.0
 """The agent waits 60 s for a drive."""
+_CONNECT_S, _RETRY_S = 10.0, 0.02
 
 
 class AgentClient:
@@ -64,7 +66,7 @@ class AgentClient:
         try:
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
                 connection.settimeout(_ANSWER_S)
-                connection.connect(str(self.path))
+                self._connect(connection)
                 # An agent that takes no more connections answers before it has read.
                 with suppress(BrokenPipeError):
                     connection.sendall(line)
@@ -76,3 +78,14 @@ class AgentClient:
             raise StoreError(str(self.path), "no agent answers", "root starts it: assay agent") from None
         except OSError as error:
             raise StoreError(str(self.path), error.strerror or str(error), "see the agent's log") from None
+
+    def _connect(self, connection: socket.socket) -> None:
+        """Connect, once the agent has taken some of those that wait. Raises OSError."""
+        until = time.monotonic() + _CONNECT_S
+        while True:
+            try:
+                return connection.connect(str(self.path))
+            except BlockingIOError:
+                if time.monotonic() >= until:
+                    raise
+                time.sleep(_RETRY_S)

@@ -15,6 +15,8 @@ from assay.dut.simulated.shipped import shipped_models
 from assay.errors import AssayError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from assay.agent.bounded import Bounded
     from assay.agent.config import AgentConfig
     from assay.engine.records import DriveIdentity
@@ -30,22 +32,26 @@ class Drives:
         self._config, self._bounded = config, bounded
         self._health: dict[str, Health] = {}
 
-    def look(self, holders: dict[str, str]) -> DrivesAnswer:
+    def look(self, holders: Callable[[], dict[str, str]]) -> DrivesAnswer:
         """Every drive. holders : jobs by the path of the drive that each holds; such a drive is asked nothing."""
         listed = self._bounded.ask("/sys", _ASK_S, lambda: tuple(disks()))
-        real = (self._real(disk, holders.get(disk.path)) for disk in listed)
-        return DrivesAnswer(drives=(*real, *simulated_drives()))
+        return DrivesAnswer(drives=(*(self._real(disk, holders) for disk in listed), *simulated_drives()))
 
-    def _real(self, disk: DriveIdentity, job: str | None) -> DriveFacts:
-        refusals, note = self._look_at(disk, job)
+    def _real(self, disk: DriveIdentity, holders: Callable[[], dict[str, str]]) -> DriveFacts:
+        refusals, note = self._look_at(disk, holders)
         allowed, health = may_erase(self._config, disk), self._health.get(disk.id)
-        return real_drive(disk, refusals, note).model_copy(update={"may_erase": allowed, "job": job, "health": health})
+        facts = {"may_erase": allowed, "job": holders().get(disk.path), "health": health}
+        return real_drive(disk, refusals, note).model_copy(update=facts)
 
-    def _look_at(self, disk: DriveIdentity, job: str | None) -> tuple[tuple[str, ...], str]:
-        if job:
-            return (f"in use by job {job}",), "held by a run, which is not disturbed"
+    def _look_at(self, disk: DriveIdentity, holders: Callable[[], dict[str, str]]) -> tuple[tuple[str, ...], str]:
+        def free() -> tuple[tuple[str, ...], str]:
+            # A run may have begun while others queried it.
+            if job := holders().get(disk.path):
+                return (f"in use by job {job}",), "held by a run, which is not disturbed"
+            return self._examined(disk)
+
         try:
-            return self._bounded.ask(disk.path, _ASK_S, lambda: self._examined(disk))
+            return self._bounded.ask(disk.path, _ASK_S, free)
         except AssayError as error:
             return (error.reason,), error.reason
         except OSError as error:

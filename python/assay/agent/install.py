@@ -6,6 +6,7 @@ import grp
 import os
 import pwd
 import re
+import stat
 import sys
 from importlib import resources
 from pathlib import Path
@@ -28,6 +29,7 @@ _FOLDERS = (Path("/var/lib/assay"), Path("/var/log/assay"), Path("/run/assay"))
 _HOMES = (Path("/home"), Path("/root"), Path("/run/user"))
 """Closed by ``ProtectHome=yes``."""
 _SECONDS = 30
+_OPEN = stat.S_IWGRP | stat.S_IRWXO
 _TEMPLATE = f"""\
 # What the agent of Assay may do. Restart it after a change: systemctl restart assay-agent
 # After a change of group or of a folder, first: assay agent --install
@@ -59,6 +61,8 @@ def install(config: Path, *, units: Path = UNITS) -> Iterator[str]:
     yield from _accounts(chosen.group)
     if make_runs_folder(chosen):
         yield f"made: {chosen.runs}"
+    elif Path(chosen.runs).exists() and Path(chosen.runs).stat().st_mode & _OPEN:
+        yield f"others could hold up runs: chmod 750 {chosen.runs}"
     for name in NAMES:
         _write(units / name, unit_text(name, chosen))
         yield f"written: {units / name}"

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from assay.agent.allowed import plan_text
-from assay.agent.supervise import APART, BEGAN, CHILD, COMMAND, ENDED, claim, has_begun, started
+from assay.agent.supervise import APART, BEGAN, CHILD, COMMAND, ENDED, TAKEN_BACK, claim, has_begun, started
 from assay.dut.real.command import CommandError, find_tool, run_command
 from assay.dut.simulated.model import is_simulated
 from assay.errors import AssayError, StoreError, SystemRefusedError
@@ -33,7 +33,7 @@ _SYSTEMD = Path("/run/systemd/system")
 _START_S = 30
 _BEGIN_S = 120
 """Longest time from its launch in which a supervisor must have begun."""
-PLAN = "plan.toml"
+PLAN, STOPPED = "plan.toml", "stopped"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Launcher:
         folder = self.folder(job)
         try:
             folder.mkdir(parents=True, mode=0o700)
-            write_inside(folder, PLAN, plan_text(job.request).encode())
+            write_inside(folder, PLAN, plan_text(job.request, job.node).encode())
             write_inside(folder, COMMAND, json.dumps(_command(job, folder / PLAN)).encode())
         except OSError as error:
             raise StoreError(str(folder), error.strerror or "cannot be written", "free space") from None
@@ -88,16 +88,18 @@ class Launcher:
         folder = self.folder(job)
         try:
             folder.mkdir(parents=True, mode=0o700, exist_ok=True)
-            return claim(folder) or not has_begun(folder)
+            return claim(folder, TAKEN_BACK) or not has_begun(folder)
         except OSError as error:
             raise StoreError(str(folder), error.strerror or "cannot be written", "free space") from None
 
     def interrupt(self, job: Job) -> None:
         """Send Ctrl-C to a job's run. Nothing happens where it has ended."""
         folder = self.folder(job)
-        # The supervisor hands it on, unless it was killed.
+        # The supervisor hands it on once, unless it was killed.
         if is_going(folder) and not _signalled(folder / BEGAN):
-            _signalled(folder / CHILD)
+            with suppress(FileExistsError):
+                (folder / STOPPED).touch(exist_ok=False)
+                _signalled(folder / CHILD)
 
     def prune(self, jobs: Iterable[Job]) -> None:
         """Remove the folders of jobs that are no longer known."""

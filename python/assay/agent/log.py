@@ -29,10 +29,13 @@ class AgentLog:
     def write(self, **facts: Any) -> None:
         """Add a line with the wall time in ns; what is None is left out. Raises StoreError."""
         known = {"wall_ns": time.time_ns(), **{key: value for key, value in facts.items() if value is not None}}
+        line = json.dumps(known).encode() + b"\n"
         try:
-            os.write(self._descriptor, json.dumps(known).encode() + b"\n")
+            written = os.write(self._descriptor, line)
         except OSError as error:
             raise StoreError(str(self._path), error.strerror or "cannot be written", "free space") from None
+        if written < len(line):
+            raise StoreError(str(self._path), "has no space for a line", "free space")
 
     def close(self) -> None:
         """Close the file."""

@@ -23,7 +23,7 @@ Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 JobId = Annotated[str, Field(pattern=r"^[0-9a-f]{12}$")]
 _Word = Annotated[str, Field(min_length=1, max_length=200)]
 _Words = Annotated[tuple[_Word, ...], Field(max_length=50)]
-_Drive = Annotated[str, Field(min_length=1, max_length=512)]
+_Drive = Annotated[str, Field(pattern=r"^[^\x00-\x1f]{1,512}$")]
 
 
 class _Request(Strict):
@@ -41,8 +41,8 @@ class Consents(Strict):
 
     destroy_signatures: _Words = ()
     acknowledge: _Words = ()
-    drive_writes_max: Annotated[float, Field(gt=0)] | None = None
-    all_namespaces: Annotated[int, Field(ge=1)] | None = None
+    drive_writes_max: Annotated[float, Field(gt=0, le=1e6)] | None = None
+    all_namespaces: Annotated[int, Field(ge=1, le=1024)] | None = None
 
 
 class DrivesRequest(_Request):

@@ -77,7 +77,8 @@ class _Connections:
             peer = peer_of(connection)
             if not self._takes(peer.uid):
                 connection.setblocking(False)
-                connection.sendall(_line({"error": error_facts(_TOO_MANY)}))
+                with suppress(OSError):
+                    connection.sendall(_line({"error": error_facts(_TOO_MANY)}))
                 return
             stack.callback(self._lets_go, peer.uid)
             threading.Thread(target=self._handle, args=(connection, peer), daemon=True).start()

@@ -23,6 +23,7 @@ from assay.spec.files import process_fields, write_inside
 
 COMMAND, BEGAN, CHILD, ENDED, OUTPUT = "command.json", "began", "child", "ended.json", "output.log"
 APART = "apart"
+TAKEN_BACK = "taken back"
 _START_TIME = 19
 """Field 22 of ``proc_pid_stat(5)``, counted behind the name."""
 
@@ -34,15 +35,16 @@ def started(pid: int) -> str:
     return fields[_START_TIME] if len(fields) > _START_TIME and fields[0] not in "ZX" else ""
 
 
-def claim(folder: Path, content: str = "") -> bool:
+def claim(folder: Path, content: str) -> bool:
     """Make the file that only the first can make: whoever has it may begin the command. False where it is taken.
 
-    content : the process that begins it; empty where the agent takes the job back. It is there whole, or not at all.
+    content : the process that begins it, or ``TAKEN_BACK``. It is there whole or not at all, also after a power loss.
     """
     draft = folder / f"{BEGAN}.{secrets.token_hex(8)}"
-    draft.write_text(content, "ascii")
+    write_inside(folder, draft.name, content.encode("ascii"), mode=0o600)
     try:
         (folder / BEGAN).hardlink_to(draft)
+        _keep(folder)
     except FileExistsError:
         return False
     finally:
@@ -50,10 +52,19 @@ def claim(folder: Path, content: str = "") -> bool:
     return True
 
 
+def _keep(folder: Path) -> None:
+    """Have the names of a folder on stable storage."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def has_begun(folder: Path) -> bool:
     """Whether a process began the command; False also where the agent took it back."""
     try:
-        return (folder / BEGAN).stat().st_size > 0
+        return (folder / BEGAN).read_text("ascii") != TAKEN_BACK
     except FileNotFoundError:
         return False
 

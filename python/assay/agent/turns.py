@@ -6,10 +6,18 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from assay.agent.checks import changed, facts_of, look_ahead
-from assay.errors import AssayError, GateRefusedError, IdentityError, InternalError, UsageError
+from assay.errors import (
+    AssayError,
+    GateRefusedError,
+    HostLimitError,
+    IdentityError,
+    InternalError,
+    StoreError,
+    UsageError,
+)
 from assay.run.run import drive_slug
 
 if TYPE_CHECKING:
@@ -82,31 +90,37 @@ class Turns:
 
     def _begin(self, job: Job) -> None:
         try:
-            self._refuse_changed(job)
+            begun = self._bounded.ask(job.node, _CHECK_S, lambda: self._taken(job))
+        except (HostLimitError, StoreError):
+            # Its turn comes again.
+            raise
         except AssayError as error:
             self._ended(job, GateRefusedError.exit_code, str(error))
-            return
         except Exception as error:  # noqa: BLE001 - a defect ends one job, and the next goes on
             self._ended(job, InternalError.exit_code, f"{type(error).__name__} in this program")
-            return
-        # Whoever held, moved or stopped it meanwhile was first.
-        with suppress(UsageError):
-            job = self._queue.take(
-                job.id, was=("waiting",), began_wall_ns=time.time_ns(), state="running", folder=self._new(job)
-            )
-            self._launched(job)
+        else:
+            if begun:
+                self._launched(begun)
 
-    def _refuse_changed(self, job: Job) -> None:
-        """Raise AssayError where the run is refused by now, or anything differs from what was shown."""
-        foreseen = self._bounded.ask(job.node, _CHECK_S, lambda: look_ahead(self._config, job.request))
+    def _taken(self, job: Job) -> Job | None:
+        """The job as it runs, while nobody else queries its drive; None where it was held, moved or stopped meanwhile.
+
+        Raises AssayError where the run is refused by now, or anything differs from what was shown.
+        """
+        foreseen = look_ahead(self._config, job.request)
         if foreseen.refusal:
             raise foreseen.refusal
         if differs := changed(job.checked, facts_of(foreseen)):
             reason = f"changed since it was shown: {', '.join(differs)}"
             raise IdentityError(job.request.drive, reason, "check the plan again")
+        facts: dict[str, Any] = {"began_wall_ns": time.time_ns(), "state": "running", "folder": self._new(job)}
+        # What cannot be logged is not begun.
+        self._log(event="begun", job=job.changed(**facts))
+        with suppress(UsageError):
+            return self._queue.take(job.id, was=("waiting",), **facts)
+        return None
 
     def _launched(self, job: Job) -> None:
-        self._log(event="begun", job=job)
         try:
             self._launcher.begin(job)
         except AssayError as error:

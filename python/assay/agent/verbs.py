@@ -52,7 +52,7 @@ class Agent:
         state = Path(config.state)
         state.mkdir(parents=True, mode=0o700, exist_ok=True)
         self._held, self._lock = _held(state), threading.Lock()
-        self._counts: Counter[tuple[int, float]] = Counter()
+        self._counts: Counter[tuple[int, bool, float]] = Counter()
         make_runs_folder(config)
         self._log, self._bounded = log, Bounded()
         self._queue, self._launcher = Queue(state), Launcher(state / "jobs")
@@ -68,26 +68,27 @@ class Agent:
         """Carry a request out. Raises AssayError; either way what it asked for is logged, unless it only looks."""
         if _looks(request):
             return self._answer(request, peer.uid)
-        self._refuse_flood(peer.uid)
+        self._refuse_flood(peer.uid, stops=isinstance(request, StopRequest))
         digest = getattr(request, "digest", None)
         if not isinstance(request, CheckRequest):
             # What cannot be logged is not done.
             self._logged(request, peer, digest, "received")
         try:
             answer = self._answer(request, peer.uid)
-        except AssayError as error:
+        except Exception as error:
+            slug = error.slug if isinstance(error, AssayError) else type(error).__name__
             with suppress(StoreError):
-                self._logged(request, peer, digest, f"{error.slug}: {error}"[:500])
+                self._logged(request, peer, digest, f"{slug}: {error}"[:500])
             raise
         with suppress(StoreError):
             self._logged(request, peer, getattr(answer, "digest", None) or digest, "ok")
         return answer
 
-    def _refuse_flood(self, uid: int) -> None:
-        """Raise HostLimitError where a user would fill the log."""
-        key = uid, time.monotonic() // 60
+    def _refuse_flood(self, uid: int, *, stops: bool) -> None:
+        """Raise HostLimitError where a user would fill the log. stops : counted apart, as nothing may bar a stop."""
+        key = uid, stops, time.monotonic() // 60
         with self._lock:
-            self._counts = Counter({known: count for known, count in self._counts.items() if known[1] == key[1]})
+            self._counts = Counter({known: count for known, count in self._counts.items() if known[2] == key[2]})
             self._counts[key] += 1
             if self._counts[key] > USER_LINES_MAX:
                 raise HostLimitError("agent", f"has {USER_LINES_MAX} requests of this user in a minute", "try again")
@@ -95,7 +96,7 @@ class Agent:
     def _answer(self, request: Request, uid: int) -> BaseModel:
         match request:
             case DrivesRequest():
-                return self._drives.look(self._holders())
+                return self._drives.look(self._holders)
             case CheckRequest():
                 return self._check(request, uid)
             case StartRequest():
@@ -114,9 +115,11 @@ class Agent:
     def _check(self, request: CheckRequest, uid: int) -> CheckAnswer:
         """A drive that a run holds is not queried."""
         node = node_of(request.drive)
+        return self._bounded.ask(node, _CHECK_S, lambda: self._checks.check(request, uid, self._held_by(node)))
+
+    def _held_by(self, node: str) -> str:
         job = self._holders().get(node)
-        held_by = f"job {job}" if job else ""
-        return self._bounded.ask(node, _CHECK_S, lambda: self._checks.check(request, uid, held_by))
+        return f"job {job}" if job else ""
 
     def _start(self, request: StartRequest, uid: int) -> None:
         checked = self._checks.use(request.digest, request.identity, uid)

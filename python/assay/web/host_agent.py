@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-OPEN_MAX = 12
-"""Requests at once: the agent takes 16 of a user."""
+OPEN_MAX, OPEN_CHANGES_MAX = 12, 16
+"""Requests at once: the agent takes 16 of a user. Checks leave places for changes."""
 QUEUE_AGE_S, DRIVES_AGE_S = 1.0, 5.0
 """How old an answer is at most that is shown to another watcher."""
 
@@ -65,15 +65,15 @@ class HostAgent:
     async def change(self, request: Request) -> QueueAnswer:
         """The queue after a change of it. Raises AssayError."""
         try:
-            return await self.request(request)  # type: ignore[no-any-return]
+            return await self.request(request, OPEN_CHANGES_MAX)  # type: ignore[no-any-return]
         finally:
             self._queue.forget()
             self._drives.forget()
 
-    async def request(self, request: Request) -> Any:
+    async def request(self, request: Request, most: int = OPEN_MAX) -> Any:
         """The answer to a request. Raises AssayError as ``AgentClient`` does, HostLimitError for too many at once."""
-        if self._open >= OPEN_MAX:
-            raise HostLimitError("agent", f"answers {OPEN_MAX} requests of this page already", "try again")
+        if self._open >= most:
+            raise HostLimitError("agent", f"answers {most} requests of this page already", "try again")
         self._open += 1
         try:
             return await on_thread(lambda: self._client.ask(request))

@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 from agent_trial import DRIVE, PLAN
-from assay.agent.allowed import may_erase, node_of, plan_text
+from assay.agent import allowed
+from assay.agent.allowed import listed_drive, may_erase, node_of, plan_text
 from assay.agent.checks import USER_CHECKS_MAX, Checks, changed, facts_of, look_ahead
 from assay.agent.config import AgentConfig, NamedDevice
 from assay.agent.messages import CheckRequest, Consents
 from assay.engine.records import DriveIdentity
-from assay.errors import AssayError, ConfirmationError, GateRefusedError, PlanError, UsageError
-from assay.run.plan_file import load_plan, plan_of
+from assay.errors import AssayError, ConfirmationError, GateRefusedError, IdentityError, PlanError, UsageError
+from assay.run.plan_file import Plan, load_plan, plan_of
 
 
 def request(drive: str = DRIVE, consents: dict[str, Any] | None = None, on_end: str = "", **plan: Any) -> CheckRequest:
@@ -121,9 +122,12 @@ def test_what_no_plan_file_can_have_is_refused(config: AgentConfig, value: Any) 
 
 
 def test_the_text_of_a_plan_is_the_plan(tmp_path: Path) -> None:
-    assert plan_text(CheckRequest(drive="sim:ideal", plan={"scale": 0.5})) == 'scale = 0.5\ndrive = "sim:ideal"\n'
+    assert (
+        plan_text(CheckRequest(drive="sim:ideal", plan={"scale": 0.5}), "sim:ideal")
+        == 'scale = 0.5\ndrive = "sim:ideal"\n'
+    )
     given = request(report={"notes": 'a "quoted" text\nof \x1f two lines'}, iops={"queue_depth": 4})
-    (tmp_path / "plan.toml").write_text(plan_text(given), "utf-8")
+    (tmp_path / "plan.toml").write_text(plan_text(given, DRIVE), "utf-8")
     read = load_plan(tmp_path / "plan.toml", {})
     assert read == plan_of({**given.plan, "drive": DRIVE}).resolved()
 
@@ -145,8 +149,58 @@ def test_links_of_udev_lead_to_the_node(tmp_path: Path, monkeypatch: pytest.Monk
         "os.readlink", {"/dev/disk/by-id/nvme-X": "../../nvme0n1", "/dev/mapper/m": "../dm-3"}.__getitem__
     )
     assert node_of("/dev/disk/by-id/nvme-X") == "/dev/nvme0n1"
-    assert node_of("/dev/mapper/../mapper/m") == "/dev/dm-3"
+    assert node_of("/dev/mapper/m") == "/dev/dm-3"
+    # The kernel follows a link before it goes up; no such path is taken apart.
+    for path in ("/dev/mapper/../mapper/m", "/dev/l/../nvme0n1", "/dev/mapper/..", "/dev//nvme0n1"):
+        assert node_of(path) == path
     assert node_of(f"{tmp_path}/x") == f"{tmp_path}/x"
+
+
+def known_disks(monkeypatch: pytest.MonkeyPatch, *known: DriveIdentity) -> None:
+    monkeypatch.setattr(allowed, "disks", lambda: iter(known))
+
+
+def test_a_path_that_leads_elsewhere_erases_nothing(
+    config: AgentConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed, other = drive(serial="S1"), drive(id="S2", serial="S2", path="/dev/sdy")
+    known_disks(monkeypatch, listed, other)
+    may = config.model_copy(update={"may_erase": ("S1",)})
+    (tmp_path / "a/b").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "a/b")
+    (tmp_path / "a/sdz").symlink_to("/dev/sdy")
+    for path in (f"{tmp_path}/link/../sdz", f"{tmp_path}/a/sdz", "/dev/./sdz"):
+        with pytest.raises(GateRefusedError, match="is not a whole disk of this host"):
+            look_ahead(may, request(drive=path))
+    # What is looked at is the node that was listed, and what it has become must be listed, too.
+    asked: list[str] = []
+
+    def become(plan: Plan) -> DriveIdentity:
+        asked.append(plan.drive)
+        return other
+
+    monkeypatch.setattr("assay.agent.checks.identified_drive", become)
+    with pytest.raises(GateRefusedError, match=r"/dev/sdy: \(S2\) is not listed"):
+        look_ahead(may, request(drive="/dev/sdz"), "job 1")
+    with pytest.raises(IdentityError, match="/dev/sdz: has become /dev/sdy"):
+        look_ahead(may.model_copy(update={"may_erase": ("S1", "S2")}), request(drive="/dev/sdz"), "job 1")
+    assert asked == ["/dev/sdz", "/dev/sdz"]
+
+
+def test_a_purge_of_all_namespaces_needs_each_of_them_listed(
+    config: AgentConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second, other = (
+        drive(id=f"S1:{number}", serial="S1", path=f"/dev/{name}", controller=name[:5])
+        for number, name in ((1, "nvme0n1"), (2, "nvme0n2"), (3, "nvme1n1"))
+    )
+    known_disks(monkeypatch, first, second, other)
+    may = config.model_copy(update={"may_erase": ("S1:1",)})
+    assert listed_drive(may, "/dev/nvme0n1") == first
+    with pytest.raises(GateRefusedError, match=r"/dev/nvme0n2: \(S1:2\) is not listed"):
+        listed_drive(may, "/dev/nvme0n1", all_namespaces=True)
+    both = config.model_copy(update={"may_erase": ("S1:1", "S1:2")})
+    assert listed_drive(both, "/dev/nvme0n1", all_namespaces=True) == first
 
 
 def test_the_oldest_check_of_a_user_makes_room(config: AgentConfig) -> None:

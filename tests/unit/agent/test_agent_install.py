@@ -94,6 +94,8 @@ def test_an_existing_configuration_stays_and_its_folder_of_runs_is_made(
     status = (tmp_path / "runs").stat()
     assert (status.st_mode & 0o777, status.st_gid) == (0o750, GROUP_ID)
     assert "usermod -aG testers USER" in lines[-2]
+    (tmp_path / "runs").chmod(0o755)
+    assert f"others could hold up runs: chmod 750 {tmp_path}/runs" in list(install(config, units=tmp_path))
     # Once more: nothing is made twice.
     assert [line for line in install(config, units=tmp_path) if line.startswith("made: /")] == []
 

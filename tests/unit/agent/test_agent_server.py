@@ -17,6 +17,7 @@ from agent_trial import DRIVE, PLAN, checked, serving
 from assay.agent import drives, server
 from assay.agent.client import AgentClient
 from assay.agent.config import AgentConfig
+from assay.agent.log import AgentLog
 from assay.agent.messages import CheckRequest, DrivesRequest, QueueRequest, StartRequest, StopRequest
 from assay.agent.notify import tell_ready
 from assay.agent.verbs import Agent
@@ -117,6 +118,37 @@ def test_a_lack_of_descriptors_ends_no_agent(monkeypatch: pytest.MonkeyPatch) ->
     with Listener(socket.AF_UNIX) as listener:
         server._Connections(Agent.__new__(Agent)).take(listener, ended)
     assert len(calls) == 3
+
+
+def test_clients_that_leave_at_once_keep_nobody_out(client: AgentClient, config: AgentConfig) -> None:
+    idle = [socket.socket(socket.AF_UNIX) for _ in range(server.USER_CONNECTIONS_MAX)]
+    for connection in idle:
+        connection.connect(config.socket)
+    for _ in range(60):
+        with socket.socket(socket.AF_UNIX) as hasty:
+            hasty.connect(config.socket)
+    for connection in idle:
+        connection.close()
+    began = time.monotonic()
+    assert client.ask(QueueRequest()).jobs == ()
+    assert time.monotonic() - began < 60 * server._PAUSE_S / 2
+
+
+def test_a_short_line_of_the_log_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = AgentLog(tmp_path / "log")
+    monkeypatch.setattr(os, "write", lambda *_: 3)
+    with pytest.raises(StoreError, match="has no space for a line"):
+        log.write(verb="start")
+    log.close()
+
+
+def test_nothing_bars_a_stop(client: AgentClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("assay.agent.verbs.USER_LINES_MAX", 1)
+    checked(client)
+    with pytest.raises(HostLimitError):
+        checked(client)
+    with pytest.raises(UsageError, match="is not in the queue"):
+        client.ask(StopRequest(job="0" * 12))
 
 
 def test_what_cannot_be_logged_is_not_done(config: AgentConfig) -> None:

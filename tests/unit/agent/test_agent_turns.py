@@ -14,17 +14,25 @@ from typing import Any
 import pytest
 from agent_trial import DRIVE, WAIT_S, checked, serving, started
 from assay.agent import launch, supervise
-from assay.agent.bounded import Bounded
+from assay.agent.bounded import Bounded, _Turn
 from assay.agent.client import AgentClient
 from assay.agent.config import AgentConfig
 from assay.agent.jobs import Job, Queue
 from assay.agent.launch import Launcher
 from assay.agent.messages import JobFacts, QueueRequest, StopRequest
 from assay.agent.turns import Turns
-from assay.errors import DeviceFailureError, HostLimitError
+from assay.errors import DeviceFailureError, HostLimitError, StoreError
 
 SLEEP = "import time; time.sleep(600)"
 INTERRUPTED = 128 + signal.SIGINT
+SLOW_END = """
+import signal, sys, time
+def end(*_): signal.signal(signal.SIGINT, signal.SIG_DFL); time.sleep({1}); sys.exit(7)
+signal.signal(signal.SIGINT, end)
+open("{0}", "w").close()
+time.sleep(600)
+"""
+"""It ends a while after an interrupt, and at once by a second."""
 
 
 def job_of(client: AgentClient, job: str) -> JobFacts:
@@ -138,8 +146,10 @@ def pid_of(config: AgentConfig, job: JobFacts, name: str = supervise.BEGAN) -> i
     return int(path.read_text("ascii").split()[0])
 
 
-@pytest.mark.usefixtures("command")
-def test_a_run_whose_supervisor_is_killed_goes_on_and_is_stopped(client: AgentClient, config: AgentConfig) -> None:
+def test_a_run_whose_supervisor_is_killed_goes_on_and_is_stopped(
+    client: AgentClient, config: AgentConfig, command: list[str]
+) -> None:
+    command[0] = SLOW_END.format(Path(config.state) / "ready", 1.5)
     first, second = started(client), started(client)
     running = in_state(client, first, "running")
     child = pid_of(config, running, supervise.CHILD)
@@ -147,10 +157,15 @@ def test_a_run_whose_supervisor_is_killed_goes_on_and_is_stopped(client: AgentCl
     time.sleep(1.5)
     assert [job_of(client, job).state for job in (first, second)] == ["running", "waiting"]
     os.kill(child, 0)
+    stopped_ns = time.time_ns()
     client.ask(StopRequest(job=second))
-    client.ask(StopRequest(job=first))
+    for _ in range(3):
+        client.ask(StopRequest(job=first))
+        time.sleep(0.4)
     facts = ended(client, first)
+    # It ends 1.5 s after its first interrupt, and at once by a second.
     assert (facts.exit_code, facts.message) == (None, "its process was killed")
+    assert (facts.ended_wall_ns or 0) - stopped_ns >= 1.4e9
 
 
 def test_a_run_whose_supervisor_is_killed_has_the_code_that_it_stored(client: AgentClient, config: AgentConfig) -> None:
@@ -164,11 +179,7 @@ def test_a_run_whose_supervisor_is_killed_has_the_code_that_it_stored(client: Ag
 
 def test_a_run_is_sent_one_interrupt(client: AgentClient, config: AgentConfig, command: list[str]) -> None:
     ready = Path(config.state) / "ready"
-    command[0] = (
-        "import signal, sys, time\n"
-        "def end(*_): signal.signal(signal.SIGINT, signal.SIG_DFL); time.sleep(2); sys.exit(7)\n"
-        f"signal.signal(signal.SIGINT, end); open({str(ready)!r}, 'w').close(); time.sleep(600)"
-    )
+    command[0] = SLOW_END.format(ready, 2)
     job = started(client)
     wait_for(ready.exists)
     for _ in range(3):
@@ -239,10 +250,59 @@ def test_a_job_that_never_began_waits_again_and_begins_once(
 
 def test_what_an_agent_took_back_before_it_was_killed_waits_again(config: AgentConfig) -> None:
     queue, turns, launcher, job = left(config, launched=True)
-    assert supervise.claim(launcher.folder(job))
+    assert launcher.take_back(job)
     assert launcher.look(job).state == "none"
     turns.adopt()
     assert (queue.find(job.id).facts.state, queue.find(job.id).attempt) == ("waiting", 2)
+
+
+def test_a_damaged_claim_counts_as_begun(config: AgentConfig) -> None:
+    queue, turns, launcher, job = left(config, launched=True)
+    (launcher.folder(job) / supervise.BEGAN).touch()
+    turns.adopt()
+    assert queue.find(job.id).facts.state == "running"
+    turns.look()
+    assert queue.find(job.id).facts.message == "its process was killed"
+
+
+def test_a_job_whose_begin_cannot_be_logged_waits(config: AgentConfig) -> None:
+    queue, _, launcher, job = left(config, launched=False)
+    queue.replace(job.changed(state="waiting"))
+
+    def full(**_: object) -> None:
+        raise StoreError("log", "is full", "free space")
+
+    turns = Turns(config, queue, launcher, Bounded(), full)
+    for _ in range(3):
+        with pytest.raises(StoreError):
+            turns.look()
+    assert queue.find(job.id).facts.state == "waiting"
+
+
+def test_a_drive_that_others_query_leaves_the_job_waiting(config: AgentConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    queue, turns, _, job = left(config, launched=False)
+    queue.replace(job.changed(state="waiting"))
+    monkeypatch.setattr("assay.agent.turns._CHECK_S", 0.05)
+    turn = turns._bounded._turns.setdefault(DRIVE, _Turn())
+    with turn.lock:
+        # One that began to query it while the job waited.
+        turn.since, turn.waiting = time.monotonic() + 1, 1
+        with pytest.raises(HostLimitError, match="is queried for too many others"):
+            turns.look()
+        assert queue.find(job.id).facts.state == "waiting"
+
+
+def test_a_lack_of_threads_blocks_no_drive(monkeypatch: pytest.MonkeyPatch) -> None:
+    bounded = Bounded()
+
+    def lack(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", lack)
+        with pytest.raises(HostLimitError):
+            bounded.ask("/dev/x", 1, lambda: 1)
+    assert bounded.ask("/dev/x", 5, lambda: 2) == 2
 
 
 def test_what_began_is_not_taken_back(config: AgentConfig) -> None:
