@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from assay.agent.config import AgentConfig, read_config
 from assay.agent.runs_folder import make_runs_folder
+from assay.agent.supervise import PYTHON
 from assay.dut.real.command import CommandError, run_command
 from assay.errors import StoreError, SystemRefusedError
 from assay.spec.root_file import owned_path
@@ -72,11 +73,10 @@ def install(config: Path, *, units: Path = UNITS) -> Iterator[str]:
 
 
 def unit_text(name: str, config: AgentConfig) -> str:
-    """A unit for this installation. Worked: ``ExecStart=/usr/bin/assay agent``."""
+    """A unit for this installation. Worked: ``ExecStart=/usr/lib/assay/bin/python3 -P -m assay.cli agent``."""
     text = (resources.files("assay.agent") / "units" / name).read_text("utf-8")
-    assay = Path(sys.executable).with_name("assay")
     values = {
-        "ASSAY": _word(str(assay), command=True),
+        "ASSAY": " ".join(_word(word, command=True) for word in (*PYTHON, "assay.cli")),
         "GROUP": config.group or GROUP,
         "RUNS": _word(config.runs, command=True),
         "WRITTEN": " ".join(_word(f"-{folder}") for folder in _other_folders(config)),

@@ -7,7 +7,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,13 +14,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from assay.agent.allowed import plan_text
-from assay.agent.supervise import APART, BEGAN, CHILD, COMMAND, ENDED, TAKEN_BACK, claim, has_begun, started
+from assay.agent.supervise import (
+    APART,
+    BEGAN,
+    CHILD,
+    COMMAND,
+    ENDED,
+    OUTPUT,
+    PYTHON,
+    TAKEN_BACK,
+    claim,
+    has_begun,
+    started,
+)
 from assay.dut.real.command import CommandError, find_tool, run_command
 from assay.dut.simulated.model import is_simulated
 from assay.errors import AssayError, StoreError, SystemRefusedError
 from assay.run.store.held import is_going
 from assay.run.store.status import run_state
 from assay.spec.files import read_inside, write_inside
+from assay.words.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,6 +43,7 @@ if TYPE_CHECKING:
 
 _SYSTEMD = Path("/run/systemd/system")
 _START_S = 30
+_LINE_BYTES_MAX = 1000
 _BEGIN_S = 120
 """Longest time from its launch in which a supervisor must have begun."""
 PLAN, STOPPED = "plan.toml", "stopped"
@@ -41,11 +54,13 @@ class Process:
     """What has become of a job's process.
 
     ``lost`` : it was killed, exit_code is what the run wrote then, if it did. ``none`` : it never began.
+    message : its last line, where it ended before it had a run folder.
     """
 
     state: Literal["beginning", "going", "ended", "lost", "none"]
     exit_code: int | None = None
     wall_ns: int | None = None
+    message: str = ""
 
 
 class Launcher:
@@ -65,7 +80,7 @@ class Launcher:
         except OSError as error:
             raise StoreError(str(folder), error.strerror or "cannot be written", "free space") from None
         self._begun[folder.name] = time.monotonic()
-        supervisor = [sys.executable, "-m", "assay.agent.supervise", str(folder)]
+        supervisor = [*PYTHON, "assay.agent.supervise", str(folder)]
         if _SYSTEMD.is_dir():
             _new_unit(folder.name, supervisor)
         else:
@@ -79,7 +94,8 @@ class Launcher:
         if is_going(folder):
             return Process("going" if began else "beginning")
         if began:
-            return _ended(folder) or Process("lost", _stored_code(Path(job.facts.folder)))
+            run = Path(job.facts.folder)
+            return _ended(folder, run) or Process("lost", _stored_code(run))
         waited_s = time.monotonic() - self._begun.get(folder.name, float("-inf"))
         return Process("beginning" if waited_s < _BEGIN_S else "none")
 
@@ -119,7 +135,7 @@ def _command(job: Job, plan: Path) -> list[str]:
     end = ["--on-end", job.request.on_end] if job.request.on_end else []
     run = ["run", str(plan), "--out", job.facts.folder]
     confirmed = [] if is_simulated(job.request.drive) else [f"--yes-destroy={job.facts.identity}"]
-    return [str(Path(sys.executable).with_name("assay")), *run, *confirmed, *consents, *end]
+    return [*PYTHON, "assay.cli", *run, *confirmed, *consents, *end]
 
 
 def _consents(consents: Consents) -> list[str]:
@@ -162,12 +178,20 @@ def _new_unit(name: str, command: list[str]) -> None:
         raise SystemRefusedError("systemd-run", output or f"ended with {answer.code}", "see the journal")
 
 
-def _ended(folder: Path) -> Process | None:
+def _ended(folder: Path, run: Path) -> Process | None:
     try:
         facts = json.loads(read_inside(folder, ENDED, bytes_max=1000))
     except (OSError, ValueError):
         return None
-    return Process("ended", facts["exit_code"], facts["wall_ns"])
+    return Process("ended", facts["exit_code"], facts["wall_ns"], "" if run.exists() else _last_line(folder))
+
+
+def _last_line(folder: Path) -> str:
+    """The last line that a run printed, visible; empty where it printed none."""
+    with suppress(OSError):
+        lines = (folder / OUTPUT).read_bytes()[-_LINE_BYTES_MAX:].decode("utf-8", "replace").splitlines()
+        return visible(lines[-1]) if lines else ""
+    return ""
 
 
 def _stored_code(folder: Path) -> int | None:

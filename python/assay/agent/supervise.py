@@ -19,11 +19,14 @@ import sys
 import time
 from pathlib import Path
 
+from assay.errors import SystemRefusedError
 from assay.spec.files import process_fields, write_inside
 
 COMMAND, BEGAN, CHILD, ENDED, OUTPUT = "command.json", "began", "child", "ended.json", "output.log"
 APART = "apart"
 TAKEN_BACK = "taken back"
+PYTHON = (sys.executable, "-P", "-m")
+"""Runs a module of this installation, whatever lies in the working folder."""
 _START_TIME = 19
 """Field 22 of ``proc_pid_stat(5)``, counted behind the name."""
 
@@ -92,6 +95,14 @@ def _process() -> str:
 def _run(folder: Path, lock: int, signals: list[int]) -> int:
     """The exit code of the command. It holds the lock too: killed alone, this process does not free the folder."""
     command = json.loads((folder / COMMAND).read_bytes())
+    try:
+        return _ran(folder, command, lock, signals)
+    except OSError as error:
+        (folder / OUTPUT).write_text(f"{command[0]}: {error.strerror}\n", "utf-8")
+        return SystemRefusedError.exit_code
+
+
+def _ran(folder: Path, command: list[str], lock: int, signals: list[int]) -> int:
     with (
         (folder / OUTPUT).open("ab") as output,
         subprocess.Popen(

@@ -80,7 +80,7 @@ class Turns:
     def _look_at(self, job: Job) -> None:
         process = self._launcher.look(job)
         if process.state == "ended":
-            self._ended(job, process.exit_code, "", process.wall_ns)
+            self._ended(job, process.exit_code, process.message, process.wall_ns)
         elif process.state == "lost":
             there = Path(job.facts.folder).is_dir()
             message = "its process was killed" + ("; what was measured is in its folder" if there else "")

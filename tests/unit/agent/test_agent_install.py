@@ -19,7 +19,7 @@ from assay.dut.real.command import Answer, CommandError
 from assay.errors import PlanError, StoreError, SystemRefusedError
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="SKIPPED: agent.toml must belong to root")
-ASSAY = Path(sys.executable).with_name("assay")
+ASSAY = f"{sys.executable} -P -m assay.cli"
 ANALYZE = shutil.which("systemd-analyze")
 EXPOSURE_PCT_MAX = {"assay-agent.service": 28, "assay-serve.service": 17}
 """Exposure that ``systemd-analyze security`` finds, in hundredths of its worst."""

@@ -22,6 +22,7 @@ from assay.agent.launch import Launcher
 from assay.agent.messages import JobFacts, QueueRequest, StopRequest
 from assay.agent.turns import Turns
 from assay.errors import DeviceFailureError, HostLimitError, StoreError
+from assay.version import tool_version
 
 SLEEP = "import time; time.sleep(600)"
 INTERRUPTED = 128 + signal.SIGINT
@@ -75,6 +76,29 @@ def test_jobs_run_in_turn_and_the_exit_code_is_kept(client: AgentClient, command
     assert one.ended_wall_ns
     assert two.began_wall_ns
     assert one.ended_wall_ns <= two.began_wall_ns
+
+
+def test_a_run_that_cannot_be_started_says_why(client: AgentClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launch, "_command", lambda *_: ["/none/assay"])
+    facts = ended(client, started(client))
+    assert (facts.exit_code, facts.message) == (1, "/none/assay: No such file or directory")
+
+
+def test_a_run_that_is_refused_says_why(client: AgentClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        launch, "_command", lambda job, _: [*supervise.PYTHON, "assay.cli", "run", "/dev/none", "--out", job.facts.folder]
+    )
+    facts = ended(client, started(client))
+    assert facts.exit_code == 2
+    assert facts.message.startswith("assay: /dev/none: No such file or directory")
+
+
+def test_the_program_is_that_of_this_installation(tmp_path: Path) -> None:
+    (tmp_path / "assay/cli").mkdir(parents=True)
+    (tmp_path / "assay/cli/__main__.py").write_text("print('another')")
+    words = [*supervise.PYTHON, "assay.cli", "--version"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == f"assay, version {tool_version()}\n"
 
 
 @pytest.mark.usefixtures("command")
