@@ -179,11 +179,11 @@ impl PlaceCounts {
             // That a segment ends here and not that the next one begins.
             linear => asked.range.place_of(linear - 1).0 + 1,
         };
-        let ends_of = |pair: [u64; 2]| {
+        let remembered = |pair: [u64; 2]| {
             let [first, second] = pair.map(|linear| End { place: end_of(linear), stream: 0 });
             [first, second, second, second]
         };
-        let ends = if asked.knows_successors() { places.map(ends_of).collect() } else { Vec::new() };
+        let ends = if asked.knows_successors() { places.map(remembered).collect() } else { Vec::new() };
         Self { ends, ..Self::default() }
     }
 
@@ -213,6 +213,10 @@ impl PlaceCounts {
 /// where another did does not lengthen the longest.
 fn lengthen(ends: &mut [End; ENDS], index: usize, place: u64) -> bool {
     let stream = ends[index].stream + 1;
+    if index == 0 {
+        *ends = [End { place, stream }, ends[0], ends[1], ends[2]];
+        return true;
+    }
     let rank = ends[..index].iter().position(|end| end.stream < stream).unwrap_or(index);
     ends[rank..].rotate_right(1);
     ends[rank] = End { place, stream };
