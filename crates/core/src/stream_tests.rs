@@ -52,7 +52,9 @@ impl Counted {
     }
 
     fn note_all(&mut self, ios: &[(u64, u64)]) -> u64 {
-        ios.iter().for_each(|io| self.note(io.0, io.1));
+        for (place, blocks) in ios {
+            self.note(*place, *blocks);
+        }
         self.counts.successors
     }
 
