@@ -9,7 +9,6 @@ use crate::pattern::{AccessPattern, Cursor, GridOrigin};
 use crate::record::StepRecord;
 use crate::step::{StepSpec, StopRule};
 
-const PLACES_MIN: u64 = 200_000;
 const IOS: u64 = 6_000;
 /// As many standard deviations come by chance once in 1.7 million.
 const SIGMAS: f64 = 5.0;
@@ -112,13 +111,19 @@ impl Case {
         if self.pattern().origin == GridOrigin::Drive { 0 } else { segment }
     }
 
-    /// Whether a random I/O hardly ever lies by chance where a sequential one would: the count loses its way by that.
-    fn is_told_apart(&self) -> bool {
+    /// Places of random I/Os: as many as the largest has where most of them go.
+    fn places(&self) -> f64 {
         let pattern = self.pattern();
         let largest = pattern.sizes.iter().map(|size| size.0).max().expect("a size");
-        let grid = if pattern.alignment == 0 { largest } else { pattern.alignment };
-        let places = self.spec.range.total().0 / grid;
-        pattern.random_share == 0.0 || (pattern.lba_groups.is_empty() && places >= PLACES_MIN)
+        let crowd = if pattern.lba_groups.is_empty() { 1.0 } else { 10.0 };
+        self.spec.range.total().0 as f64 / largest.max(pattern.alignment) as f64 / crowd
+    }
+
+    /// Whether successors are counted: of a stream only among 1,000 places per random I/O between two of its own.
+    fn is_told_apart(&self) -> bool {
+        let random = self.pattern().random_share;
+        let moved_by_all = matches!(self.pattern().cursor, Cursor::Fio | Cursor::Iometer);
+        self.in_order() && (moved_by_all || random * 1000.0 <= (1.0 - random) * self.places() * (1.0 + 1e-9))
     }
 
     /// Of one list of I/Os in their order, those that begin where the one before ended.
@@ -185,14 +190,12 @@ proptest! {
             is_near("size", found, IOS, *share);
         }
         let lists = case.lists();
-        if !case.in_order() {
-            prop_assert_eq!(case.record.successor_io_count, None);
-            return Ok(());
-        }
-        let counted = case.record.successor_io_count.expect("one worker sees which I/O came before");
-        if case.is_told_apart() {
-            is_near("successors", counted, IOS, 1.0 - pattern.random_share);
-        }
+        prop_assert_eq!(case.record.successor_io_count.is_some(), case.is_told_apart());
+        let Some(counted) = case.record.successor_io_count else { return Ok(()) };
+        // Where every I/O moves the place, a random one begins there by chance, too.
+        let by_chance = (IOS as f64 * pattern.random_share / case.places()).ceil() as u64;
+        let above = counted.saturating_sub((IOS as f64 * (1.0 - pattern.random_share)) as u64);
+        is_near("successors", counted - above.min(by_chance), IOS, 1.0 - pattern.random_share);
         if matches!(pattern.cursor, Cursor::Fio | Cursor::Iometer) {
             // The first of each list has none before it that this model knows of.
             let found: u64 = lists.iter().map(|list| case.successors(list)).sum();

@@ -129,6 +129,7 @@ REASONS: dict[str, str] = {
     "off-grid": "{count:,} of {issued:,} I/Os are off their grid, counted from the start of the {origin}",
     "no-grid": "not counted by the version that ran, or no places",
     "followed": "{hits:,} of {count:,} I/Os are sequential to the previous I/O, target {share:pct|.4f}% ({cursor})",
+    "few-places": "too few LBAs to distinguish sequential I/Os from random I/Os",
     "all-random": "all are random, or several threads share a cursor and nothing was captured",
     "captured": "{kept:,} captured, {done:,} completed",
     "not-captured": "completions were not captured: --capture",
