@@ -33,7 +33,6 @@ from assay.errors import AssayError, StoreError, SystemRefusedError
 from assay.run.store.held import is_going
 from assay.run.store.status import run_state
 from assay.spec.files import read_inside, write_inside
-from assay.words.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -187,10 +186,10 @@ def _ended(folder: Path, run: Path) -> Process | None:
 
 
 def _last_line(folder: Path) -> str:
-    """The last line that a run printed, visible; empty where it printed none."""
+    """The last line that a run printed; empty where it printed none."""
     with suppress(OSError):
         lines = (folder / OUTPUT).read_bytes()[-_LINE_BYTES_MAX:].decode("utf-8", "replace").splitlines()
-        return visible(lines[-1]) if lines else ""
+        return lines[-1] if lines else ""
     return ""
 
 
