@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import grp
 import json
+import os
+import pwd
 import socket
 import time
 from contextlib import suppress
@@ -72,8 +75,7 @@ class AgentClient:
                     connection.sendall(line)
                 return read_line(connection, bytes_max=ANSWER_BYTES_MAX, seconds=_ANSWER_S)
         except PermissionError:
-            remedy = "root adds this user to the group in agent.toml"
-            raise StoreError(str(self.path), "may not be used by this user", remedy) from None
+            raise StoreError(str(self.path), "may not be used by this user", _remedy(self.path)) from None
         except (FileNotFoundError, ConnectionRefusedError):
             raise StoreError(str(self.path), "no agent answers", "root starts it: assay agent") from None
         except OSError as error:
@@ -89,3 +91,12 @@ class AgentClient:
                 if time.monotonic() >= until:
                     raise
                 time.sleep(_RETRY_S)
+
+
+def _remedy(path: Path) -> str:
+    """How a user comes into the group of a socket. Worked: ``root runs usermod -aG assay mia; then sign in again``."""
+    try:
+        group, user = grp.getgrgid(path.stat().st_gid).gr_name, pwd.getpwuid(os.getuid()).pw_name
+    except (OSError, KeyError):
+        return "root adds this user to the group in agent.toml; then sign in again"
+    return f"root runs usermod -aG {group} {user}; then sign in again"

@@ -45,7 +45,7 @@ _ACTIONS = {
 @click.option("--metrics-identity", is_flag=True, help="Name serial numbers and folders in /metrics.")
 @click.option(
     "--agent",
-    type=click.Path(path_type=Path),
+    type=click.Path(path_type=Path, readable=False),
     default=AGENT,
     show_default=True,
     metavar="SOCKET",

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from assay.run.planning import PlannedRun
 
 _UNREHEARSED = "Warning   nobody has seen {} of such a drive work on hardware: it was tried on recorded replies only"
+TOOL_MEMORY = "about 0.4 GB for the tool"
 _HELD = "{} is held by {}: what is on it, and what else stands against the run, is only known at its turn"
 _REAL_TIME = "unknown: a simulated drive plays this in virtual time, as fast as this host lets it"
 
@@ -182,7 +183,7 @@ def _need_lines(drive: DriveIdentity, expected: Forecast) -> list[str]:
     """What the run needs of this host."""
     lines = [f"Real time {_REAL_TIME}"] if drive.kind == "simulated" else []
     what = "the simulated drive" if drive.kind == "simulated" else "buffers"
-    lines.append(f"Memory    {gigabytes_label(expected.memory_bytes)} for {what} plus about 0.4 GB for the tool")
+    lines.append(f"Memory    {gigabytes_label(expected.memory_bytes)} for {what} plus {TOOL_MEMORY}")
     lines.append(f"Disk      {max(expected.disk_bytes, FREE_BYTES_MIN) / 1e6:,.0f} MB for the run folder")
     return lines
 

@@ -49,14 +49,15 @@ def drive_rows(drives: Iterable[DriveFacts], known: Collection[str], *, by_agent
 def lines_to_allow(drive: DriveFacts) -> str:
     """What root adds to ``agent.toml`` so that a drive may be erased.
 
-    Worked: a drive of the identity ``S1`` -> ``may_erase = ["S1"]``; a loop device is named with its backing file.
+    Worked: a drive of the identity ``S1`` -> ``may_erase = ["S1"]``, to be joined with the list that is there; a loop
+    device is named with its backing file, in a table for the end of the file.
     """
     disk = disk_at(drive.path)
     if disk is None or drive.serial is not None or disk_identity(disk.name).wwn is not None:
         return tomli_w.dumps({"may_erase": [drive.id]})
     backing = loop_backing(disk)
     named = {"path": drive.path} | ({"backing": str(backing)} if backing else {})
-    return tomli_w.dumps({"devices": [named]})
+    return f"[[devices]]\n{tomli_w.dumps(named)}"
 
 
 def _row(drive: DriveFacts, known: Collection[str], *, by_agent: bool) -> DriveRow:

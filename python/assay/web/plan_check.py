@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.run.foreseen import bound_ns, fills_label
+from assay.run.foreseen import TOOL_MEMORY, bound_ns, fills_label
 from assay.run.store.write import FREE_BYTES_MIN
 from assay.spec.units import duration_label, gigabytes_label
 from assay.words.visible import visible
@@ -49,7 +49,7 @@ def _totals(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [
         ("Time", " to ".join(dict.fromkeys(spans))),
         ("Writes", f"up to {gigabytes_label(written)} ({fills_label(fills)} fills)" if written else "nothing"),
-        ("Memory", gigabytes_label(facts["memory_bytes"])),
+        ("Memory", f"{gigabytes_label(facts['memory_bytes'])} plus {TOOL_MEMORY}"),
         ("Disk", f"{max(facts['disk_bytes'], FREE_BYTES_MIN) / 1e6:,.0f} MB"),
     ]
 

@@ -85,9 +85,10 @@
   function left(range) {
     if (!range) return "";
     if (range.latest_ns === null) return `${span(range.earliest_ns)} or more`;
-    const [first, last] = [span(range.earliest_ns), span(range.latest_ns)];
-    return first === last ? first : `${first} to ${last}`;
+    return joined(span(range.earliest_ns), span(range.latest_ns));
   }
+
+  const joined = (first, last) => (first === last ? first : `${first} to ${last}`);
 
   const time = (ms) => window.assay.instantSeconds(new Date(ms));
   const percent = (share) => (share === null ? "" : `${Math.floor(share * 100)} %`);
@@ -142,8 +143,9 @@
   function facts(run) {
     const rate = rates(run.line);
     const cell = run.step && run.step_count > 1 ? `cell ${run.step_number} of ${run.step_count}` : "";
+    const at = (left_ns) => time((run.wall_ns + left_ns) / 1e6);
     const end = run.run_left && run.run_left.latest_ns !== null && !run.virtual
-      ? `${time((run.wall_ns + run.run_left.earliest_ns) / 1e6)} to ${time((run.wall_ns + run.run_left.latest_ns) / 1e6)}` : "";
+      ? joined(at(run.run_left.earliest_ns), at(run.run_left.latest_ns)) : "";
     return [
       ["Test", run.test ? `${run.test} (${run.test_number} of ${run.test_count})` : "before its first test"],
       ["Phase", [run.name, run.step, cell, percent(run.share)].filter(Boolean).join(", ")],

@@ -79,7 +79,7 @@
     at("plan-known").textContent = result.identity;
     clearTimeout(expiry);
     if (result.until_ms) expiry = setTimeout(expire, Math.max(result.until_ms - Date.now(), 0));
-    at("plan-until").textContent = result.until_ms ? `Valid until ${new Date(result.until_ms).toLocaleTimeString()}` : "";
+    at("plan-until").textContent = result.until_ms ? `Valid until ${window.assay.instantSeconds(new Date(result.until_ms))}` : "";
     ready();
   }
 
@@ -90,7 +90,10 @@
   }
 
   function ready() {
-    at("plan-go").disabled = !checked || !checked.digest || (checked.typed && at("plan-typed").value !== checked.identity);
+    const [text, typed] = [at("plan-typed").value, Boolean(checked && checked.typed)];
+    const differs = typed && text !== checked.identity;
+    at("plan-differs").textContent = differs && text ? "Does not match." : "";
+    at("plan-go").disabled = !checked || !checked.digest || differs;
   }
 
   function show(answer, drive) {

@@ -64,6 +64,9 @@
 
   const times = (root) => root.querySelectorAll("time[datetime]").forEach(localise);
 
+  // Where the pages do not fit beside each other, this one is in sight.
+  const here = frame && frame.querySelector("[aria-current]");
+  if (here) here.scrollIntoView({ block: "nearest", inline: "center" });
   times(document);
   for (const element of document.querySelectorAll("[data-zone]")) element.textContent = `Times: UTC${offset(new Date())}`;
   window.assay = { prefix, send, times, instantSeconds };
