@@ -33,14 +33,15 @@ USER_CHECKS_MAX = 100
 class Checked:
     """A checked plan.
 
-    node : of its drive, as the kernel has it. facts : hashes of what must be the same at its turn. uid : who had it
-    checked. until_s : monotonic.
+    node : of its drive, as the kernel has it. span_ns : as in ``JobFacts``. facts : hashes of what must be the same at
+    its turn. uid : who had it checked. until_s : monotonic.
     """
 
     request: CheckRequest
     identity: str
     node: str
     tests: tuple[str, ...]
+    span_ns: tuple[int, int]
     facts: dict[str, str]
     uid: int
     until_s: float
@@ -117,7 +118,8 @@ class Checks:
             request=request,
             identity=foreseen.drive.id,
             node=foreseen.drive.path,
-            tests=tuple(test.settings.test for test in foreseen.planned.tests),
+            tests=(*foreseen.plan.tests, *foreseen.plan.studies),
+            span_ns=(foreseen.expected.span_ns_least, foreseen.expected.span_ns_most),
             facts=facts,
             uid=uid,
             until_s=time.monotonic() + VALID_S,

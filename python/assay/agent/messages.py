@@ -94,7 +94,8 @@ JobState = Literal["waiting", "held", "running", "ended"]
 class JobFacts(Strict):
     """A job as clients see it. uid, claimed : whose. exit_code : as of ``assay run``; None where none is known.
 
-    message : why it ended, empty where its run folder tells. Times are wall time in ns.
+    message : why it ended, empty where its run folder tells. Times are wall time in ns. span_ns : least and most that
+    the drive is busy, as checked.
     """
 
     id: JobId
@@ -102,6 +103,7 @@ class JobFacts(Strict):
     drive: str
     identity: str
     tests: tuple[str, ...]
+    span_ns: tuple[int, int] = (0, 0)
     folder: str
     uid: int
     claimed: str

@@ -129,6 +129,7 @@ class Agent:
             drive=checked.request.drive,
             identity=checked.identity,
             tests=checked.tests,
+            span_ns=checked.span_ns,
             folder="",
             uid=uid,
             claimed=request.claimed or checked.request.claimed,

@@ -160,11 +160,9 @@ def _total_lines(drive: DriveIdentity, expected: Forecast) -> list[str]:
         f"{fills_label(size / drive.capacity_bytes)} times"
         for size in (expected.written_bytes, expected.written_bytes_max)
     )
-    least, longest = duration_label(bound_ns(expected.span_ns_least)), duration_label(bound_ns(expected.span_ns_most))
     unknown = expected.purge_count and drive.kind != "file"
     own = f"; {_purges(expected.purge_count)} on top, for as long as the drive takes" if unknown else ""
-    time = " to ".join(dict.fromkeys((least, longest)))
-    lines = [f"Time      {time} in all{own}"]
+    lines = [f"Time      {span_label(expected.span_ns_least, expected.span_ns_most)} in all{own}"]
     if not expected.written_bytes_max:
         lines.append("Writes    nothing")
         return [*lines, *_need_lines(drive, expected)]
@@ -252,17 +250,22 @@ def _phase_line(phase: PhaseForecast, count: int) -> str:
     """Worked: ``"writes in preconditioning: 64.00 GB, in 4 min to 21 min"``."""
     known = phase.amount_bytes is not None and phase.amount_bytes == phase.written_bytes_max
     amount = f"{'' if known else 'up to '}{gigabytes_label(phase.written_bytes_max)}"
-    spans = dict.fromkeys(duration_label(bound_ns(span)) for span in (phase.span_ns_least, phase.span_ns_most))
+    spans = span_label(phase.span_ns_least, phase.span_ns_most)
     times = f" ({count} times)" if count > 1 else ""
     if not phase.written_bytes_max:
-        return f"{phase.name}{times}: no writes, in {' to '.join(spans)}"
-    return f"writes in {phase.name}{times}: {amount}, in {' to '.join(spans)}"
+        return f"{phase.name}{times}: no writes, in {spans}"
+    return f"writes in {phase.name}{times}: {amount}, in {spans}"
 
 
 def bound_ns(span_ns: int) -> int:
     """A bound of a time for people, to the second, or the millisecond below one. Worked: 1,234,567,890 ns -> 1 s."""
     unit_ns = SECOND_NS if span_ns >= SECOND_NS else MILLISECOND_NS
     return round(span_ns / unit_ns) * unit_ns
+
+
+def span_label(least_ns: int, most_ns: int) -> str:
+    """Two bounds of a time. Worked: 29 s and 160 s -> ``"29 s to 2 min 40 s"``, two equal ones -> one of them."""
+    return " to ".join(dict.fromkeys(duration_label(bound_ns(span)) for span in (least_ns, most_ns)))
 
 
 def fills_label(fills: float) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.run.foreseen import TOOL_MEMORY, bound_ns, fills_label
+from assay.run.foreseen import TOOL_MEMORY, fills_label, span_label
 from assay.run.store.write import FREE_BYTES_MIN
-from assay.spec.units import duration_label, gigabytes_label
+from assay.spec.units import gigabytes_label
 from assay.words.visible import visible
 
 if TYPE_CHECKING:
@@ -44,10 +44,9 @@ def is_real(answer: CheckAnswer) -> bool:
 
 def _totals(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Name and value of what the whole run takes. Worked: 64 GB on a drive of 32 GB -> ``up to 64.00 GB (2 fills)``."""
-    spans = (duration_label(bound_ns(facts[key])) for key in ("span_ns_least", "span_ns_most"))
     written, fills = facts["written_bytes_max"], facts["drive_fills_max"]
     return [
-        ("Time", " to ".join(dict.fromkeys(spans))),
+        ("Time", span_label(facts["span_ns_least"], facts["span_ns_most"])),
         ("Writes", f"up to {gigabytes_label(written)} ({fills_label(fills)} fills)" if written else "nothing"),
         ("Memory", f"{gigabytes_label(facts['memory_bytes'])} plus {TOOL_MEMORY}"),
         ("Disk", f"{max(facts['disk_bytes'], FREE_BYTES_MIN) / 1e6:,.0f} MB"),

@@ -9,7 +9,8 @@ from urllib.parse import urlencode
 
 from assay.archive.index.folders import RUN_DOCUMENT
 from assay.archive.index.update import address_of, parent_of
-from assay.procedures.registry import procedures
+from assay.run.foreseen import span_label
+from assay.web.plan_fields import procedure_titles
 from assay.words.exit_codes import exit_words
 from assay.words.visible import visible
 
@@ -33,6 +34,7 @@ class JobRow:
     outcome: str
     level: str
     message: str
+    span: str
     number: int = 0
     last: bool = False
     next: bool = False
@@ -72,13 +74,14 @@ def _row(job: JobFacts, parents: Collection[str]) -> JobRow:
     folder = Path(job.folder) if job.folder else None
     served = folder is not None and parent_of(folder.parent) in parents
     run = address_of(folder) if folder and served and (folder / RUN_DOCUMENT).is_file() else ""
-    titles = {procedure.name: procedure.title for procedure in procedures()}
+    titles = procedure_titles()
     return JobRow(
         facts=job,
         tests=", ".join(titles.get(name, name) for name in job.tests),
         outcome=exit_words(job.exit_code) if job.began_wall_ns or job.exit_code else "not begun",
         level="good" if job.exit_code == 0 else "bad" if job.exit_code else "soft",
         message=visible(job.message),
+        span=span_label(*job.span_ns),
         run=run,
         again=f"/plan?{urlencode({'run': run, 'drive': job.drive})}" if run else "",
         not_served=folder is not None and not served,

@@ -86,7 +86,9 @@ def test_a_run_that_cannot_be_started_says_why(client: AgentClient, monkeypatch:
 
 def test_a_run_that_is_refused_says_why(client: AgentClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        launch, "_command", lambda job, _: [*supervise.PYTHON, "assay.cli", "run", "/dev/none", "--out", job.facts.folder]
+        launch,
+        "_command",
+        lambda job, _: [*supervise.PYTHON, "assay.cli", "run", "/dev/none", "--out", job.facts.folder],
     )
     facts = ended(client, started(client))
     assert facts.exit_code == 2

@@ -76,6 +76,7 @@ def test_jobs_are_moved_held_released_and_taken_out(site: Site) -> None:
     first, second, third = jobs(client.get("/queue/list").text, "hold")
     assert jobs(change(client, "move", third, position=0), "hold") == [third, first, second]
     shown = change(client, "hold", third)
+    assert re.search(r"takes \d+[^,<]* to \d+[^,<]*, since", shown)
     assert (jobs(shown, "release"), jobs(shown, "hold")) == ([third], [first, second])
     assert jobs(change(client, "release", third), "hold") == [third, first, second]
     for job in (first, second, third):
@@ -133,6 +134,11 @@ def test_a_run_in_a_folder_that_is_not_served_is_said(tmp_path: Path) -> None:
     assert (row.run, row.again, row.not_served, row.outcome) == ("", "", True, "not steady")
     (row,) = queue_rows([job], (parent_of(folder.parent),)).ended
     assert (row.run, row.not_served) == (address_of(folder), False)
+
+
+def test_a_job_has_the_titles_of_its_tests_and_its_length() -> None:
+    (row,) = queue_rows([facts(tests=("tp", "oio", "gone"), span_ns=(29 * 10**9, 160 * 10**9))], ()).ended
+    assert (row.tests, row.span) == ("Throughput (TP), OIO Throttling, gone", "29 s to 2 min 40 s")
 
 
 def test_the_job_that_is_next_is_the_first_that_is_not_held() -> None:
