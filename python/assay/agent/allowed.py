@@ -100,7 +100,7 @@ def may_erase(config: AgentConfig, drive: DriveIdentity) -> bool:
     disk = disk_at(drive.path)
     backing = loop_backing(disk) if disk else None
     named = str(backing) if backing else None
-    return any(device.path == drive.path and device.backing == named for device in config.devices)
+    return any(node_of(device.path) == drive.path and device.backing == named for device in config.devices)
 
 
 def node_of(drive: str) -> str:
@@ -117,19 +117,23 @@ def node_of(drive: str) -> str:
         return drive
 
 
-def listed_drive(config: AgentConfig, drive: str, *, all_namespaces: bool = False) -> DriveIdentity:
+def listed_drive(config: AgentConfig, drive: str, all_namespaces: int | None = None) -> DriveIdentity:
     """The disk of a name, which may be erased; of any other nothing is said but that it is none.
 
-    all_namespaces : those of its controller must be listed as well. Raises GateRefusedError.
+    all_namespaces : so many are on its controller, and each must be a listed disk as well. Raises GateRefusedError.
     """
     known, node = list(disks()), node_of(drive)
     disk = next((disk for disk in known if disk.path == node), None)
     if disk is None:
         raise GateRefusedError(drive, "is not a whole disk of this host", "choose from assay drives")
     refuse_unlisted(config, disk)
-    for other in known if all_namespaces and disk.controller else ():
-        if other.controller == disk.controller:
+    if all_namespaces is not None:
+        beside = [other for other in known if disk.controller and other.controller == disk.controller]
+        for other in beside:
             refuse_unlisted(config, other)
+        if len(beside) != all_namespaces:
+            reason = f"but {len(beside)} of the controller are disks of this host"
+            raise GateRefusedError(f"all_namespaces = {all_namespaces}", reason, "attach all, or run it with assay run")
     return disk
 
 

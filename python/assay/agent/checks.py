@@ -23,10 +23,12 @@ from assay.version import tool_version
 if TYPE_CHECKING:
     from assay.agent.config import AgentConfig
     from assay.agent.messages import CheckRequest
+    from assay.engine.records import DriveIdentity
     from assay.run.foreseen import ForeseenRun
 
 VALID_S = 600
 USER_CHECKS_MAX = 100
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +61,7 @@ def look_ahead(config: AgentConfig, request: CheckRequest, held_by: str = "") ->
     if is_simulated(request.drive):
         return foresee(plan, out=None, answers=answers, below=below)
     # From here on the listed node counts, and no longer the name that a client gave.
-    disk = listed_drive(config, request.drive, all_namespaces=answers.all_namespaces is not None)
+    disk = listed_drive(config, request.drive, answers.all_namespaces)
     plan = plan.model_copy(update={"drive": disk.path})
     if held_by:
         foreseen = unqueried(plan, identified_drive(plan), held_by)
@@ -80,6 +82,7 @@ def facts_of(foreseen: ForeseenRun) -> dict[str, str]:
         "drive": {key: drive[key] for key in told},
         "drive model": parse_simulated(drive["path"]).drive_model.text if drive["kind"] == "simulated" else "",
         "disk sequence number": foreseen.drive.diskseq,
+        "boot": _boot(foreseen.drive),
         "findings": list(foreseen.drive.refusals),
         "contents": foreseen.contents,
         "refusal": foreseen.refusal and error_facts(foreseen.refusal),
@@ -150,6 +153,12 @@ class Checks:
 def changed(before: dict[str, str], now: dict[str, str]) -> tuple[str, ...]:
     """Names of the facts that differ. Worked: another sequence number -> ``("disk sequence number",)``."""
     return tuple(key for key in before if before[key] != now.get(key))
+
+
+def _boot(drive: DriveIdentity) -> str:
+    """The boot that the identity of a drive without serial number and WWN holds for; empty of others."""
+    known = drive.kind != "block" or drive.serial is not None or drive.wwn is not None
+    return "" if known else _BOOT_ID.read_text("ascii")
 
 
 def _hash(value: Any) -> str:

@@ -53,7 +53,13 @@ def install(config: Path, *, units: Path = UNITS) -> Iterator[str]:
     Raises StoreError, SystemRefusedError; PlanError also for an installation that other users could change.
     """
     installed = Path(sys.executable).resolve(), Path(__file__)
-    for path in installed:
+    # Whoever may replace a link on the way, or add a module, is root by that.
+    searched = (
+        Path(sys.executable).parent,
+        Path(sys.prefix),
+        *(Path(path) for path in sys.path if Path(path).is_dir()),
+    )
+    for path in (*installed, *searched):
         owned_path(path, owner=os.geteuid())
     if not config.exists():
         _write(config, _TEMPLATE)

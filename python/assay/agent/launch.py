@@ -25,6 +25,7 @@ from assay.agent.supervise import (
     TAKEN_BACK,
     claim,
     has_begun,
+    keep_names,
     started,
 )
 from assay.dut.real.command import CommandError, find_tool, run_command
@@ -74,6 +75,7 @@ class Launcher:
         folder = self.folder(job)
         try:
             folder.mkdir(parents=True, mode=0o700)
+            keep_names(folder.parent)
             write_inside(folder, PLAN, plan_text(job.request, job.node).encode())
             write_inside(folder, COMMAND, json.dumps(_command(job, folder / PLAN)).encode())
         except OSError as error:
@@ -103,6 +105,7 @@ class Launcher:
         folder = self.folder(job)
         try:
             folder.mkdir(parents=True, mode=0o700, exist_ok=True)
+            keep_names(folder.parent)
             return claim(folder, TAKEN_BACK) or not has_begun(folder)
         except OSError as error:
             raise StoreError(str(folder), error.strerror or "cannot be written", "free space") from None
@@ -111,10 +114,10 @@ class Launcher:
         """Send Ctrl-C to a job's run. Nothing happens where it has ended."""
         folder = self.folder(job)
         # The supervisor hands it on once, unless it was killed.
-        if is_going(folder) and not _signalled(folder / BEGAN):
-            with suppress(FileExistsError):
-                (folder / STOPPED).touch(exist_ok=False)
-                _signalled(folder / CHILD)
+        if is_going(folder) and not _signalled(folder / BEGAN) and not (folder / STOPPED).exists():
+            with suppress(OSError):
+                (folder / STOPPED).touch()
+            _signalled(folder / CHILD)
 
     def prune(self, jobs: Iterable[Job]) -> None:
         """Remove the folders of jobs that are no longer known."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,8 @@ class AgentLog:
 
     def __init__(self, path: Path) -> None:
         """Open it, and make it where it is missing. Raises StoreError."""
-        self._path = path
+        self._path, self._lock = path, threading.Lock()
+        self._torn = False
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -29,12 +31,14 @@ class AgentLog:
     def write(self, **facts: Any) -> None:
         """Add a line with the wall time in ns; what is None is left out. Raises StoreError."""
         known = {"wall_ns": time.time_ns(), **{key: value for key, value in facts.items() if value is not None}}
-        line = json.dumps(known).encode() + b"\n"
-        try:
-            written = os.write(self._descriptor, line)
-        except OSError as error:
-            raise StoreError(str(self._path), error.strerror or "cannot be written", "free space") from None
-        if written < len(line):
+        with self._lock:
+            line = b"\n" * self._torn + json.dumps(known).encode() + b"\n"
+            try:
+                written = os.write(self._descriptor, line)
+            except OSError as error:
+                raise StoreError(str(self._path), error.strerror or "cannot be written", "free space") from None
+            self._torn = written < len(line)
+        if self._torn:
             raise StoreError(str(self._path), "has no space for a line", "free space")
 
     def close(self) -> None:

@@ -47,7 +47,7 @@ def claim(folder: Path, content: str) -> bool:
     write_inside(folder, draft.name, content.encode("ascii"), mode=0o600)
     try:
         (folder / BEGAN).hardlink_to(draft)
-        _keep(folder)
+        keep_names(folder)
     except FileExistsError:
         return False
     finally:
@@ -55,7 +55,7 @@ def claim(folder: Path, content: str) -> bool:
     return True
 
 
-def _keep(folder: Path) -> None:
+def keep_names(folder: Path) -> None:
     """Have the names of a folder on stable storage."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -67,7 +67,7 @@ def _keep(folder: Path) -> None:
 def has_begun(folder: Path) -> bool:
     """Whether a process began the command; False also where the agent took it back."""
     try:
-        return (folder / BEGAN).read_text("ascii") != TAKEN_BACK
+        return (folder / BEGAN).read_bytes() != TAKEN_BACK.encode()
     except FileNotFoundError:
         return False
 
@@ -97,8 +97,8 @@ def _run(folder: Path, lock: int, signals: list[int]) -> int:
     command = json.loads((folder / COMMAND).read_bytes())
     try:
         return _ran(folder, command, lock, signals)
-    except OSError as error:
-        (folder / OUTPUT).write_text(f"{command[0]}: {error.strerror}\n", "utf-8")
+    except (OSError, subprocess.SubprocessError) as error:
+        (folder / OUTPUT).write_text(f"{command[0]}: {getattr(error, 'strerror', error)}\n", "utf-8")
         return SystemRefusedError.exit_code
 
 

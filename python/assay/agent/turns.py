@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from assay.agent.config import AgentConfig
     from assay.agent.jobs import Job, Queue
     from assay.agent.launch import Launcher
+    from assay.agent.messages import JobState
 
 _LOOK_S, _PAUSE_S_MAX = 0.5, 60.0
 _CHECK_S = 60.0
@@ -95,9 +96,9 @@ class Turns:
             # Its turn comes again.
             raise
         except AssayError as error:
-            self._ended(job, GateRefusedError.exit_code, str(error))
+            self._ended(job, GateRefusedError.exit_code, str(error), was="waiting")
         except Exception as error:  # noqa: BLE001 - a defect ends one job, and the next goes on
-            self._ended(job, InternalError.exit_code, f"{type(error).__name__} in this program")
+            self._ended(job, InternalError.exit_code, f"{type(error).__name__} in this program", was="waiting")
         else:
             if begun:
                 self._launched(begun)
@@ -108,19 +109,24 @@ class Turns:
         Raises AssayError where the run is refused by now, or anything differs from what was shown.
         """
         foreseen = look_ahead(self._config, job.request)
-        if foreseen.refusal:
-            raise foreseen.refusal
+        if refusal := foreseen.refusal:
+            raise GateRefusedError(refusal.thing, refusal.reason, refusal.remedy)
         if differs := changed(job.checked, facts_of(foreseen)):
             reason = f"changed since it was shown: {', '.join(differs)}"
             raise IdentityError(job.request.drive, reason, "check the plan again")
         facts: dict[str, Any] = {"began_wall_ns": time.time_ns(), "state": "running", "folder": self._new(job)}
-        # What cannot be logged is not begun.
-        self._log(event="begun", job=job.changed(**facts))
         with suppress(UsageError):
             return self._queue.take(job.id, was=("waiting",), **facts)
         return None
 
     def _launched(self, job: Job) -> None:
+        try:
+            self._log(event="begun", job=job)
+        except StoreError:
+            # What cannot be logged is not begun.
+            with suppress(UsageError):
+                self._queue.take(job.id, was=("running",), state="waiting", began_wall_ns=None, folder="")
+            raise
         try:
             self._launcher.begin(job)
         except AssayError as error:
@@ -135,12 +141,20 @@ class Turns:
             Path(self._config.runs) / "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name)
         )
 
-    def _ended(self, job: Job, exit_code: int | None, message: str, wall_ns: int | None = None) -> None:
-        ended = job.changed(
-            state="ended", exit_code=exit_code, message=message[:2000], ended_wall_ns=wall_ns or time.time_ns()
-        )
-        self._queue.replace(ended)
-        self._log(event="ended", job=ended)
+    def _ended(
+        self,
+        job: Job,
+        exit_code: int | None,
+        message: str,
+        wall_ns: int | None = None,
+        *,
+        was: JobState = "running",
+    ) -> None:
+        """Keep how a job ended, unless somebody else changed its state before."""
+        facts: dict[str, Any] = {"state": "ended", "exit_code": exit_code, "message": message[:2000]}
+        with suppress(UsageError):
+            ended = self._queue.take(job.id, was=(was,), ended_wall_ns=wall_ns or time.time_ns(), **facts)
+            self._log(event="ended", job=ended)
         self._launcher.prune(self._queue.all())
 
     def wake(self) -> None:

@@ -71,8 +71,12 @@ class Agent:
         self._refuse_flood(peer.uid, stops=isinstance(request, StopRequest))
         digest = getattr(request, "digest", None)
         if not isinstance(request, CheckRequest):
-            # What cannot be logged is not done.
-            self._logged(request, peer, digest, "received")
+            try:
+                self._logged(request, peer, digest, "received")
+            except StoreError:
+                # What cannot be logged is not done; but nothing bars a stop.
+                if not isinstance(request, StopRequest):
+                    raise
         try:
             answer = self._answer(request, peer.uid)
         except Exception as error:
@@ -105,7 +109,8 @@ class Agent:
                 self._stop(request.job)
             case QueueRequest():
                 self._change(request)
-        self.turns.wake()
+        if not _looks(request):
+            self.turns.wake()
         return QueueAnswer(jobs=tuple(job.facts for job in self._queue.all()))
 
     def _holders(self) -> dict[str, str]:

@@ -8,7 +8,7 @@ import pytest
 from agent_trial import DRIVE, PLAN
 from assay.agent import allowed
 from assay.agent.allowed import listed_drive, may_erase, node_of, plan_text
-from assay.agent.checks import USER_CHECKS_MAX, Checks, changed, facts_of, look_ahead
+from assay.agent.checks import USER_CHECKS_MAX, Checks, _boot, changed, facts_of, look_ahead
 from assay.agent.config import AgentConfig, NamedDevice
 from assay.agent.messages import CheckRequest, Consents
 from assay.engine.records import DriveIdentity
@@ -198,9 +198,28 @@ def test_a_purge_of_all_namespaces_needs_each_of_them_listed(
     may = config.model_copy(update={"may_erase": ("S1:1",)})
     assert listed_drive(may, "/dev/nvme0n1") == first
     with pytest.raises(GateRefusedError, match=r"/dev/nvme0n2: \(S1:2\) is not listed"):
-        listed_drive(may, "/dev/nvme0n1", all_namespaces=True)
+        listed_drive(may, "/dev/nvme0n1", 2)
     both = config.model_copy(update={"may_erase": ("S1:1", "S1:2")})
-    assert listed_drive(both, "/dev/nvme0n1", all_namespaces=True) == first
+    assert listed_drive(both, "/dev/nvme0n1", 2) == first
+    # One that is attached to no host has no name here.
+    with pytest.raises(GateRefusedError, match="all_namespaces = 3: but 2 of the controller are disks of this host"):
+        listed_drive(both, "/dev/nvme0n1", 3)
+    known_disks(monkeypatch, drive(serial="S1"))
+    with pytest.raises(GateRefusedError, match="but 0 of the controller"):
+        listed_drive(config.model_copy(update={"may_erase": ("S1",)}), "/dev/sdz", 1)
+
+
+def test_an_identity_without_a_serial_number_holds_for_a_boot() -> None:
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii")
+    assert _boot(drive()) == boot
+    assert (_boot(drive(serial="S1")), _boot(drive(wwn="W1")), _boot(drive(kind="simulated"))) == ("", "", "")
+
+
+def test_a_device_is_listed_by_a_name_of_udev(config: AgentConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.readlink", lambda _: "../../sdz")
+    listed = config.model_copy(update={"devices": (NamedDevice(path="/dev/disk/by-path/x"),)})
+    assert may_erase(listed, drive())
+    assert not may_erase(listed, drive(path="/dev/sdy"))
 
 
 def test_the_oldest_check_of_a_user_makes_room(config: AgentConfig) -> None:

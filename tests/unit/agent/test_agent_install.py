@@ -138,6 +138,19 @@ def test_a_fault_of_the_configuration_changes_nothing(bare: Accounts, config: Pa
     assert not (tmp_path / "units").exists()
 
 
+def test_an_environment_that_others_could_change_is_refused(
+    bare: Accounts, config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "venv").mkdir()
+    (tmp_path / "venv").chmod(0o777)
+    for name, value in (("prefix", str(tmp_path / "venv")), ("path", [*sys.path, str(tmp_path / "venv")])):
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, name, value)
+            with pytest.raises(PlanError, match="venv: can be written by other users"):
+                list(install(config, units=tmp_path))
+    assert bare.commands == []
+
+
 def test_what_needs_root_says_so(monkeypatch: pytest.MonkeyPatch, config: Path, tmp_path: Path) -> None:
     on_a_host(monkeypatch, Accounts(exit_code=10))
     with pytest.raises(SystemRefusedError, match=r"groupadd: groupadd: Permission denied\.; run this as root"):

@@ -135,11 +135,15 @@ def test_clients_that_leave_at_once_keep_nobody_out(client: AgentClient, config:
 
 
 def test_a_short_line_of_the_log_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    log = AgentLog(tmp_path / "log")
-    monkeypatch.setattr(os, "write", lambda *_: 3)
-    with pytest.raises(StoreError, match="has no space for a line"):
-        log.write(verb="start")
+    log, write = AgentLog(tmp_path / "log"), os.write
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", lambda descriptor, line: write(descriptor, line[:9]))
+        with pytest.raises(StoreError, match="has no space for a line"):
+            log.write(verb="start")
+    log.write(verb="stop")
     log.close()
+    torn, line = (tmp_path / "log").read_bytes().splitlines()
+    assert (len(torn), json.loads(line)["verb"]) == (9, "stop")
 
 
 def test_nothing_bars_a_stop(client: AgentClient, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,6 +161,9 @@ def test_what_cannot_be_logged_is_not_done(config: AgentConfig) -> None:
         with pytest.raises(StoreError, match="/dev/full: No space left on device"):
             client.ask(StartRequest(digest=check.digest or "", identity=check.identity))
         assert client.ask(QueueRequest()).jobs == ()
+        # But nothing bars a stop.
+        with pytest.raises(UsageError, match="is not in the queue"):
+            client.ask(StopRequest(job="0" * 12))
 
 
 def test_a_user_does_not_fill_the_log(client: AgentClient, monkeypatch: pytest.MonkeyPatch) -> None:

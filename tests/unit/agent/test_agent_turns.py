@@ -305,6 +305,32 @@ def test_a_job_whose_begin_cannot_be_logged_waits(config: AgentConfig) -> None:
     assert queue.find(job.id).facts.state == "waiting"
 
 
+def test_a_refusal_ends_a_job_whatever_its_kind(config: AgentConfig) -> None:
+    queue, turns, _, job = left(config, launched=False)
+    queue.replace(job.changed(state="waiting"))
+    Path(config.runs).rmdir()
+    Path(config.runs).write_text("no folder")
+    turns.look()
+    facts = queue.find(job.id).facts
+    assert (facts.state, facts.exit_code) == ("ended", 3)
+    assert config.runs in facts.message
+
+
+def test_a_job_that_was_stopped_at_its_turn_was_taken_out(config: AgentConfig) -> None:
+    queue, turns, launcher, job = left(config, launched=False)
+    assert launcher.take_back(job)
+    queue.replace(job.changed(state="ended", message="taken out of the queue"))
+    turns._launched(job)
+    assert queue.find(job.id).facts.message == "taken out of the queue"
+
+
+def test_a_job_that_was_held_at_its_turn_stays_held(config: AgentConfig) -> None:
+    queue, turns, _, job = left(config, launched=False)
+    queue.replace(job.changed(state="held"))
+    turns._ended(job, 3, "has not answered", was="waiting")
+    assert queue.find(job.id).facts.state == "held"
+
+
 def test_a_drive_that_others_query_leaves_the_job_waiting(config: AgentConfig, monkeypatch: pytest.MonkeyPatch) -> None:
     queue, turns, _, job = left(config, launched=False)
     queue.replace(job.changed(state="waiting"))
