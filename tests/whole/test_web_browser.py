@@ -102,7 +102,8 @@ def job(letter: str, state: str, **more: object) -> dict[str, object]:
         "state": state,
         "drive": "sim:client-2011?capacity=8GB",
         "identity": "sim:client-2011?capacity=8GB",
-        "tests": ["iops", "tp-1024"],
+        "tests": ["iops", "tp"],
+        "span_ns": [29_000_000_000, 160_000_000_000],
         "folder": "",
         "uid": 0,
         "claimed": "link 01234567, operator",
@@ -110,7 +111,7 @@ def job(letter: str, state: str, **more: object) -> dict[str, object]:
         **more,
     }
     request = {"drive": facts["drive"], "plan": {}}
-    return {"facts": facts, "request": request, "digest": "0" * 64, "checked": {}}
+    return {"facts": facts, "request": request, "digest": "0" * 64, "node": facts["drive"], "checked": {}}
 
 
 @pytest.fixture(scope="module")
