@@ -74,7 +74,7 @@ def main(options: list[str]) -> int:
         with ThreadPoolExecutor(guest_count) as pool:
             shares = [f"{number}/{guest_count}" for number in range(1, guest_count + 1)]
             guests = list(pool.map(lambda share: run_tests(kernel, options, share), shares))
-        # Not beside them: where three guests share two cores, an emulated controller that is reset may lose I/Os.
+        # Not beside them: the slower a guest is, the likelier an emulated controller loses I/Os at its reset.
         installed = None if options else installed_outcomes(kernel)
     except GuestMissingError as missing:
         print(f"skipped: {missing}")
