@@ -25,7 +25,6 @@ from assay.agent.supervise import (
     TAKEN_BACK,
     claim,
     has_begun,
-    keep_names,
     started,
 )
 from assay.dut.real.command import CommandError, find_tool, run_command
@@ -33,7 +32,7 @@ from assay.dut.simulated.model import is_simulated
 from assay.errors import AssayError, StoreError, SystemRefusedError
 from assay.run.store.held import is_going
 from assay.run.store.status import run_state
-from assay.spec.files import read_inside, write_inside
+from assay.spec.files import read_inside, sync_folder, write_inside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -75,7 +74,7 @@ class Launcher:
         folder = self.folder(job)
         try:
             folder.mkdir(parents=True, mode=0o700)
-            keep_names(folder.parent)
+            sync_folder(folder.parent)
             write_inside(folder, PLAN, plan_text(job.request, job.node).encode())
             write_inside(folder, COMMAND, json.dumps(_command(job, folder / PLAN)).encode())
         except OSError as error:
@@ -105,7 +104,7 @@ class Launcher:
         folder = self.folder(job)
         try:
             folder.mkdir(parents=True, mode=0o700, exist_ok=True)
-            keep_names(folder.parent)
+            sync_folder(folder.parent)
             return claim(folder, TAKEN_BACK) or not has_begun(folder)
         except OSError as error:
             raise StoreError(str(folder), error.strerror or "cannot be written", "free space") from None

@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 
 from assay.errors import SystemRefusedError
-from assay.spec.files import process_fields, write_inside
+from assay.spec.files import process_fields, sync_folder, write_inside
 
 COMMAND, BEGAN, CHILD, ENDED, OUTPUT = "command.json", "began", "child", "ended.json", "output.log"
 APART = "apart"
@@ -47,21 +47,12 @@ def claim(folder: Path, content: str) -> bool:
     write_inside(folder, draft.name, content.encode("ascii"), mode=0o600)
     try:
         (folder / BEGAN).hardlink_to(draft)
-        keep_names(folder)
+        sync_folder(folder)
     except FileExistsError:
         return False
     finally:
         draft.unlink()
     return True
-
-
-def keep_names(folder: Path) -> None:
-    """Have the names of a folder on stable storage."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def has_begun(folder: Path) -> bool:

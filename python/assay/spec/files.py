@@ -101,6 +101,15 @@ def write_inside(folder: Path, name: str, content: bytes, *, durable: bool = Tru
             os.fsync(parent)
 
 
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable. Raises OSError."""
+    descriptor = os.open(folder, _FOLDER)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 @contextmanager
 def _parent(folder: Path, name: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
     """A descriptor of the folder that a name lies in, and the last part of the name."""

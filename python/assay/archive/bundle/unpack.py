@@ -16,9 +16,8 @@ from assay.archive.bundle.origin import ORIGIN, Origin, level_of
 from assay.archive.bundle.redact import is_redacted
 from assay.archive.bundle.signature import Signature, read_signature
 from assay.errors import StoreError, VerificationError
-from assay.run.store.journal import sync_folder
 from assay.run.store.read import read_run
-from assay.spec.files import is_plain_name, open_named, write_inside
+from assay.spec.files import is_plain_name, open_named, sync_folder, write_inside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from assay.engine.codec import canonical, decode_text, parse
 from assay.errors import StoreError, VerificationError
 from assay.run.store.forms import Line
-from assay.spec.files import read_inside
+from assay.spec.files import read_inside, sync_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -185,15 +185,6 @@ def is_sealed(content: bytes) -> bool:
     """Whether a line ends with the hash of what stands before it."""
     body, _, told = content.rpartition(_HASH)
     return told == hashlib.sha256(body).hexdigest().encode() + b'"}'
-
-
-def sync_folder(folder: Path) -> None:
-    """Make the names in a folder durable."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _entry(place: str, number: int, content: bytes, previous: str) -> Entry:
