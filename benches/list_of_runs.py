@@ -132,10 +132,10 @@ def server(folder: Path) -> Callable[[str], Any]:
     from assay.web.app import make_app  # noqa: PLC0415
     from assay.web.serving import Serving, site_of  # noqa: PLC0415
 
-    site = site_of(Serving(folders=(folder / "runs",), place=place(folder)), 1, lambda: True)
-    _, token = site.links.make("viewer", 1)
-    opened = site.links.opened(token)
-    cookie = f"{site.rules.cookie}={opened[1] if opened else ''}"
+    site = site_of(Serving(folders=(folder / "runs",), place=place(folder)), "1", lambda: True)
+    _, token = site.sessions.links.make("viewer", 1)
+    opened = site.sessions.open(token)
+    cookie = f"{site.rules.cookie}={opened.cookie if opened else ''}"
     app = make_app(site)
 
     def answer(query: str) -> Any:

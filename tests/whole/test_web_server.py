@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import re
@@ -41,6 +42,19 @@ class Server:
             with suppress(ConnectionResetError):
                 return connection.recv(4096)
             return b""
+
+    def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """An ended ``assay serve ...`` of the same user."""
+        return subprocess.run(
+            [ASSAY, "serve", *arguments, "--port", str(self.port)],
+            env=os.environ | self.variables, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+
+    def typed(self, *arguments: str) -> str:
+        """What such a command prints."""
+        done = self.command(*arguments)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
 
     def rss_bytes(self) -> int:
         """Its resident memory."""
@@ -85,9 +99,9 @@ def test_ctrl_c_ends_it_within_two_seconds_and_its_log_is_json(tmp_path: Path) -
         assert server.process.stderr
         lines = [json.loads(line) for line in server.process.stderr.read().splitlines()]
         assert server.process.returncode == 0
-    assert {line["status"] for line in lines} >= {200, 401}
+    assert {line["status"] for line in lines if "status" in line} >= {200, 401}
     assert "secret" not in json.dumps(lines)
-    assert all(str(line["path"]).isprintable() for line in lines)
+    assert all(str(line.get("path")).isprintable() for line in lines)
 
 
 def test_a_header_that_is_too_large_is_refused(tmp_path: Path) -> None:
@@ -110,8 +124,114 @@ def test_a_thousand_slow_clients_leave_others_served_and_memory_flat(tmp_path: P
         assert time.monotonic() - began < 2
         assert server.rss_bytes() < 200 * MB
         # A request that does not come whole is ended.
-        time.sleep(max(12 - (time.monotonic() - began), 0))
+        slow.settimeout(60)
         assert slow.recv(4096).startswith(b"HTTP/1.1 408")
+
+
+@pytest.mark.long
+def test_silent_clients_are_ended_in_ten_seconds_and_many_keep_no_operator_out(tmp_path: Path) -> None:
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 8192), hard))
+    with serving(tmp_path) as server, ExitStack() as stack:
+        cookie, _ = entered(server)
+        signed_in = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+        stack.callback(signed_in.close)
+
+        def runs() -> int:
+            signed_in.request("GET", "/runs", headers={"Cookie": cookie})
+            with signed_in.getresponse() as answer:
+                answer.read()
+                return answer.status
+
+        assert runs() == 200
+        kept = signed_in.sock
+        head = stack.enter_context(server.connected())
+        head.sendall(b"GET / HTTP/1.1\r\nX-Long: y\r\n")
+        idle = [stack.enter_context(server.connected()) for _ in range(3000)]
+        assert server.answered(request("/runs", Cookie=cookie)).startswith(b"HTTP/1.1 200")
+        assert runs() == 200
+        assert signed_in.sock is kept, "its connection was kept"
+        # The server ends them: a client that waits for its answer sees that.
+        for connection in (head, idle[0], idle[-1]):
+            connection.settimeout(60)
+            with suppress(ConnectionResetError):
+                assert connection.recv(1) == b""
+
+
+def entered(server: Server, role: str = "operator") -> tuple[str, str]:
+    """Cookie and key of a session that a link opened."""
+    url = server.typed("link", "--role", role).split()[0]
+    body = json.dumps({"token": url.partition("#")[2]}).encode()
+    head = f"POST /session HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    answer = server.answered(head + body).decode()
+    found, key = re.search(r"set-cookie: (.*?);", answer), re.search(r'"key":"(.*?)"', answer)
+    assert found, answer
+    assert key
+    return found[1], key[1]
+
+
+def test_sessions_end_with_the_server_and_links_are_asked_of_it(tmp_path: Path) -> None:
+    with serving(tmp_path) as server:
+        cookie, _ = entered(server)
+        assert server.answered(request("/runs", Cookie=cookie)).startswith(b"HTTP/1.1 200")
+        assert server.typed("code") == "no start waits for a code\n"
+        control = tmp_path / f"STATE/assay/serve-{server.port}.sock"
+        assert control.stat().st_mode & 0o777 == 0o600
+        port = server.port
+    with serving(tmp_path, "--port", str(port)) as server:
+        assert server.answered(request("/runs", Cookie=cookie)).startswith(b"HTTP/1.1 401")
+    done = server.command("link")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"port {port}: has no server of this user" in done.stderr
+
+
+def test_a_unix_socket_is_served_to_its_user_alone(tmp_path: Path) -> None:
+    path = tmp_path / "page.sock"
+    variables = {f"XDG_{name}_HOME": str(tmp_path / name) for name in ("STATE", "CACHE", "CONFIG", "DATA")}
+    command = [ASSAY, "serve", str(tmp_path), "--socket", str(path)]
+    with subprocess.Popen(command, env=os.environ | variables, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout
+            assert "is served" in process.stdout.readline()
+            assert path.stat().st_mode & 0o777 == 0o600
+            with socket.socket(socket.AF_UNIX) as connection:
+                connection.connect(str(path))
+                connection.sendall(request())
+                assert connection.recv(4096).startswith(b"HTTP/1.1 200")
+            link = subprocess.run(
+                [ASSAY, "serve", "link", "--socket", str(path)],
+                env=os.environ | variables, capture_output=True, text=True, check=True,
+            )  # fmt: skip
+            assert link.stdout.startswith("http://127.0.0.1:8375/#")
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(30)
+
+
+def test_the_socket_of_a_unit_is_taken_over(tmp_path: Path) -> None:
+    script = (
+        "import os, sys; os.dup2(int(sys.argv[1]), 3); os.environ['LISTEN_PID'] = str(os.getpid());"
+        "os.execv(sys.argv[2], sys.argv[2:])"
+    )
+    variables = {f"XDG_{name}_HOME": str(tmp_path / name) for name in ("STATE", "CACHE", "CONFIG", "DATA")}
+    with socket.create_server(("127.0.0.1", 0)) as unit:
+        port = unit.getsockname()[1]
+        with subprocess.Popen(
+            [sys.executable, "-c", script, str(unit.fileno()), ASSAY, "serve", str(tmp_path)],
+            env=os.environ | variables | {"LISTEN_FDS": "1"},
+            stdout=subprocess.PIPE,
+            text=True,
+            pass_fds=(unit.fileno(),),
+        ) as process:
+            try:
+                assert process.stdout
+                assert f"127.0.0.1:{port}/ is served" in process.stdout.readline()
+                with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+                    connection.sendall(request())
+                    assert connection.recv(4096).startswith(b"HTTP/1.1 200")
+            finally:
+                process.send_signal(signal.SIGINT)
+                process.wait(30)
 
 
 def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
@@ -135,7 +255,11 @@ def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
         (["link", "more"], "assay serve link"),
         (["revoke"], "of assay serve links"),
         (["revoke", "abc"], "is no link that is valid"),
-        (["link", "--days", "0"], "give 1 to 366"),
+        (["link"], "port 8375: has no server of this user; start it first: assay serve"),
+        (["code", "--socket", "here.sock"], "has no server of this user"),
+        (["--prefix", "assay", "."], "give a path such as /assay"),
+        (["--prefix", "/assay/", "."], "without an end slash"),
+        (["--allow-host", "lab.example.org:443", "."], "without a port"),
     ],
 )
 def test_what_cannot_be_served_is_said(tmp_path: Path, arguments: list[str], told: str) -> None:

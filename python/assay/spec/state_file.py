@@ -89,7 +89,7 @@ def _lock(descriptor: int) -> None:
 @contextmanager
 def _file(name: str, flags: int, *, make: bool) -> Iterator[int]:
     """The file, opened; it is closed, and with it unlocked, afterwards."""
-    with _folder(make=make) as folder:
+    with state_folder(make=make) as folder:
         descriptor = os.open(name, flags | _FILE, 0o600, dir_fd=folder)
     try:
         status = _of_this_user(descriptor, _WRITABLE)
@@ -101,8 +101,8 @@ def _file(name: str, flags: int, *, make: bool) -> Iterator[int]:
 
 
 @contextmanager
-def _folder(*, make: bool) -> Iterator[int]:
-    """The folder of the file, reached step by step."""
+def state_folder(*, make: bool) -> Iterator[int]:
+    """A descriptor of the folder, reached step by step. Raises OSError."""
     base, parts = _start()
     descriptor = os.open(base, _FOLDER)
     try:

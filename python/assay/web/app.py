@@ -106,7 +106,7 @@ def make_app(site: Site) -> ASGIApp:
 
     routes = [Route(site.prefix + page.path, _endpoint(site, page), methods=list(page.methods)) for page in ADDRESSES]
     app = Starlette(routes=routes, lifespan=working, exception_handlers={RefusedError: _refusal})
-    return Guard(app, rules=site.rules, links=site.links, log=site.log)
+    return Guard(app, rules=site.rules, sessions=site.sessions, log=site.log)
 
 
 async def _refusal(_: Request, error: Exception) -> Response:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import hmac
 import json
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -22,14 +20,15 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from assay.web.links import Links, Session
+    from assay.web.sessions import Session, Sessions
 
 BODY_MAX = 64 << 10
 REQUEST_S = 10.0
 """In which a whole request has to be here, and a part of an answer has to be taken."""
 LOCAL = frozenset({"localhost", "127.0.0.1", "[::1]"})
 SESSION_PATH = "/session"
-TOKEN_HEADER = "x-assay-token"  # noqa: S105 - its name
+KEY_HEADER = "x-assay-key"
+"""The key of a session comes with each change; other ports get its cookie, and never this."""
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
     "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -74,9 +73,9 @@ class Guard:
     """An ASGI application in front of another. log : takes a line for each answer."""
 
     def __init__(
-        self, app: ASGIApp, *, rules: Rules, links: Links, log: Callable[[str], None] = lambda _: None
+        self, app: ASGIApp, *, rules: Rules, sessions: Sessions, log: Callable[[str], None] = lambda _: None
     ) -> None:
-        self._app, self._rules, self._links, self._log = app, rules, links, log
+        self._app, self._rules, self._sessions, self._log = app, rules, sessions, log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""
@@ -97,7 +96,10 @@ class Guard:
 
     async def _tried(self, scope: Scope, receive: Receive, answered: _Answered) -> None:
         try:
-            scope["state"] = {**scope.get("state", {}), "session": self._admit(scope)}
+            session, state = self._admit(scope), scope.get("state", {})
+            if session and "connection" in state:
+                state["connection"].belongs(session.digest)
+            scope["state"] = {**state, "session": session}
             await self._app(scope, self._limited(scope, receive), answered)
         except RefusedError as error:
             if not answered.status:
@@ -111,22 +113,22 @@ class Guard:
         origin = headers.get("origin")
         if origin is not None and origin.lower() != f"{self._rules.scheme}://{host[0].lower()}":
             raise RefusedError(403, "The request comes from a page of another site.")
-        if headers.get("sec-fetch-site") == "cross-site" and (method not in _SAFE or _is_part(headers)):
+        # A page at another port of this host is of the same site, and yet another's.
+        if headers.get("sec-fetch-site") in {"cross-site", "same-site"} and (method not in _SAFE or _is_part(headers)):
             raise RefusedError(403, "The request comes from a page of another site.")
-        cookie = HTTPConnection(scope).cookies.get(self._rules.cookie)
-        session = self._session(headers, cookie)
+        session = self._session(headers, HTTPConnection(scope).cookies.get(self._rules.cookie))
         if method not in _SAFE:
-            self._admit_change(scope, headers, session, cookie or "")
+            self._admit_change(scope, headers, session)
         return session
 
     def _session(self, headers: Headers, cookie: str | None) -> Session | None:
         """That of a program by its bearer token, else that of a browser by its cookie."""
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer":
-            return self._links.program_session(token.strip())
-        return self._links.session(cookie) if cookie else None
+            return self._sessions.of_program(token.strip())
+        return self._sessions.of_cookie(cookie) if cookie else None
 
-    def _admit_change(self, scope: Scope, headers: Headers, session: Session | None, cookie: str) -> None:
+    def _admit_change(self, scope: Scope, headers: Headers, session: Session | None) -> None:
         if scope["method"] not in {"POST", "DELETE"}:
             raise RefusedError(405, "No page takes this method.")
         if scope["path"] == self._rules.prefix + SESSION_PATH:
@@ -135,8 +137,8 @@ class Guard:
             raise RefusedError(
                 403, "Only an operator changes anything: open the link of assay serve link --role operator."
             )
-        if not hmac.compare_digest(headers.get(TOKEN_HEADER, ""), change_token(cookie)):
-            raise RefusedError(403, "The page is of another session: load it again.")
+        if not session.has_key(headers.get(KEY_HEADER, "")):
+            raise RefusedError(403, "This page has not the key of its session: open a new link.")
 
     def _limited(self, scope: Scope, receive: Receive) -> Receive:
         bytes_max = self._rules.bodies.get(scope["path"], BODY_MAX)
@@ -159,11 +161,6 @@ class Guard:
             return message
 
         return part
-
-
-def change_token(cookie: str) -> str:
-    """What a page sends beside a change: a page of another site has neither cookie nor this."""
-    return hmac.new(cookie.encode("utf-8", "surrogatepass"), b"change", sha256).hexdigest()
 
 
 @dataclass

@@ -6,8 +6,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import jinja2
+from markupsafe import Markup
 
 from assay.report.formats.page_assets import asset_files
+from assay.words.visible import visible
 
 _HERE = Path(__file__).parent
 STATIC = _HERE / "static"
@@ -20,10 +22,11 @@ TYPES = {
 
 
 def environment(prefix: str, version: str) -> jinja2.Environment:
-    """The templates, which escape every text. prefix : what stands before every address."""
+    """The templates, which escape every text and make it visible. prefix : what stands before every address."""
     result = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_HERE / "templates"),
         autoescape=True,
+        finalize=_made_visible,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -31,6 +34,13 @@ def environment(prefix: str, version: str) -> jinja2.Environment:
     result.globals.update(prefix=prefix, version=version)
     result.filters["iso"] = iso
     return result
+
+
+def _made_visible(value: object) -> object:
+    """A text with its control and bidi characters as codes, line by line; anything else as it is."""
+    if not isinstance(value, str) or isinstance(value, Markup):
+        return value
+    return "\n".join(map(visible, value.split("\n")))
 
 
 def iso(wall_ns: int | None) -> str:

@@ -21,6 +21,8 @@ from assay.errors import StoreError, UsageError
 from assay.spec.files import user_folder
 from assay.version import tool_version
 from assay.web.app import make_app
+from assay.web.connections import Places
+from assay.web.control import control_socket, serve_control, server_name
 from assay.web.guard import LOCAL, Rules
 from assay.web.host_agent import HostAgent
 from assay.web.jobs import Jobs
@@ -30,7 +32,9 @@ from assay.web.live import Live
 from assay.web.measuring import Measuring
 from assay.web.pages.bundles import BYTES_MAX
 from assay.web.pages.bundles import PATH as BUNDLES
-from assay.web.site import Site
+from assay.web.sessions import Sessions
+from assay.web.site import PORT, Site
+from assay.web.start_codes import StartCodes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,8 +42,8 @@ if TYPE_CHECKING:
 
     from assay.archive.index.location import Place
 
-PORT = 8375
 HEADER_MAX = 16 << 10
+_UNIT_DESCRIPTOR = 3
 _DESCRIPTORS = 8192
 _END_S = 1
 _LINES_MAX = 10_000
@@ -50,8 +54,9 @@ _LINES_MAX = 10_000
 class Serving:
     """What a server is asked to do.
 
-    port : 0 takes a free one. address : it listens at; another than loopback only behind a proxy. allow_hosts : names
-    that it answers to as well. prefix : what the proxy puts before every address, such as ``/assay``.
+    port : 0 takes a free one. socket : path of a Unix socket instead. address : it listens at; another than loopback
+    only behind a proxy. allow_hosts : names that it answers to as well.
+    prefix : what the proxy puts before every address, such as ``/assay``.
     render_while_measuring : jobs do not wait until a drive on this host has been measured.
     metrics_identity : metrics name serial numbers and folders. agent : socket of the agent that runs are started by.
     """
@@ -59,6 +64,7 @@ class Serving:
     folders: tuple[Path, ...]
     place: Place
     port: int = PORT
+    socket: Path | None = None
     address: str = "127.0.0.1"
     allow_hosts: tuple[str, ...] = ()
     behind_proxy: bool = False
@@ -68,23 +74,27 @@ class Serving:
     agent: Path = SOCKET
 
 
-def site_of(serving: Serving, port: int, held: Callable[[], bool]) -> Site:
-    """The site of a server that listens at a port. held : whether a real drive is measured here."""
+def site_of(serving: Serving, name: str, held: Callable[[], bool]) -> Site:
+    """The site of a server. name : its port, or that of its socket. held : whether a real drive is measured here."""
     rules = Rules(
-        hosts=LOCAL | {name.lower() for name in serving.allow_hosts},
+        hosts=LOCAL | {host.lower() for host in serving.allow_hosts},
         scheme="https" if serving.behind_proxy else "http",
-        cookie=f"assay-{port}",
+        cookie=_cookie(serving, name),
         bodies={serving.prefix + BUNDLES: BYTES_MAX},
         prefix=serving.prefix,
     )
+    sessions = Sessions(Links())
     return Site(
         folders=serving.folders,
         place=serving.place,
         rules=rules,
-        links=Links(),
+        sessions=sessions,
+        codes=StartCodes(),
+        name=name,
+        base=_base(serving, name),
         jobs=Jobs(held if not serving.render_while_measuring else lambda: False),
-        live=Live(serving.folders),
-        cache=_cache(port),
+        live=Live(serving.folders, is_open=sessions.is_open),
+        cache=_cache(name),
         templates=environment(serving.prefix, tool_version()),
         prefix=serving.prefix,
         metrics_identity=serving.metrics_identity,
@@ -92,22 +102,40 @@ def site_of(serving: Serving, port: int, held: Callable[[], bool]) -> Site:
     )
 
 
-def serve(serving: Serving, ready: Callable[[int], None], log: Callable[[str], None]) -> None:
+def serve(
+    serving: Serving, ready: Callable[[Site], None], log: Callable[[str], None], announce: Callable[[str], None]
+) -> None:
     """Serve until Ctrl-C. Raises UsageError, StoreError.
 
-    ready : called with the port once connections are taken. log : with a line for each answer.
+    ready : called once connections are taken. log : with a line for each answer. announce : with each code of a start.
     """
     with listening(serving) as taken:
-        port = taken.getsockname()[1]
-        site = site_of(serving, port, Measuring(serving.folders))
+        name = server_name(serving.socket, 0 if serving.socket else taken.getsockname()[1])
+        site = site_of(serving, name, Measuring(serving.folders))
         lines: SimpleQueue[str] = SimpleQueue()
         site.log = lambda line: lines.put(line) if lines.qsize() < _LINES_MAX else None
+        site.codes.announce = announce
         # Whoever reads the log may stand still; the server does not.
         threading.Thread(target=_log, args=(lines, log), daemon=True).start()
         _raise_descriptors()
-        ready(port)
-        with suppress(KeyboardInterrupt):
-            asyncio.run(_served(site, taken))
+        with control_socket(name) as control:
+            ready(site)
+            with suppress(KeyboardInterrupt):
+                asyncio.run(_served(site, taken, control))
+
+
+def _cookie(serving: Serving, name: str) -> str:
+    """With TLS no other host or scheme sets the cookie; ``__Host-`` allows no path. Source: RFC 6265bis, 4.1.3."""
+    if not serving.behind_proxy:
+        return f"assay-{name}"
+    return f"__Secure-assay-{name}" if serving.prefix else f"__Host-assay-{name}"
+
+
+def _base(serving: Serving, name: str) -> str:
+    """What links begin with."""
+    if serving.behind_proxy and serving.allow_hosts:
+        return f"https://{serving.allow_hosts[0]}{serving.prefix}"
+    return f"http://127.0.0.1:{name if name.isdigit() else PORT}{serving.prefix}"
 
 
 def _log(lines: SimpleQueue[str], log: Callable[[str], None]) -> None:
@@ -128,7 +156,7 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-async def _served(site: Site, taken: socket.socket) -> None:
+async def _served(site: Site, taken: socket.socket, control: socket.socket) -> None:
     config = uvicorn.Config(
         make_app(site),
         lifespan="on",
@@ -138,16 +166,26 @@ async def _served(site: Site, taken: socket.socket) -> None:
         server_header=False,
         proxy_headers=False,
         ws="none",
-        http="h11",
+        http=Places().protocol(),  # type: ignore[arg-type]
         h11_max_incomplete_event_size=HEADER_MAX,
         timeout_keep_alive=10,
         timeout_graceful_shutdown=_END_S,
     )
+    answering = asyncio.create_task(serve_control(site, control))
     await _Server(config, site.live).serve([taken])
+    answering.cancel()
 
 
 def listening(serving: Serving) -> socket.socket:
-    """A socket that takes connections. Raises UsageError where the port is taken, or cannot be had."""
+    """A socket that takes connections: that of the unit, else a new one.
+
+    Raises UsageError where the port is taken, or cannot be had.
+    """
+    if os.environ.get("LISTEN_PID") == str(os.getpid()) and os.environ.get("LISTEN_FDS") == "1":
+        # Source: sd_listen_fds(3).
+        return socket.socket(fileno=_UNIT_DESCRIPTOR)
+    if serving.socket:
+        return _listening_at(serving.socket)
     family = socket.AF_INET6 if ":" in serving.address else socket.AF_INET
     result = socket.socket(family, socket.SOCK_STREAM)
     try:
@@ -157,6 +195,22 @@ def listening(serving: Serving) -> socket.socket:
     except (OSError, OverflowError) as error:
         result.close()
         raise _not_had(serving, error) from None
+    return result
+
+
+def _listening_at(path: Path) -> socket.socket:
+    """A Unix socket of this user alone. Raises UsageError."""
+    result, before = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM), os.umask(0o177)
+    try:
+        if path.is_socket() and result.connect_ex(str(path)):
+            path.unlink()
+        result.bind(str(path))
+        result.listen(1024)
+    except OSError as error:
+        result.close()
+        raise UsageError(str(path), error.strerror or str(error), "give another with --socket") from None
+    finally:
+        os.umask(before)
     return result
 
 
@@ -171,9 +225,9 @@ def _not_had(serving: Serving, error: OSError | OverflowError) -> UsageError:
     )
 
 
-def _cache(port: int) -> Path:
+def _cache(name: str) -> Path:
     """An empty folder for the pages of a server: what it shows may be made by another version the next time."""
-    folder = user_folder("cache") / "assay/web" / str(port)
+    folder = user_folder("cache") / "assay/web" / name
     try:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True, mode=0o700, exist_ok=True)

@@ -20,8 +20,12 @@ if TYPE_CHECKING:
     from assay.archive.index.location import Place
     from assay.web.guard import Rules
     from assay.web.jobs import Jobs
-    from assay.web.links import Links
     from assay.web.live import Live
+    from assay.web.sessions import Sessions
+    from assay.web.start_codes import StartCodes
+
+
+PORT = 8375
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +41,7 @@ class Site:
     """One server.
 
     folders : of runs, the first takes bundles. place : of the index. prefix : what a proxy puts before every address.
+    name : of the server, its port as a rule. base : what its links begin with. codes : of starts.
     live : the runs that go on. cache : folder of pages that were made. log : takes a line for each answer.
     contents : pages in every page's head.
     updated_s : when the index was last brought up to the folders, by the monotonic clock.
@@ -47,7 +52,10 @@ class Site:
     folders: tuple[Path, ...]
     place: Place
     rules: Rules
-    links: Links
+    sessions: Sessions
+    codes: StartCodes
+    name: str
+    base: str
     jobs: Jobs
     live: Live
     cache: Path
@@ -59,6 +67,12 @@ class Site:
     agent: HostAgent = field(default_factory=lambda: HostAgent(SOCKET))
     local: LocalDrives = field(default_factory=LocalDrives)
     updated_s: float = float("-inf")
+
+    @property
+    def code_command(self) -> str:
+        """What prints the code of a start, on this host."""
+        named = "" if self.name == str(PORT) else f" --port {self.name}" if self.name.isdigit() else " --socket PATH"
+        return f"assay serve code{named}"
 
     @cached_property
     def parents(self) -> tuple[str, ...]:

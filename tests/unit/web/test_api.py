@@ -140,14 +140,14 @@ def test_a_session_or_a_token_is_needed(tmp_path: Path, place: Place, path: str)
 def test_a_token_that_ended_or_is_of_another_role_is_none(tmp_path: Path, place: Place) -> None:
     site_ = site_in(tmp_path, tmp_path, place=place)
     client = client_of(site_)
-    link, token = site_.links.make("program", 1)
-    viewer = site_.links.make("viewer", 1)[1]
+    link, token = site_.sessions.links.make("program", 1)
+    viewer = site_.sessions.links.make("viewer", 1)[1]
     for header, status in (
         (f"Bearer {token}", 200), (f"bearer {token}", 200), (f"Basic {token}", 401), (f"Bearer {viewer}", 401),
         ("Bearer ", 401), ("Bearer \xff", 401),
     ):  # fmt: skip
         assert client.get("/api/v1/runs", headers=[(b"authorization", header.encode("latin-1"))]).status_code == status
-    site_.links.revoke(link.id)
+    site_.sessions.links.revoke(link.id)
     assert client.get("/api/v1/runs", headers={"authorization": f"Bearer {token}"}).status_code == 401
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from assay.archive.index.location import Place
 from assay.web.app import ADDRESSES
 from assay.web.guard import BODY_MAX, POLICY, _name
+from assay.web.serving import Serving, site_of
 from web_site import HOST, client_of, site_in
 
 if TYPE_CHECKING:
@@ -41,6 +43,8 @@ def test_this_host_is_known_by_its_names_and_any_port(tmp_path: Path) -> None:
         {"origin": "http://127.0.0.1:1"},
         {"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors", "sec-fetch-dest": "image"},
         {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "iframe"},
+        {"sec-fetch-site": "same-site", "sec-fetch-mode": "no-cors", "sec-fetch-dest": "script"},
+        {"sec-fetch-site": "same-site", "sec-fetch-mode": "cors", "sec-fetch-dest": "empty"},
     ],
 )
 def test_another_site_is_refused(tmp_path: Path, headers: dict[str, str]) -> None:
@@ -107,13 +111,13 @@ def test_no_address_but_those_of_nobody_answers_without_a_session(tmp_path: Path
         assert "Runs" not in answer.text
 
 
-def test_a_change_needs_an_operator_and_the_token_of_the_page(tmp_path: Path) -> None:
+def test_a_change_needs_an_operator_and_the_key_of_the_session(tmp_path: Path) -> None:
     site = site_in(tmp_path)
     path = "/runs/x"
     assert client_of(site).post(path).status_code == 403
     assert client_of(site, "viewer").post(path).status_code == 403
     operator = client_of(site, "operator")
-    assert operator.post(path, headers={"x-assay-token": "0" * 64}).status_code == 403
+    assert operator.post(path, headers={"x-assay-key": "0" * 64}).status_code == 403
     assert operator.post(path).status_code == 405
 
 
@@ -133,14 +137,23 @@ def test_a_session_takes_a_token_alone(tmp_path: Path, content: bytes) -> None:
 def test_a_token_opens_a_session_whose_cookie_no_script_reads(tmp_path: Path) -> None:
     site = site_in(tmp_path)
     client = client_of(site)
-    token = site.links.first()
+    token = site.sessions.links.first()
     answer = client.post("/session", json={"token": token})
-    assert answer.json() == {"role": "operator"}
+    assert answer.json().keys() == {"role", "key"}
+    assert answer.json()["key"] not in answer.headers["set-cookie"]
     cookie = answer.headers["set-cookie"]
     assert cookie.startswith("assay-8375=")
     assert {"HttpOnly", "SameSite=strict", "Path=/"} <= set(cookie.split("; "))
     assert client.get("/runs").status_code == 200
     assert client_of(site).post("/session", json={"token": token}).status_code == 403
+
+
+def test_a_cookie_is_for_one_host_with_tls_and_for_one_path_with_a_prefix(tmp_path: Path) -> None:
+    names = []
+    for options in ({}, {"behind_proxy": True}, {"behind_proxy": True, "prefix": "/assay"}):
+        serving = Serving(folders=(tmp_path,), place=Place(shown="index", path=tmp_path / "index.sqlite"), **options)
+        names.append(site_of(serving, "8375", lambda: False).rules.cookie)
+    assert names == ["assay-8375", "__Host-assay-8375", "__Secure-assay-8375"]
 
 
 def test_every_answer_has_the_policy(tmp_path: Path) -> None:

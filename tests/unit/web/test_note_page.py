@@ -46,7 +46,7 @@ def test_a_viewer_writes_none(shown: Site) -> None:
 
 
 def test_a_page_of_another_session_writes_none(shown: Site) -> None:
-    answer = client_of(shown, "operator").post(path(shown), json=_NOTE, headers={"x-assay-token": "0"})
+    answer = client_of(shown, "operator").post(path(shown), json=_NOTE, headers={"x-assay-key": "0"})
     assert answer.status_code == 403
 
 

@@ -10,7 +10,7 @@ from assay.archive.index.read import reading
 from assay.archive.index.search import Query, found
 from assay.archive.index.update import parent_of
 from assay.web.app import make_app
-from assay.web.guard import change_token
+from assay.web.guard import KEY_HEADER
 from assay.web.serving import Serving, site_of
 from index_runs import store
 from starlette.testclient import TestClient
@@ -37,7 +37,7 @@ def site_in(
     place = place or Place(shown="index", path=folder / "index.sqlite")
     agent = folder / "agent.sock"
     serving = Serving(folders=folders, place=place, metrics_identity=metrics_identity, agent=agent)
-    return site_of(serving, PORT, lambda: held)
+    return site_of(serving, str(PORT), lambda: held)
 
 
 def site_with(folder: Path, *runs: ListedRun, held: bool = False, **use: object) -> Site:
@@ -49,21 +49,21 @@ def site_with(folder: Path, *runs: ListedRun, held: bool = False, **use: object)
 
 
 def client_of(site: Site, role: Role | None = None) -> TestClient:
-    """A browser; with a role, one that opened a link and sends the token of changes. Jobs are left waiting.
+    """A browser; with a role, one that opened a link and sends the key of its session. Jobs are left waiting.
 
     ``program`` : a program with its token. No redirect is followed.
     """
     client = TestClient(make_app(site), base_url=HOST, raise_server_exceptions=True, follow_redirects=False)
     if role is None:
         return client
-    token = site.links.make(role, 1)[1]
+    token = site.sessions.links.make(role, 1)[1]
     if role == "program":
         client.headers["authorization"] = f"Bearer {token}"
         return client
-    opened = site.links.opened(token)
+    opened = site.sessions.open(token)
     assert opened
-    client.cookies.set(site.rules.cookie, opened[1])
-    client.headers["x-assay-token"] = change_token(opened[1])
+    client.cookies.set(site.rules.cookie, opened.cookie)
+    client.headers[KEY_HEADER] = opened.key
     return client
 
 

@@ -16,10 +16,11 @@ from assay.run.store.document import read_document
 from assay.spec.model_faults import model_faults
 from assay.web.pages.drives import drives_of
 from assay.web.pages.run import folder_of
-from assay.web.pages.shell import aside, claimed, error_json, refused, shown
+from assay.web.pages.shell import aside, claimed, error_json, operator_of, refused, shown
 from assay.web.plan_check import is_real, shown_check
 from assay.web.plan_fields import all_fields, choosing_fields, procedure_titles, sections
 from assay.web.plan_values import left_out, plan_toml, read_typed, values_of
+from assay.web.start_codes import start_words
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -81,13 +82,19 @@ async def check_plan(site: Site, request: Request) -> Response:
 
 
 async def start_plan(site: Site, request: Request) -> Response:
-    """Put a checked plan into the agent's queue: ``digest``, and ``identity`` as it was typed."""
+    """Put a checked plan into the agent's queue: ``digest``, ``identity`` as it was typed, and the ``code`` if any.
+
+    Where a code is wanted first, the answer says so; it is then shown on the server's host.
+    """
     try:
         content = await _object(request)
+        code = str(content.pop("code", ""))
         start = StartRequest.model_validate({**content, "claimed": claimed(request)})
     except (UsageError, ValidationError):
         return error_json(_FORM_LOST, 400)
     try:
+        if not site.codes.admit(start.digest, operator_of(request), code):
+            return JSONResponse({"code": site.code_command}, 202)
         await site.agent.change(start)
     except AssayError as error:
         return error_json(error, 409)
@@ -144,6 +151,9 @@ async def _foreseen(site: Site, request: Request, typed: TypedPlan, drive: str) 
     except AssayError as error:
         missing = isinstance(error, StoreError) and error.thing == str(site.agent.path)
         return {"refused": {"thing": error.thing, "reason": error.reason, "remedy": error.remedy, "agent": missing}}
+    if answer.digest:
+        words = start_words(typed.tests, drive, answer.identity)
+        site.codes.expect(answer.digest, operator_of(request), words, real=is_real(answer))
     return {"checked": shown_check(answer, drives)}
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
+from starlette.responses import JSONResponse
 
 from assay.agent.messages import QueueRequest, StopRequest
+from assay.dut.simulated.model import is_simulated
 from assay.errors import AssayError, UsageError
-from assay.web.pages.shell import aside, claimed, error_json, shown
+from assay.web.pages.shell import aside, claimed, error_json, operator_of, shown
 from assay.web.queue_rows import queue_rows
+from assay.web.start_codes import start_words
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from assay.web.site import Site
 
 _ACTIONS = ("move", "hold", "release")
+_FORM_LOST = UsageError("request", "has another form", "load the page again")
 
 
 async def queue_page(site: Site, request: Request) -> Response:
@@ -36,12 +40,30 @@ async def queue_list(site: Site, request: Request) -> Response:
 
 
 async def change_queue(site: Site, request: Request) -> Response:
-    """Change a job: ``action`` of move, hold, release or stop, ``job``, and for a move its ``position``."""
+    """Change a job: ``action`` of move, hold, release or stop, ``job``, and for a move its ``position``.
+
+    A job of a real drive is released with its ``identity`` and a ``code``, as a run is started.
+    """
     try:
-        change = _change(await request.body(), claimed(request))
+        content = _content(await request.body())
+        code = str(content.pop("code", ""))
+        change = _change(content, claimed(request))
+        if content["action"] == "release" and not await _is_confirmed(site, request, str(change.job), code):
+            return JSONResponse({"code": site.code_command}, 202)
         return await _listed(site, request, await site.agent.change(change))
     except AssayError as error:
         return error_json(error, 409)
+
+
+async def _is_confirmed(site: Site, request: Request, job_id: str, code: str) -> bool:
+    """Whether a job may be released; False where its code is to be typed first. Raises AssayError."""
+    job = next((job for job in (await site.agent.queue()).jobs if job.id == job_id), None)
+    if job is None:
+        raise UsageError(f"job {job_id}", "is not in the queue", "load the page again")
+    key, session = f"release {job_id}", operator_of(request)
+    words = start_words(job.tests, job.drive, job.identity)
+    site.codes.expect(key, session, words, real=not is_simulated(job.drive))
+    return site.codes.admit(key, session, code)
 
 
 async def _listed(site: Site, request: Request, answer: QueueAnswer) -> Response:
@@ -49,14 +71,22 @@ async def _listed(site: Site, request: Request, answer: QueueAnswer) -> Response
     return shown(site, request, "queue_list", rows=rows, error=None)
 
 
-def _change(body: bytes, who: str) -> QueueRequest | StopRequest:
+def _content(body: bytes) -> dict[str, Any]:
     """Raises UsageError for another form."""
     try:
         content = json.loads(body)
+    except (ValueError, RecursionError):
+        content = None
+    if not isinstance(content, dict):
+        raise _FORM_LOST
+    return content
+
+
+def _change(content: dict[str, Any], who: str) -> QueueRequest | StopRequest:
+    """Raises UsageError for another form."""
+    with suppress(ValueError, TypeError, KeyError):
         if content["action"] == "stop":
             return StopRequest(job=content["job"], claimed=who)
         if content["action"] in _ACTIONS:
             return QueueRequest(claimed=who, **{"position": 0, **content})
-    except (ValueError, RecursionError, TypeError, KeyError, ValidationError):
-        pass
-    raise UsageError("request", "has another form", "load the page again")
+    raise _FORM_LOST

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 from starlette.responses import HTMLResponse, JSONResponse
 
-from assay.web.guard import change_token
+from assay.web.guard import RefusedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from assay.errors import AssayError
-    from assay.web.links import Session
+    from assay.web.sessions import Session
     from assay.web.site import Site
 
     T = TypeVar("T")
@@ -52,10 +52,18 @@ def session_of(request: Request) -> Session | None:
     return result
 
 
-def claimed(request: Request) -> str:
-    """Who asks, for the agent's log. Worked: ``link 1a2b3c4d, operator``."""
+def operator_of(request: Request) -> Session:
+    """The operator who changes something. Raises RefusedError for anybody else, whom the guard lets through nowhere."""
     session = session_of(request)
-    return f"link {session.link}, {session.role}" if session else ""
+    if session is None or session.role != "operator":
+        raise RefusedError(403, "Only an operator changes anything.")
+    return session
+
+
+def claimed(request: Request) -> str:
+    """Who changes something, for the agent's log. Worked: ``link 1a2b3c4d, operator``."""
+    session = operator_of(request)
+    return f"link {session.link}, {session.role}"
 
 
 def error_json(error: AssayError, status: int) -> Response:
@@ -69,10 +77,10 @@ async def aside(work: Callable[[], T]) -> T:
 
 
 def _frame(site: Site, request: Request) -> dict[str, Any]:
-    session, cookie = session_of(request), request.cookies.get(site.rules.cookie, "")
+    session = session_of(request)
     return {
         "contents": site.contents,
         "here": request.url.path.removeprefix(site.prefix),
         "session": session,
-        "change": change_token(cookie) if session and session.role == "operator" else "",
+        "change": session is not None and session.role == "operator",
     }

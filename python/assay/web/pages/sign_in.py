@@ -1,4 +1,4 @@
-"""Letting a browser in: the token of a link becomes a cookie."""
+"""Letting a browser in: the token of a link becomes a cookie and a key."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def sign_in_page(site: Site, request: Request) -> Response:
 
 
 async def open_session(site: Site, request: Request) -> Response:
-    """Take the token of a link; its browser gets a cookie that no script can read."""
+    """Take the token of a link; its browser gets a cookie that no script can read, and its page a key."""
     try:
         content = json.loads(await request.body())
         token = content["token"]
@@ -34,16 +34,16 @@ async def open_session(site: Site, request: Request) -> Response:
     if not isinstance(token, str) or len(token) > _TOKEN_MAX:
         return JSONResponse({"error": "The request has no token."}, 400)
     try:
-        opened = await aside(lambda: site.links.opened(token))
+        opened = await aside(lambda: site.sessions.open(token))
     except StoreError as error:
         return JSONResponse({"error": str(error)}, 503)
     if opened is None:
         return JSONResponse({"error": "This link was used before, has ended, or was revoked."}, 403)
-    session, cookie = opened
-    answer = JSONResponse({"role": session.role})
+    session = opened.session
+    answer = JSONResponse({"role": session.role, "key": opened.key})
     answer.set_cookie(
         site.rules.cookie,
-        cookie,
+        opened.cookie,
         max_age=max((session.until_ns - session.opened_ns) // 10**9, 1),
         path=f"{site.prefix}/",
         httponly=True,

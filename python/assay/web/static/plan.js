@@ -77,6 +77,8 @@
     rows(at("plan-losses"), result.loss);
     at("plan-identity").hidden = !result.typed;
     at("plan-known").textContent = result.identity;
+    at("plan-code").hidden = true;
+    at("plan-code-typed").value = "";
     clearTimeout(expiry);
     if (result.until_ms) expiry = setTimeout(expire, Math.max(result.until_ms - Date.now(), 0));
     at("plan-until").textContent = result.until_ms ? `Valid until ${window.assay.instantSeconds(new Date(result.until_ms))}` : "";
@@ -93,7 +95,8 @@
     const [text, typed] = [at("plan-typed").value, Boolean(checked && checked.typed)];
     const differs = typed && text !== checked.identity;
     at("plan-differs").textContent = differs && text ? "Does not match." : "";
-    at("plan-go").disabled = !checked || !checked.digest || differs;
+    const lacks = !at("plan-code").hidden && !at("plan-code-typed").value;
+    at("plan-go").disabled = !checked || !checked.digest || differs || lacks;
   }
 
   function show(answer, drive) {
@@ -172,11 +175,16 @@
     at("plan-error").textContent = "";
     try {
       const identity = checked.typed ? at("plan-typed").value : checked.identity;
-      location.assign((await send("/plan/start", { digest: checked.digest, identity })).to);
+      const answer = await send("/plan/start", { digest: checked.digest, identity, code: at("plan-code-typed").value });
+      if (answer.to) return location.assign(answer.to);
+      at("plan-command").textContent = answer.code;
+      at("plan-code").hidden = false;
+      at("plan-code-typed").focus();
     } catch (error) {
       at("plan-error").textContent = error.message;
-      ready();
+      at("plan-code-typed").value = "";
     }
+    ready();
   }
 
   async function drives() {
@@ -189,6 +197,7 @@
   form.addEventListener("input", edited);
   form.addEventListener("submit", (event) => event.preventDefault());
   at("plan-typed").addEventListener("input", ready);
+  at("plan-code-typed").addEventListener("input", ready);
   at("plan-go").addEventListener("click", start);
   at("plan-check").addEventListener("click", check);
   at("plan-save").addEventListener("click", save);

@@ -3,38 +3,79 @@
 (() => {
   const part = document.querySelector("[data-part]");
   const failure = document.getElementById("queue-error");
-  const dialog = document.getElementById("stop");
-  const sure = dialog.querySelector("[name=sure]");
-  const submit = dialog.querySelector("[type=submit]");
+  const at = (id) => document.getElementById(id);
+  const { send, show } = window.assay;
 
   async function change(values) {
     failure.textContent = "";
     try {
-      window.assay.show(await window.assay.send("/queue/change", values));
+      show(await send("/queue/change", values));
     } catch (error) {
       failure.textContent = error.message;
     }
   }
 
-  function confirmStop(button) {
+  function open(dialog, button) {
     dialog.dataset.job = button.dataset.job;
-    document.getElementById("stop-text").textContent = button.dataset.title;
-    sure.checked = false;
-    submit.disabled = true;
+    at(`${dialog.id}-text`).textContent = button.dataset.title;
+    dialog.querySelector("form").reset();
     dialog.showModal();
+  }
+
+  function confirmStop(button) {
+    open(at("stop"), button);
+    at("stop").querySelector("[type=submit]").disabled = true;
+  }
+
+  function confirmRelease(button) {
+    open(at("release"), button);
+    at("release-known").textContent = button.dataset.identity;
+    at("release-error").textContent = "";
+    at("release-code").hidden = true;
+  }
+
+  // Asked without a code first: the server then has one made, for this job and this session.
+  async function release(form) {
+    const { identity, code } = form.elements;
+    at("release-error").textContent = "";
+    if (identity.value !== at("release-known").textContent) {
+      at("release-error").textContent = "The identity does not match.";
+      return;
+    }
+    try {
+      const answer = await send("/queue/change", { action: "release", job: at("release").dataset.job, identity: identity.value, code: code.value });
+      if (!answer.code) {
+        at("release").close();
+        return show(answer);
+      }
+      at("release-command").textContent = answer.code;
+      at("release-code").hidden = false;
+      code.focus();
+    } catch (error) {
+      at("release-error").textContent = error.message;
+      code.value = "";
+    }
   }
 
   part.addEventListener("click", (event) => {
     const button = event.target.closest("button[data-action]");
     if (!button) return;
-    const { action, job, position } = button.dataset;
+    const { action, job, position, identity } = button.dataset;
     if (action === "stop") confirmStop(button);
+    else if (identity !== undefined) confirmRelease(button);
     else if (action === "cancel") change({ action: "stop", job });
     else change(position === undefined ? { action, job } : { action, job, position: Number(position) });
   });
-  sure.addEventListener("change", () => { submit.disabled = !sure.checked; });
-  dialog.querySelector("[data-close]").addEventListener("click", () => dialog.close());
-  dialog.querySelector("form").addEventListener("submit", () => {
-    if (sure.checked) change({ action: "stop", job: dialog.dataset.job });
+  for (const dialog of [at("stop"), at("release")]) {
+    dialog.querySelector("[data-close]").addEventListener("click", () => dialog.close());
+  }
+  const { sure } = at("stop").querySelector("form").elements;
+  sure.addEventListener("change", () => { at("stop").querySelector("[type=submit]").disabled = !sure.checked; });
+  at("stop").querySelector("form").addEventListener("submit", () => {
+    if (sure.checked) change({ action: "stop", job: at("stop").dataset.job });
+  });
+  at("release").querySelector("form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    release(event.target);
   });
 })();

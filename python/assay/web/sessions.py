@@ -1,0 +1,109 @@
+"""Sessions of browsers, in the memory of one server: they end with it, so that whoever has its port later has none.
+
+::
+
+    cookie   read pages        sent to every port of this host
+    key      change anything   in the page's storage, which knows the port; sent as a header
+    code     start a real run  printed on the server's terminal for one start (``start_codes``)
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.web.links import OPERATOR_NS, TOKEN_BYTES, digest_of
+
+if TYPE_CHECKING:
+    from assay.web.links import Links, Role
+
+LINK_SESSIONS_MAX, ROLE_SESSIONS_MAX = 16, 256
+"""Beyond these the oldest session of the link, or of the role, ends."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """Who asks. digest, key_digest : of its cookie and key; those of a program are empty. until_ns : wall clock."""
+
+    digest: str
+    key_digest: str
+    link: str
+    role: Role
+    opened_ns: int
+    until_ns: int
+
+    def has_key(self, key: str) -> bool:
+        """Whether a key is that of the page which the session was opened by."""
+        return bool(self.key_digest) and hmac.compare_digest(self.key_digest, digest_of(key))
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A new session with its secrets, which are kept nowhere."""
+
+    session: Session
+    cookie: str
+    key: str
+
+
+class Sessions:
+    """The sessions of a server; any thread may call."""
+
+    def __init__(self, links: Links) -> None:
+        self.links = links
+        self._lock = threading.Lock()
+        self._open: dict[str, Session] = {}
+
+    def open(self, token: str) -> Opened | None:
+        """A session for the token of a link; None where that opens none, or no more. Raises StoreError."""
+        with self._lock:
+            link = self.links.valid(token)
+            if link is None or link.role == "program":
+                return None
+            self.links.use(link)
+            cookie, key = secrets.token_urlsafe(TOKEN_BYTES), secrets.token_urlsafe(TOKEN_BYTES)
+            now_ns = self.links.clock()
+            session = Session(
+                digest=digest_of(cookie),
+                key_digest=digest_of(key),
+                link=link.id,
+                role=link.role,
+                opened_ns=now_ns,
+                until_ns=now_ns + OPERATOR_NS if link.role == "operator" else link.until_ns,
+            )
+            self._make_room(session)
+            self._open[session.digest] = session
+            return Opened(session, cookie, key)
+
+    def of_cookie(self, cookie: str) -> Session | None:
+        """The session of a cookie; None where there is none, or it has ended."""
+        return self._valid(digest_of(cookie))
+
+    def of_program(self, token: str) -> Session | None:
+        """What a bearer token of a program stands for; None for another token, or where its link has ended."""
+        link = self.links.valid(token)
+        if link is None or link.role != "program":
+            return None
+        facts = {"link": link.id, "role": link.role, "opened_ns": link.made_ns, "until_ns": link.until_ns}
+        return Session(digest=link.digest, key_digest="", **facts)  # type: ignore[arg-type]
+
+    def is_open(self, digest: str) -> bool:
+        """Whether a session goes on, by the digest of its cookie."""
+        return self._valid(digest) is not None
+
+    def _valid(self, digest: str) -> Session | None:
+        session = self._open.get(digest)
+        goes_on = session and session.until_ns > self.links.clock() and self.links.has(session.link)
+        return session if goes_on else None
+
+    def _make_room(self, new: Session) -> None:
+        """End what has ended, and the oldest where a link or a role has too many."""
+        self._open = {digest: session for digest, session in self._open.items() if self._valid(digest)}
+        of_role = [session for session in self._open.values() if session.role == new.role]
+        of_link = [session for session in of_role if session.link == new.link]
+        for sessions, most in ((of_role, ROLE_SESSIONS_MAX), (of_link, LINK_SESSIONS_MAX)):
+            for session in sessions[: max(len(sessions) - most + 1, 0)]:
+                self._open.pop(session.digest, None)
