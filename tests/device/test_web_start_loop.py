@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from agent_process import IDLE, agent_process, choose, link, serve_process, text, tick, until_checked
+from agent_process import (
+    ASSAY,
+    IDLE,
+    agent_process,
+    choose,
+    environment,
+    link,
+    serve_process,
+    text,
+    tick,
+    until_checked,
+)
 from chromium import PROGRAM, Page, browser
 from conftest import HANG_S, command
 
@@ -75,6 +87,14 @@ def test_a_loop_device_is_erased_only_once_its_identity_was_typed(
             page.value(f"{typed}.value = {json.dumps(word)}")
             page.value(f"{typed}.dispatchEvent(new Event('input', {{ bubbles: true }}))")
             assert page.value("!document.getElementById('plan-go').disabled") is ready
+        page.value("document.getElementById('plan-go').click()")
+        page.until("!document.getElementById('plan-code').hidden")
+        command = [ASSAY, "serve", "code", "--port", address.rpartition(":")[2]]
+        code = subprocess.run(command, capture_output=True, text=True, check=True, env=environment(tmp_path)).stdout
+        assert node in code
+        typed = "document.getElementById('plan-code-typed')"
+        page.value(f"{typed}.value = {json.dumps(code.split()[0])}")
+        page.value(f"{typed}.dispatchEvent(new Event('input', {{ bubbles: true }}))")
         page.value("document.getElementById('plan-go').click()")
         page.until("location.pathname === '/queue'")
         until_ended(page)

@@ -135,6 +135,16 @@ def test_both_units_are_active_and_the_page_answers(client: AgentClient) -> None
     until(lambda: "127.0.0.1" in run("ss", "--listening", "--tcp", "--numeric"))
     assert run("systemctl", "is-active", *UNITS).split() == ["active", "active"]
     assert [show(unit, "NRestarts") for unit in UNITS] == ["0", "0"]
+    assert "127.0.0.1:837" in run("ss", "--listening", "--tcp", "--numeric")
+
+
+def test_members_of_the_group_get_links_of_the_page(client: AgentClient) -> None:
+    assert answers(client)
+    command = [str(INSTALLED / "bin/assay"), "serve", "link", "--port", "837"]
+    assert "http://127.0.0.1:837/#" in run("runuser", "--user", MEMBER, "--", *command)
+    assert "has no server of this user" in run(
+        "sh", "-c", f"runuser --user {OUTSIDER} -- {' '.join(command)} 2>&1; true"
+    )
 
 
 def test_only_members_of_the_group_may_ask(client: AgentClient) -> None:

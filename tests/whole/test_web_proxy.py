@@ -15,10 +15,12 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
+from chromium import PROGRAM, browser
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
-from test_web_server import ASSAY, serving
+from test_web_server import serving
+from web_neighbour import Neighbour
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,9 +39,10 @@ http {{
     server {{
         listen 127.0.0.1:{port} ssl; server_name {host};
         ssl_certificate {folder}/cert.pem; ssl_certificate_key {folder}/key.pem;
+        location /other/ {{ proxy_pass http://127.0.0.1:{other}; }}
         location /assay/ {{
             proxy_pass http://127.0.0.1:{behind};
-            proxy_set_header Host $host;
+            proxy_set_header Host $http_host;
             proxy_buffering off;
             proxy_read_timeout 1h;
             client_max_body_size 2g;
@@ -64,13 +67,13 @@ def certificate(folder: Path) -> None:
 
 
 @contextmanager
-def proxied(folder: Path, behind: int) -> Iterator[int]:
-    """Nginx in front of a port; its own."""
+def proxied(folder: Path, behind: int, other: int = 9) -> Iterator[int]:
+    """Nginx in front of a port; its own. other : port of another application at the same name."""
     assert NGINX
     certificate(folder)
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = int(free.getsockname()[1])
-    text = CONFIGURATION.format(folder=folder, port=port, behind=behind, host=HOST)
+    text = CONFIGURATION.format(folder=folder, port=port, behind=behind, other=other, host=HOST)
     (folder / "nginx.conf").write_text(text)
     with subprocess.Popen(
         [NGINX, "-c", str(folder / "nginx.conf"), "-p", str(folder)], stderr=subprocess.DEVNULL
@@ -133,16 +136,35 @@ def test_pages_have_their_prefix_and_cookies_are_secure(tmp_path: Path) -> None:
         assert page.status == 401
         assert 'href="/assay/assets/page.css"' in page.text
         assert browser.ask("GET", "/assay/assets/page.css").status == 200
-        command = [ASSAY, "serve", "link", "--role", "operator"]
-        variables = os.environ | server.variables
-        link = subprocess.run(command, env=variables, capture_output=True, text=True, check=True).stdout.split()[0]
+        link = server.typed("link", "--role", "operator").split()[0]
+        assert link.startswith(f"https://{HOST}/assay/#")
         token = json.dumps({"token": link.partition("#")[2]})
         assert browser.ask("POST", "/assay/session", token, Origin="http://" + HOST).status == 403
-        opened = browser.ask("POST", "/assay/session", token, Origin="https://" + HOST)
+        # A browser names another port than 443 in both.
+        opened = browser.ask("POST", "/assay/session", token, Origin=f"https://{HOST}:8443", Host=f"{HOST}:8443")
         assert opened.status == 200
+        assert opened.cookie.startswith("__Secure-")
         assert {"Secure", "HttpOnly", "Path=/assay/"} <= set(opened.cookie.split("; "))
         browser.cookie = opened.cookie.partition(";")[0]
         assert browser.ask("GET", "/assay/runs").status == 200
         began = time.monotonic()
         assert browser.first("/assay/live").startswith(b"event: ")
         assert time.monotonic() - began < 3
+
+
+@pytest.mark.skipif(PROGRAM is None, reason="SKIPPED: needs the Debian package chromium")
+def test_another_application_at_the_same_name_gets_no_cookie(tmp_path: Path) -> None:
+    options = ("--behind-proxy", "--prefix", "/assay", "--allow-host", "127.0.0.1")
+    with (
+        Neighbour().listening() as other,
+        serving(tmp_path, *options) as server,
+        proxied(tmp_path, server.port, int(other.address.rpartition(":")[2])) as port,
+        browser() as page,
+    ):
+        page.ask("Security.setIgnoreCertificateErrors", ignore=True)
+        link = server.typed("link", "--role", "operator").split()[0]
+        page.open(link.replace("https://127.0.0.1/", f"https://127.0.0.1:{port}/"))
+        page.until("document.querySelector('.who')")
+        page.open(f"https://127.0.0.1:{port}/other/")
+        page.until("document.title === 'neighbour'")
+        assert other.cookies == []

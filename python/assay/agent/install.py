@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 UNITS = Path("/etc/systemd/system")
 GROUP, WEB_USER = "assay", "assay-web"
-NAMES = ("assay-agent.service", "assay-serve.service")
+NAMES = ("assay-agent.service", "assay-serve.socket", "assay-serve.service")
 _FOLDERS = (Path("/var/lib/assay"), Path("/var/log/assay"), Path("/run/assay"))
 """What the agent's unit makes for it."""
 _HOMES = (Path("/home"), Path("/root"), Path("/run/user"))
@@ -74,7 +74,7 @@ def install(config: Path, *, units: Path = UNITS) -> Iterator[str]:
         _write(units / name, unit_text(name, chosen))
         yield f"written: {units / name}"
     yield from _closed_to_services(*installed)
-    yield f"for each user of the page: usermod -aG {chosen.group or GROUP} USER"
+    yield f"for each user of the page: usermod -aG {chosen.group or GROUP} USER; then: assay serve link --port 837"
     yield "start both: systemctl daemon-reload && systemctl enable --now assay-agent assay-serve"
 
 

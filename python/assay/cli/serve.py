@@ -161,15 +161,15 @@ def _refuse_password(index: str | None) -> None:
 
 def _tell(stack: ExitStack, serving: Serving, site: Site) -> None:
     """Where the page is. stack : ends with the server. On a desktop a browser opens it, without its token in ``ps``."""
+    port = site.name if serving.socket is None else str(serving.port)
     if not sys.stdout.isatty():
-        click.echo(f"{site.base}/ is served; for a link: assay serve link")
+        at = f"http://127.0.0.1:{port}{serving.prefix}/" if serving.socket is None else serving.socket
+        click.echo(f"{at} is served; for a link: assay serve link")
         return
-    url = f"{site.base}/#{site.sessions.links.first()}"
-    click.echo(url)
+    click.echo(url := f"{site.base}/#{site.sessions.links.first()}")
     click.echo("Valid for ten minutes, once. From another host, first:")
-    port = site.name if site.name.isdigit() else str(serving.port)
-    end = f"127.0.0.1:{port}" if serving.socket is None else str(serving.socket.absolute())
-    click.echo(f"ssh -N -L {port}:{shlex.quote(end)} {socket.gethostname()}")
+    end = f"127.0.0.1:{port}" if serving.socket is None else shlex.quote(str(serving.socket.absolute()))
+    click.echo(f"ssh -N -L {port}:{end} {socket.gethostname()}")
     if serving.socket is not None:
         return
     if os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):

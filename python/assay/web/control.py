@@ -79,7 +79,7 @@ def ask(name: str, question: dict[str, Any]) -> dict[str, Any]:
             connection.sendall(json.dumps(question).encode() + b"\n")
             answer = json.loads(read_line(connection, bytes_max=_BYTES_MAX, seconds=_ASK_S) or b"{}")
         except OSError:
-            raise UsageError(_shown(name), "has no server of this user", "start it first: assay serve") from None
+            raise UsageError(_shown(name), "has no server of this user", _remedy()) from None
     if "error" in answer:
         raise error_of(answer["error"])
     return dict(answer)
@@ -106,6 +106,14 @@ def _folder(*, make: bool) -> Iterator[str]:
 
 def _file(name: str) -> str:
     return f"serve-{name}.sock"
+
+
+def _remedy() -> str:
+    """Names the server that root installed, where there is one that this user may ask."""
+    with suppress(OSError):
+        for path in sorted(UNIT_FOLDER.iterdir()):
+            return f"for the installed server: --port {path.stem.removeprefix('serve-')}"
+    return "start it first: assay serve"
 
 
 def _shown(name: str) -> str:

@@ -27,7 +27,8 @@ class JobRow:
 
     number : of its turn among those that have not begun, from 1; 0 of others. last : of those. next : it begins as soon
     as no other runs.
-    real : a drive loses its data. run : address of its run, empty where its folder is not served or not there yet. again : address of its plan.
+    real : a drive loses its data.
+    run : address of its run, empty where its folder is not served or not there yet. again : address of its plan.
     """
 
     facts: JobFacts

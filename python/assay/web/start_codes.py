@@ -43,7 +43,7 @@ class Expected:
     def line(self) -> str:
         """What the person compares before the code is typed."""
         code = f"{self.code[: _CODE_LETTERS // 2]}-{self.code[_CODE_LETTERS // 2 :]}"
-        return f"{code}  starts {self.words}, asked by link {self.link}"
+        return f"{code}  starts {self.words}, requested by link {self.link}"
 
 
 def start_words(tests: Iterable[str], drive: str, identity: str) -> str:

@@ -22,6 +22,7 @@ pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="SKIPPED: agent.toml m
 ASSAY = f"{sys.executable} -P -m assay.cli"
 ANALYZE = shutil.which("systemd-analyze")
 EXPOSURE_PCT_MAX = {"assay-agent.service": 28, "assay-serve.service": 17}
+AGENT, SERVE = EXPOSURE_PCT_MAX
 """Exposure that ``systemd-analyze security`` finds, in hundredths of its worst."""
 
 
@@ -93,7 +94,7 @@ def test_an_existing_configuration_stays_and_its_folder_of_runs_is_made(
     assert f"made: {tmp_path}/runs" in lines
     status = (tmp_path / "runs").stat()
     assert (status.st_mode & 0o777, status.st_gid) == (0o750, GROUP_ID)
-    assert "usermod -aG testers USER" in lines[-2]
+    assert "usermod -aG testers USER; then: assay serve link --port 837" in lines[-2]
     (tmp_path / "runs").chmod(0o755)
     assert f"others could hold up runs: chmod 750 {tmp_path}/runs" in list(install(config, units=tmp_path))
     # Once more: nothing is made twice.
@@ -104,7 +105,8 @@ def test_units_start_this_installation(monkeypatch: pytest.MonkeyPatch, config: 
     known = on_a_host(monkeypatch, Accounts("testers", "assay-web"))
     list(install(config, units=tmp_path))
     assert known.commands == []
-    agent, serve = [(tmp_path / name).read_text("utf-8").splitlines() for name in NAMES]
+    agent, serve = [(tmp_path / name).read_text("utf-8").splitlines() for name in (AGENT, SERVE)]
+    assert "ListenStream=127.0.0.1:837" in (tmp_path / "assay-serve.socket").read_text("utf-8")
     assert f"ExecStart={ASSAY} agent" in agent
     assert f"ReadWritePaths=-{tmp_path}/runs" in agent
     assert f"ExecStart={ASSAY} serve {tmp_path}/runs" in serve
@@ -114,9 +116,9 @@ def test_units_start_this_installation(monkeypatch: pytest.MonkeyPatch, config: 
 
 def test_a_path_is_one_word_of_a_unit(tmp_path: Path) -> None:
     odd = AgentConfig(runs='/srv/a%b $c"d', log=f"{tmp_path}/log/agent.jsonl", state="/var/lib/assay/queue")
-    assert "ReadWritePaths=" + rf'"-/srv/a%%b $c\"d" -{tmp_path}/log' in unit_text(NAMES[0], odd)
-    assert r'serve "/srv/a%%b $$c\"d"' in unit_text(NAMES[1], odd)
-    assert "\nReadWritePaths=\n" in unit_text(NAMES[0], AgentConfig())
+    assert "ReadWritePaths=" + rf'"-/srv/a%%b $c\"d" -{tmp_path}/log' in unit_text(AGENT, odd)
+    assert r'serve "/srv/a%%b $$c\"d"' in unit_text(SERVE, odd)
+    assert "\nReadWritePaths=\n" in unit_text(AGENT, AgentConfig())
 
 
 def test_an_installation_in_a_home_folder_is_named(bare: Accounts, config: Path, tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ def test_a_code_is_made_at_the_first_press_and_used_once(codes: StartCodes, told
     assert not codes.admit("plan", session(), "guess")
     assert codes.lines() == told
     code, text = told[0].split("  ")
-    assert text == r"starts iops on /dev/sdb (S4\u202eE), asked by link link-a"
+    assert text == r"starts iops on /dev/sdb (S4\u202eE), requested by link link-a"
     assert not codes.admit("plan", session(), ""), "pressed again: no other code"
     assert len(told) == 1
     assert codes.admit("plan", session(), f" {code.upper()} ")

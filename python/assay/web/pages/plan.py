@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ from assay.run.store.document import read_document
 from assay.spec.model_faults import model_faults
 from assay.web.pages.drives import drives_of
 from assay.web.pages.run import folder_of
-from assay.web.pages.shell import aside, claimed, error_json, operator_of, refused, shown
+from assay.web.pages.shell import FORM_LOST, aside, claimed, error_json, operator_of, refused, sent_object, shown
 from assay.web.plan_check import is_real, shown_check
 from assay.web.plan_fields import all_fields, choosing_fields, procedure_titles, sections
 from assay.web.plan_values import left_out, plan_toml, read_typed, values_of
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from assay.web.plan_values import Typed, TypedPlan
     from assay.web.site import Site
 
-_FORM_LOST = UsageError("plan", "has another form", "load the page again")
 _NOT_REPEATED = ("seed", "drive", "owner")
 """Of a run that is made again: another seed is drawn, and the drive is chosen."""
 
@@ -87,11 +85,11 @@ async def start_plan(site: Site, request: Request) -> Response:
     Where a code is wanted first, the answer says so; it is then shown on the server's host.
     """
     try:
-        content = await _object(request)
+        content = await sent_object(request)
         code = str(content.pop("code", ""))
         start = StartRequest.model_validate({**content, "claimed": claimed(request)})
     except (UsageError, ValidationError):
-        return error_json(_FORM_LOST, 400)
+        return error_json(FORM_LOST, 400)
     try:
         if not site.codes.admit(start.digest, operator_of(request), code):
             return JSONResponse({"code": site.code_command}, 202)
@@ -116,7 +114,7 @@ async def plan_file(_site: Site, request: Request) -> Response:
 async def open_plan(_site: Site, request: Request) -> Response:
     """Typed values of a plan file: ``toml``, its text."""
     try:
-        content = await _object(request)
+        content = await sent_object(request)
         table = tomllib.loads(str(content.get("toml", "")))
     except UsageError as error:
         return error_json(error, 400)
@@ -172,21 +170,11 @@ def _notices(table: dict[str, Any]) -> list[str]:
 
 async def _sent(request: Request) -> tuple[str, dict[str, Typed]]:
     """Drive and typed values. Raises UsageError for another form."""
-    content = await _object(request)
+    content = await sent_object(request)
     drive, values = content.get("drive"), content.get("values")
     if not isinstance(drive, str) or not isinstance(values, dict) or not all(map(_is_typed, values.values())):
-        raise _FORM_LOST
+        raise FORM_LOST
     return drive.strip(), values
-
-
-async def _object(request: Request) -> dict[str, Any]:
-    try:
-        content = json.loads(await request.body())
-    except (ValueError, RecursionError):
-        raise _FORM_LOST from None
-    if not isinstance(content, dict):
-        raise _FORM_LOST
-    return content
 
 
 def _is_typed(value: object) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ from starlette.responses import JSONResponse
 from assay.agent.messages import QueueRequest, StopRequest
 from assay.dut.simulated.model import is_simulated
 from assay.errors import AssayError, UsageError
-from assay.web.pages.shell import aside, claimed, error_json, operator_of, shown
+from assay.web.pages.shell import FORM_LOST, aside, claimed, error_json, operator_of, sent_object, shown
 from assay.web.queue_rows import queue_rows
 from assay.web.start_codes import start_words
 
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from assay.web.site import Site
 
 _ACTIONS = ("move", "hold", "release")
-_FORM_LOST = UsageError("request", "has another form", "load the page again")
 
 
 async def queue_page(site: Site, request: Request) -> Response:
@@ -45,7 +43,7 @@ async def change_queue(site: Site, request: Request) -> Response:
     A job of a real drive is released with its ``identity`` and a ``code``, as a run is started.
     """
     try:
-        content = _content(await request.body())
+        content = await sent_object(request)
         code = str(content.pop("code", ""))
         change = _change(content, claimed(request))
         if content["action"] == "release" and not await _is_confirmed(site, request, str(change.job), code):
@@ -71,17 +69,6 @@ async def _listed(site: Site, request: Request, answer: QueueAnswer) -> Response
     return shown(site, request, "queue_list", rows=rows, error=None)
 
 
-def _content(body: bytes) -> dict[str, Any]:
-    """Raises UsageError for another form."""
-    try:
-        content = json.loads(body)
-    except (ValueError, RecursionError):
-        content = None
-    if not isinstance(content, dict):
-        raise _FORM_LOST
-    return content
-
-
 def _change(content: dict[str, Any], who: str) -> QueueRequest | StopRequest:
     """Raises UsageError for another form."""
     with suppress(ValueError, TypeError, KeyError):
@@ -89,4 +76,4 @@ def _change(content: dict[str, Any], who: str) -> QueueRequest | StopRequest:
             return StopRequest(job=content["job"], claimed=who)
         if content["action"] in _ACTIONS:
             return QueueRequest(claimed=who, **{"position": 0, **content})
-    raise _FORM_LOST
+    raise FORM_LOST

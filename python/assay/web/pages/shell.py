@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 from starlette.responses import HTMLResponse, JSONResponse
 
+from assay.errors import UsageError
 from assay.web.guard import RefusedError
 
 if TYPE_CHECKING:
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
     from assay.web.site import Site
 
     T = TypeVar("T")
+
+
+FORM_LOST = UsageError("request", "has another form", "load the page again")
 
 
 def shown(site: Site, request: Request, template: str, *, status: int = 200, **values: Any) -> Response:
@@ -64,6 +69,18 @@ def claimed(request: Request) -> str:
     """Who changes something, for the agent's log. Worked: ``link 1a2b3c4d, operator``."""
     session = operator_of(request)
     return f"link {session.link}, {session.role}"
+
+
+async def sent_object(request: Request) -> dict[str, Any]:
+    """The JSON object that a script sent. Raises UsageError for anything else, lone surrogates included."""
+    try:
+        content = json.loads(await request.body())
+        json.dumps(content, ensure_ascii=False).encode()
+    except (ValueError, RecursionError):
+        content = None
+    if not isinstance(content, dict):
+        raise FORM_LOST
+    return content
 
 
 def error_json(error: AssayError, status: int) -> Response:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from starlette.responses import JSONResponse
 
-from assay.errors import StoreError
-from assay.web.pages.shell import aside, shown
+from assay.errors import StoreError, UsageError
+from assay.web.pages.shell import aside, sent_object, shown
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -27,9 +26,8 @@ def sign_in_page(site: Site, request: Request) -> Response:
 async def open_session(site: Site, request: Request) -> Response:
     """Take the token of a link; its browser gets a cookie that no script can read, and its page a key."""
     try:
-        content = json.loads(await request.body())
-        token = content["token"]
-    except (ValueError, KeyError, TypeError, RecursionError):
+        token = (await sent_object(request)).get("token")
+    except UsageError:
         token = None
     if not isinstance(token, str) or len(token) > _TOKEN_MAX:
         return JSONResponse({"error": "The request has no token."}, 400)
