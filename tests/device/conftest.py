@@ -220,3 +220,11 @@ def run_in(group: Path, command: list[str]) -> str:
     shell = f'echo $$ > {group}/cgroup.procs && exec "$@"'
     done = subprocess.run(["/bin/sh", "-c", shell, "sh", *command], capture_output=True, text=True, check=True)
     return done.stdout
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder of root that every user can pass, below one where every user can write."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as name:
+        Path(name).chmod(0o755)
+        yield Path(name)

@@ -2,130 +2,17 @@
 
 import json
 import os
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
-from assay.agent.client import AgentClient
-from assay.agent.messages import (
-    CheckAnswer,
-    CheckRequest,
-    Consents,
-    DrivesRequest,
-    JobFacts,
-    QueueRequest,
-    StartRequest,
-    StopRequest,
-)
-from assay.errors import AssayError, StoreError
-from conftest import ASSAY, HANG_S, LoopDrive, allocate, command
+from agent_drive import PLAN, SIZE, Trial, as_member, begun, stored_code
+from assay.agent.messages import Consents, DrivesRequest, QueueRequest, StartRequest
+from assay.errors import AssayError
+from conftest import LoopDrive, allocate, command
 from openings import openings
 
-SIZE = 256 << 20
-LIMITS = {"stall_limit_seconds": 3600, "io_time_limit_seconds": 3600}
-WRITES = {"name": "w", "lines": [{"size_bytes": 4096, "read_percent": 0}], "queue_depth": 4}
-PLAN: dict[str, Any] = {
-    **LIMITS,
-    "studies": ["workload"],
-    "workload": {"purge": False, "stages": [{"name": "a", "time_s": 2, "streams": [WRITES]}]},
-}
-SIMULATED = "sim:client-2011?capacity=8GB"
-
-
-class Trial:
-    """An agent's process, a loop device that it may erase, and a client."""
-
-    def __init__(self, folder: Path, drive: str, image: Path, **config: object) -> None:
-        self.folder, self.drive, self.image = folder, drive, image
-        self.client = AgentClient(folder / "s")
-        facts = {
-            "socket": f"{folder}/s",
-            "state": f"{folder}/state",
-            "runs": f"{folder}/runs",
-            "log": f"{folder}/agent.jsonl",
-            **config,
-        }
-        lines = [f"{key} = {json.dumps(value)}" for key, value in facts.items()]
-        device = f'[[devices]]\npath = "{drive}"\nbacking = "{image}"\n'
-        (folder / "agent.toml").write_text("\n".join([*lines, device]))
-        (folder / "agent.toml").chmod(0o600)
-        self.process = self.begin()
-
-    def begin(self) -> subprocess.Popen[bytes]:
-        """A new process of the agent, once it answers."""
-        self.process = subprocess.Popen(
-            [ASSAY, "agent", "--config", str(self.folder / "agent.toml")],
-            env={**os.environ, **{f"XDG_{kind}_HOME": str(self.folder / kind) for kind in ("DATA", "STATE", "CACHE")}},
-            stderr=subprocess.DEVNULL,
-        )
-        until = time.monotonic() + HANG_S
-        while True:
-            try:
-                self.jobs()
-            except StoreError:
-                assert time.monotonic() < until
-                assert self.process.poll() is None
-                time.sleep(0.05)
-            else:
-                return self.process
-
-    def kill(self) -> None:
-        """End the agent as a crash would."""
-        self.process.kill()
-        self.process.wait(HANG_S)
-
-    def jobs(self) -> tuple[JobFacts, ...]:
-        """The queue."""
-        return self.client.ask(QueueRequest()).jobs
-
-    def check(self, **facts: Any) -> CheckAnswer:
-        """The check of a short run of the drive, or of other facts."""
-        given = {"drive": self.drive, "plan": PLAN, **facts}
-        return self.client.ask(CheckRequest(**given))
-
-    def start(self, check: CheckAnswer, identity: str | None = None) -> str:
-        """The job that a check becomes."""
-        assert check.digest, check.refused
-        known = {job.id for job in self.jobs()}
-        request = StartRequest(digest=check.digest, identity=check.identity if identity is None else identity)
-        return next(job.id for job in self.client.ask(request).jobs if job.id not in known)
-
-    def hold(self) -> str:
-        """A job that runs until it is stopped and keeps others from their turn."""
-        check = self.client.ask(CheckRequest(drive="sim:client-2011", plan={"suite": "client"}))
-        job = self.start(check)
-        self.wait(job, "running")
-        return job
-
-    def wait(self, job: str, state: str = "ended") -> JobFacts:
-        """The job once it is in a state."""
-        until = time.monotonic() + HANG_S
-        while (facts := next(known for known in self.jobs() if known.id == job)).state != state:
-            assert time.monotonic() < until, facts
-            time.sleep(0.05)
-        return facts
-
-    def stop(self, job: str) -> None:
-        """Interrupt a job, and wait for its end."""
-        self.client.ask(StopRequest(job=job))
-        self.wait(job)
-
-    def written(self) -> int:
-        """Writes that the device has had, as the kernel counts them."""
-        return int(Path(f"/sys/block/{Path(self.drive).name}/stat").read_text("ascii").split()[4])
-
-
-def stored_code(facts: JobFacts) -> int:
-    """The exit code that a run wrote at its end."""
-    last = json.loads((Path(facts.folder) / "journal.jsonl").read_text("utf-8").splitlines()[-1])
-    assert last["kind"] == "run_ended"
-    return int(last["data"]["exit_code"])
+AGAIN = "was confirmed before the agent was started: confirm again to release it"
 
 
 @pytest.fixture
@@ -133,19 +20,6 @@ def trial(loop_drive: LoopDrive, tmp_path: Path) -> Iterator[Trial]:
     drive = loop_drive(SIZE)
     with begun(tmp_path, drive, tmp_path / "loop0.img") as trial:
         yield trial
-
-
-@contextmanager
-def begun(folder: Path, drive: str, image: Path, **config: object) -> Iterator[Trial]:
-    trial = Trial(folder, drive, image, **config)
-    try:
-        yield trial
-    finally:
-        for job in trial.jobs() if trial.process.poll() is None else ():
-            if job.state != "ended":
-                trial.stop(job.id)
-        trial.process.send_signal(signal.SIGINT)
-        trial.process.wait(HANG_S)
 
 
 def test_every_refusal_leaves_the_drive_unopened(trial: Trial, loop_drive: LoopDrive) -> None:
@@ -231,7 +105,7 @@ def test_what_a_drive_carries_is_shown_and_must_be_the_same_at_its_turn(loop_dri
         trial.stop(holding)
         facts = trial.wait(job)
         assert (facts.exit_code, facts.folder) == (3, "")
-        assert "changed since it was shown: contents; check the plan again" in facts.message
+        assert "changed since it was shown: contents, writes; check the plan again" in facts.message
         assert trial.written() == before
         facts = trial.wait(trial.start(check))
         assert facts.exit_code == stored_code(facts), facts
@@ -270,34 +144,26 @@ def test_an_agent_killed_in_any_state_loses_no_job(trial: Trial, state: str) -> 
     trial.wait(job, state)
     trial.kill()
     trial.begin()
+    left = next(one for one in trial.jobs() if one.id == job)
     if holding:
-        assert next(one for one in trial.jobs() if one.id == job).state == state
+        assert (left.state, left.message) == ("held", "" if state == "held" else AGAIN)
         assert next(one for one in trial.jobs() if one.id == holding).state == "running"
         trial.stop(holding)
-    if state == "held":
-        trial.client.ask(QueueRequest(action="release", job=job))
+    if left.state == "held":
+        # So is one that was killed before its process began.
+        trial.client.ask(QueueRequest(action="release", job=job, identity=left.identity))
     facts = trial.wait(job)
     assert facts.exit_code == stored_code(facts), facts
     assert json.loads((Path(facts.folder) / "run.json").read_bytes())["identity"]["path"] == trial.drive
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="SKIPPED: needs root to act as another user")
-def test_the_check_of_another_user_cannot_be_started(loop_drive: LoopDrive, tmp_path: Path) -> None:
-    program = (
-        "import os, sys, socket\n"
-        "fd = socket.socket(socket.AF_UNIX)\n"
-        "os.chdir(sys.argv[1]); os.setgroups([]); os.setgid(5); os.setuid(65534)\n"
-        "fd.connect('s'); fd.sendall(sys.argv[2].encode() + b'\\n'); print(fd.recv(1000).decode())"
-    )
+def test_the_check_of_another_user_cannot_be_started(loop_drive: LoopDrive, tmp_path: Path, open_folder: Path) -> None:
     drive = loop_drive(SIZE)
-    tmp_path.chmod(0o711)
-    with begun(tmp_path, drive, tmp_path / "loop0.img", group="tty") as trial:
+    with begun(open_folder, drive, tmp_path / "loop0.img", group="tty") as trial:
         check, before = trial.check(), trial.written()
-        request = StartRequest(digest=check.digest or "", identity=check.identity).model_dump_json()
-        answer = subprocess.run(
-            [sys.executable, "-c", program, str(tmp_path), request], capture_output=True, text=True, check=True
-        )
-        assert "is unknown, used, or older than 10 min" in answer.stdout
+        answer = as_member(trial, StartRequest(digest=check.digest or "", identity=check.identity))
+        assert "is unknown, used, or older than 10 min" in answer
         assert trial.written() == before
-        lines = [json.loads(line) for line in (tmp_path / "agent.jsonl").read_text("utf-8").splitlines()]
+        lines = [json.loads(line) for line in (open_folder / "agent.jsonl").read_text("utf-8").splitlines()]
     assert [(line["verb"], line["uid"]) for line in lines] == [("check", 0), ("start", 65534), ("start", 65534)]

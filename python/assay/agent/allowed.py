@@ -19,7 +19,7 @@ from assay.errors import GateRefusedError, UsageError
 from assay.procedures.registry import SHIPPED, procedures
 from assay.run.plan_file import Plan, named_files, plan_of
 from assay.spec.files import is_plain_name
-from assay.spec.root_file import owned_path
+from assay.spec.root_file import owned_folder, owned_path
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -157,13 +157,15 @@ def _refuse_outside_tests(config: AgentConfig, plan: dict[str, Any]) -> None:
 
 
 def _refuse_files(config: AgentConfig, drive: str) -> None:
-    """Raise UsageError for a file outside the folder of root that agent.toml names."""
+    """Raise UsageError for a file outside the folder of root that agent.toml names, PlanError for one of others."""
     for file in files_of(drive) if is_simulated(drive) else ():
         folder, name = os.path.split(file)
         if not config.drive_files or folder != config.drive_files or not is_plain_name(name):
             remedy = f"name a shipped drive model, or {_BY_ROOT}: drive_files"
             raise UsageError(drive, f"names the file {file}", remedy)
-        owned_path(Path(folder), owner=os.geteuid())
+        owned_folder(Path(folder), owner=os.geteuid(), remedy=_BY_ROOT)
+        if os.path.lexists(file):
+            owned_path(Path(file), owner=os.geteuid(), remedy=_BY_ROOT)
 
 
 def refuse_command(config: AgentConfig, command: str) -> None:

@@ -7,13 +7,18 @@ import json
 import secrets
 import threading
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.agent.allowed import allowed_answers, allowed_plan, listed_drive, refuse_command, refuse_unlisted
+from assay.agent.jobs import AFTER_RUN, SEEN
 from assay.agent.messages import CheckAnswer
 from assay.dut.dut import identified_drive
+from assay.dut.real.counters import device_counters
+from assay.dut.real.gate import carried, sampled
+from assay.dut.real.identity import disks
+from assay.dut.real.sysfs import disk_at
 from assay.dut.simulated.model import is_simulated, parse_simulated
 from assay.errors import ConfirmationError, IdentityError, error_facts
 from assay.run.foreseen import describe, foresee, plan_facts, unqueried
@@ -84,25 +89,51 @@ def facts_of(foreseen: ForeseenRun) -> dict[str, str]:
         "disk sequence number": foreseen.drive.diskseq,
         "boot": _boot(foreseen.drive),
         "findings": list(foreseen.drive.refusals),
-        "contents": foreseen.contents,
         "refusal": foreseen.refusal and error_facts(foreseen.refusal),
         "bytes written": [foreseen.expected.written_bytes, foreseen.expected.written_bytes_max],
         "version": tool_version(),
     }
-    return {name: _hash(value) for name, value in facts.items()}
+    return {name: _hash(value) for name, value in facts.items()} | _seen_before(foreseen)
+
+
+def _seen_before(foreseen: ForeseenRun) -> dict[str, str]:
+    """What is on a drive that is to be erased, and nothing of others."""
+    if not foreseen.erases:
+        return {}
+    if foreseen.held_by:
+        return dict.fromkeys(SEEN, AFTER_RUN)
+    return seen_on(foreseen.drive, foreseen.contents)
+
+
+def seen_on(drive: DriveIdentity, contents: str) -> dict[str, str]:
+    """What is on a drive, and how much the kernel has written to it since it came. contents : in words.
+
+    Raises IdentityError where the drive cannot be read.
+    """
+    disk = disk_at(drive.path)
+    written = device_counters(disk).write_bytes if disk else None
+    return {"contents": _hash([contents, sampled(drive.path)]), "writes": f"{_boot_id()} {written}"}
+
+
+def left_on(node: str) -> dict[str, str]:
+    """The same of a disk of this host by its node. Raises AssayError."""
+    drive = next((disk for disk in disks() if disk.path == node), None)
+    if drive is None:
+        raise IdentityError(node, "is no disk of this host any more", "check the plan again")
+    return seen_on(drive, carried(drive))
 
 
 class Checks:
     """Checked plans by their digest."""
 
     def __init__(self, config: AgentConfig) -> None:
-        self._config = config
+        self.config = config
         self._lock = threading.Lock()
         self._known: dict[str, Checked] = {}
 
     def check(self, request: CheckRequest, uid: int, held_by: str = "") -> CheckAnswer:
         """What a run would do. Raises AssayError where nothing can be said of it, or it is not allowed."""
-        foreseen = look_ahead(self._config, request, held_by)
+        foreseen = look_ahead(self.config, request, held_by)
         digest = None if foreseen.refusal else self._kept(request, foreseen, uid)
         return CheckAnswer(
             text=describe(foreseen),
@@ -137,6 +168,13 @@ class Checks:
             self._known[digest] = checked
         return digest
 
+    def see(self, node: str, seen: dict[str, str]) -> None:
+        """As ``Queue.see``, for plans that were checked and not started yet."""
+        with self._lock:
+            for digest, known in self._known.items():
+                if known.node == node and known.facts.get(SEEN[0]) == AFTER_RUN:
+                    self._known[digest] = replace(known, facts=known.facts | seen)
+
     def use(self, digest: str, identity: str, uid: int) -> Checked:
         """A checked plan, for its only use. Raises ConfirmationError; a wrong identity may be typed again."""
         with self._lock:
@@ -144,21 +182,32 @@ class Checks:
             if known is None or known.uid != uid or known.until_s < time.monotonic():
                 reason = "is unknown, used, or older than 10 min"
                 raise ConfirmationError("check", reason, "check the plan again")
-            if identity != known.identity:
-                reason = f"{identity[:100]!r} is not its identity"
-                raise ConfirmationError(known.request.drive, reason, f"type {known.identity}")
+            refuse_identity(known.request.drive, known.identity, identity)
             return self._known.pop(digest)
+
+
+def refuse_identity(drive: str, identity: str, typed: str) -> None:
+    """Raise ConfirmationError unless the identity of a drive was typed."""
+    if typed != identity:
+        raise ConfirmationError(drive, f"{typed[:100]!r} is not its identity", f"type {identity}")
 
 
 def changed(before: dict[str, str], now: dict[str, str]) -> tuple[str, ...]:
     """Names of the facts that differ. Worked: another sequence number -> ``("disk sequence number",)``."""
-    return tuple(key for key in before if before[key] != now.get(key))
+    differ = tuple(key for key in before if before[key] != now.get(key))
+    # The kernel counts from zero in each boot; what was sampled holds across them.
+    boots = {facts.get("writes", "").partition(" ")[0] for facts in (before, now)}
+    return differ if len(boots) == 1 else tuple(key for key in differ if key != "writes")
 
 
 def _boot(drive: DriveIdentity) -> str:
     """The boot that the identity of a drive without serial number and WWN holds for; empty of others."""
     known = drive.kind != "block" or drive.serial is not None or drive.wwn is not None
-    return "" if known else _BOOT_ID.read_text("ascii")
+    return "" if known else _boot_id()
+
+
+def _boot_id() -> str:
+    return _BOOT_ID.read_text("ascii").strip()
 
 
 def _hash(value: Any) -> str:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _ANSWER_S = 75.0
 """The agent waits 60 s for a drive."""
 _CONNECT_S, _RETRY_S = 10.0, 0.02
+_START = "root starts it: assay agent"
 
 
 class AgentClient:
@@ -75,9 +76,9 @@ class AgentClient:
                     connection.sendall(line)
                 return read_line(connection, bytes_max=ANSWER_BYTES_MAX, seconds=_ANSWER_S)
         except PermissionError:
-            raise StoreError(str(self.path), "may not be used by this user", _remedy(self.path)) from None
+            raise _barred(self.path) from None
         except (FileNotFoundError, ConnectionRefusedError):
-            raise StoreError(str(self.path), "no agent answers", "root starts it: assay agent") from None
+            raise StoreError(str(self.path), "no agent answers", _START) from None
         except OSError as error:
             raise StoreError(str(self.path), error.strerror or str(error), "see the agent's log") from None
 
@@ -93,10 +94,15 @@ class AgentClient:
                 time.sleep(_RETRY_S)
 
 
-def _remedy(path: Path) -> str:
-    """How a user comes into the group of a socket. Worked: ``root runs usermod -aG assay mia; then sign in again``."""
+def _barred(path: Path) -> StoreError:
+    """Why this user cannot connect, and how its group is joined: ``root runs usermod -aG assay mia; ...``."""
     try:
-        group, user = grp.getgrgid(path.stat().st_gid).gr_name, pwd.getpwuid(os.getuid()).pw_name
-    except (OSError, KeyError):
-        return "root adds this user to the group in agent.toml; then sign in again"
-    return f"root runs usermod -aG {group} {user}; then sign in again"
+        group = path.stat().st_gid
+    except OSError:
+        # An agent at its start sees that its group can pass the folders above its socket.
+        return StoreError(str(path), f"no agent answers: {path.parent} is closed to this user", _START)
+    try:
+        remedy = f"root runs usermod -aG {grp.getgrgid(group).gr_name} {pwd.getpwuid(os.getuid()).pw_name}"
+    except KeyError:
+        remedy = "root adds this user to the group in agent.toml"
+    return StoreError(str(path), "may not be used by this user", f"{remedy}; then sign in again")

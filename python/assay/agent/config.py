@@ -34,6 +34,7 @@ class AgentConfig(Strict):
     runs : folder of the run folders.
     drive_files : folder of files of drive models, faults and states that simulated drives may name; none if empty.
     outside_tests : tests of other packages. on_end : values of ``--on-end``.
+    confirmation_hours : how long the job of a real drive may wait before its drive must be confirmed again.
     destroy_signatures, acknowledge, drive_writes_max, all_namespaces : what a request may ask for, at most.
     """
 
@@ -48,6 +49,7 @@ class AgentConfig(Strict):
     drive_files: _Folder | Literal[""] = ""
     outside_tests: tuple[_Text, ...] = ()
     on_end: tuple[_Text, ...] = ()
+    confirmation_hours: Annotated[float, Field(gt=0, le=168)] = 24
     destroy_signatures: tuple[_Text, ...] = ()
     acknowledge: tuple[_Text, ...] = ()
     drive_writes_max: Annotated[float, Field(gt=0)] | None = None

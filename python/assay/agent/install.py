@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.agent.config import AgentConfig, read_config
-from assay.agent.runs_folder import make_runs_folder
+from assay.agent.folders import make_runs_folder
 from assay.agent.supervise import PYTHON
 from assay.dut.real.command import CommandError, run_command
 from assay.errors import StoreError, SystemRefusedError
@@ -52,6 +52,8 @@ def install(config: Path, *, units: Path = UNITS) -> Iterator[str]:
     units : folder of the units, which are replaced.
     Raises StoreError, SystemRefusedError; PlanError also for an installation that other users could change.
     """
+    if os.geteuid() != 0:
+        raise SystemRefusedError("assay agent --install", "needs the rights of root", "run it as root")
     installed = Path(sys.executable).resolve(), Path(__file__)
     # Whoever may replace a link on the way, or add a module, is root by that.
     searched = (
@@ -60,7 +62,7 @@ def install(config: Path, *, units: Path = UNITS) -> Iterator[str]:
         *(Path(path) for path in sys.path if Path(path).is_dir()),
     )
     for path in (*installed, *searched):
-        owned_path(path, owner=os.geteuid())
+        owned_path(path, remedy="install Assay as root, outside home folders, such as in /opt/assay")
     if not config.exists():
         _write(config, _TEMPLATE)
         yield f"written: {config}; list the drives that may be erased in it"
@@ -69,7 +71,7 @@ def install(config: Path, *, units: Path = UNITS) -> Iterator[str]:
     if make_runs_folder(chosen):
         yield f"made: {chosen.runs}"
     elif Path(chosen.runs).exists() and Path(chosen.runs).stat().st_mode & _OPEN:
-        yield f"others could hold up runs: chmod 750 {chosen.runs}"
+        yield f"every user can read runs, and hold them up: name a folder closed to others as runs in {config}"
     for name in NAMES:
         _write(units / name, unit_text(name, chosen))
         yield f"written: {units / name}"

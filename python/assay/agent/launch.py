@@ -32,7 +32,8 @@ from assay.dut.simulated.model import is_simulated
 from assay.errors import AssayError, StoreError, SystemRefusedError
 from assay.run.store.held import is_going
 from assay.run.store.status import run_state
-from assay.spec.files import read_inside, sync_folder, write_inside
+from assay.spec.files import process_fields, read_inside, sync_folder, write_inside
+from assay.spec.root_file import owned_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -68,19 +69,22 @@ class Launcher:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._begun: dict[str, float] = {}
+        self._to_stop: set[str] = set()
+        self._interrupted: set[str] = set()
 
     def begin(self, job: Job) -> None:
         """Begin the run of a job. Raises StoreError, SystemRefusedError."""
         folder = self.folder(job)
+        named = self._owned() / folder.name
         try:
-            folder.mkdir(parents=True, mode=0o700)
+            folder.mkdir(mode=0o700)
             sync_folder(folder.parent)
             write_inside(folder, PLAN, plan_text(job.request, job.node).encode())
-            write_inside(folder, COMMAND, json.dumps(_command(job, folder / PLAN)).encode())
+            write_inside(folder, COMMAND, json.dumps(_command(job, named / PLAN)).encode())
         except OSError as error:
-            raise StoreError(str(folder), error.strerror or "cannot be written", "free space") from None
+            raise StoreError(str(named), error.strerror or "cannot be written", "free space") from None
         self._begun[folder.name] = time.monotonic()
-        supervisor = [*PYTHON, "assay.agent.supervise", str(folder)]
+        supervisor = [*PYTHON, "assay.agent.supervise", str(named)]
         if _SYSTEMD.is_dir():
             _new_unit(folder.name, supervisor)
         else:
@@ -92,6 +96,8 @@ class Launcher:
         # Before the lock: what began held it then.
         began = has_begun(folder)
         if is_going(folder):
+            if began and folder.name in self._to_stop:
+                self._interrupt(folder)
             return Process("going" if began else "beginning")
         if began:
             run = Path(job.facts.folder)
@@ -102,21 +108,55 @@ class Launcher:
     def take_back(self, job: Job) -> bool:
         """Keep a job that has not begun from ever beginning; False where it has. Raises StoreError."""
         folder = self.folder(job)
+        if has_begun(folder):
+            return False
         try:
-            folder.mkdir(parents=True, mode=0o700, exist_ok=True)
+            folder.parent.mkdir(mode=0o700, exist_ok=True)
+            folder.mkdir(mode=0o700, exist_ok=True)
             sync_folder(folder.parent)
             return claim(folder, TAKEN_BACK) or not has_begun(folder)
         except OSError as error:
-            raise StoreError(str(folder), error.strerror or "cannot be written", "free space") from None
+            raise StoreError(str(folder.resolve()), error.strerror or "cannot be written", "free space") from None
 
-    def interrupt(self, job: Job) -> None:
-        """Send Ctrl-C to a job's run. Nothing happens where it has ended."""
+    def stop(self, job: Job) -> bool:
+        """End a job's run; True where it has not begun, and now never will.
+
+        Nothing is written before a run is interrupted. Where a full disk lets nobody take the job back, it is
+        interrupted as soon as it begins.
+        """
         folder = self.folder(job)
+        self._to_stop.add(folder.name)
+        with suppress(StoreError):
+            if self.take_back(job):
+                return True
+            self._interrupt(folder)
+        return False
+
+    def _interrupt(self, folder: Path) -> None:
+        """Send Ctrl-C to a run, and have it go on where it is suspended. Nothing happens where it has ended."""
+        self._to_stop.discard(folder.name)
+        if not is_going(folder):
+            return
         # The supervisor hands it on once, unless it was killed.
-        if is_going(folder) and not _signalled(folder / BEGAN) and not (folder / STOPPED).exists():
+        supervised = _signalled(folder, BEGAN, signal.SIGINT)
+        if not supervised and folder.name not in self._interrupted and not (folder / STOPPED).exists():
+            self._interrupted.add(folder.name)
             with suppress(OSError):
                 (folder / STOPPED).touch()
-            _signalled(folder / CHILD)
+            _signalled(folder, CHILD, signal.SIGINT)
+        for name in (BEGAN, CHILD):
+            _signalled(folder, name, signal.SIGCONT)
+
+    def suspended(self, job: Job) -> int:
+        """The process of a job that was stopped by a signal, such as SIGSTOP, and does nothing; 0: none."""
+        processes = (_process(self.folder(job), name) for name in (CHILD, BEGAN))
+        stopped = (pid for pid, tick in processes if process_fields(pid)[:1] == ["T"] and started(pid) == tick)
+        return next(stopped, 0)
+
+    def _owned(self) -> Path:
+        """The folder of jobs by its name, made where it is missing. Raises PlanError where others could change it."""
+        remedy = "name another as state in agent.toml"
+        return owned_folder(self._folder.resolve(), owner=os.geteuid(), remedy=remedy, mode=0o700)
 
     def prune(self, jobs: Iterable[Job]) -> None:
         """Remove the folders of jobs that are no longer known."""
@@ -202,20 +242,31 @@ def _stored_code(folder: Path) -> int | None:
     return None
 
 
-def _signalled(path: Path) -> bool:
-    """Send Ctrl-C to the process that a file names, and to no other that has its number by now; False where it ended.
+def _process(folder: Path, name: str) -> tuple[int, str]:
+    """The process that a file names, by pid and start; no process where it names none.
 
     Worked: a file of ``"4711 815"`` means the process 4711 that started 815 ticks after the boot.
     """
     try:
-        pid, tick = path.read_text("ascii").split()
-        descriptor = os.pidfd_open(int(pid))
+        pid, tick = read_inside(folder, name, bytes_max=100).decode("ascii").split()
+        return int(pid), tick
     except (OSError, ValueError):
+        return 0, ""
+
+
+def _signalled(folder: Path, name: str, number: signal.Signals) -> bool:
+    """Signal the process that a file names, and no other that has its number by now; False where it ended."""
+    pid, tick = _process(folder, name)
+    if not pid:
         return False
     try:
-        if started(int(pid)) != tick:
+        descriptor = os.pidfd_open(pid)
+    except OSError:
+        return False
+    try:
+        if started(pid) != tick:
             return False
-        signal.pidfd_send_signal(descriptor, signal.SIGINT)
+        signal.pidfd_send_signal(descriptor, number)
     except OSError:
         return False
     finally:

@@ -77,12 +77,17 @@ class StopRequest(_Request):
 
 
 class QueueRequest(_Request):
-    """The queue. position : that a job moves to, from 0 among those that have not begun."""
+    """The queue. position : that a job moves to, from 0 among those that have not begun.
+
+    identity : of a real drive, as typed, to release its job, or to hold that of another user. A release of a job that
+    waits renews its confirmation.
+    """
 
     verb: Literal["queue"] = "queue"
     action: Literal["list", "move", "hold", "release"] = "list"
     job: JobId | None = None
     position: Annotated[int, Field(ge=0, le=1000)] = 0
+    identity: Annotated[str, Field(max_length=4096)] = ""
 
 
 Request = DrivesRequest | CheckRequest | StartRequest | StopRequest | QueueRequest
@@ -94,8 +99,9 @@ JobState = Literal["waiting", "held", "running", "ended"]
 class JobFacts(Strict):
     """A job as clients see it. uid, claimed : whose. exit_code : as of ``assay run``; None where none is known.
 
-    message : why it ended, empty where its run folder tells. Times are wall time in ns. span_ns : least and most that
-    the drive is busy, as checked.
+    message : why it ended, empty where its run folder tells; why the agent holds it; that it is suspended.
+    suspended : its process was stopped by a signal and does nothing. Times are wall time in ns. span_ns : least and
+    most that the drive is busy, as checked.
     """
 
     id: JobId
@@ -112,6 +118,7 @@ class JobFacts(Strict):
     ended_wall_ns: int | None = None
     exit_code: int | None = None
     message: str = ""
+    suspended: bool = False
 
 
 class Health(Strict):

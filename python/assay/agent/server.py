@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.agent.channel import peer_of, read_line
+from assay.agent.folders import check_folders, group_id
 from assay.agent.log import AgentLog
 from assay.agent.messages import ANSWER_BYTES_MAX, REQUEST_BYTES_MAX, read_request
-from assay.agent.runs_folder import group_id
 from assay.agent.verbs import Agent
 from assay.errors import AssayError, HostLimitError, InternalError, StoreError, error_facts
 
@@ -34,7 +34,8 @@ _PAUSE_S = 0.2
 
 
 def serve(config: AgentConfig, ready: Callable[[], None], ended: threading.Event) -> None:
-    """Answer at the socket until ``ended`` is set; runs go on. Raises StoreError, UsageError."""
+    """Answer at the socket until ``ended`` is set; runs go on. Raises StoreError, UsageError, PlanError."""
+    check_folders(config)
     log = AgentLog(Path(config.log))
     agent = Agent(config, log)
     turns = threading.Thread(target=agent.turns.run)
@@ -132,7 +133,6 @@ def _listening(config: AgentConfig) -> Iterator[socket.socket]:
     path, group = Path(config.socket), group_id(config)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
             _remove_left(path)
             before = os.umask(0o177)
             try:

@@ -20,7 +20,8 @@ import time
 from pathlib import Path
 
 from assay.errors import SystemRefusedError
-from assay.spec.files import process_fields, sync_folder, write_inside
+from assay.spec.files import process_fields, read_inside, sync_folder, write_inside
+from assay.spec.root_file import owned_folder
 
 COMMAND, BEGAN, CHILD, ENDED, OUTPUT = "command.json", "began", "child", "ended.json", "output.log"
 APART = "apart"
@@ -63,12 +64,13 @@ def has_begun(folder: Path) -> bool:
         return False
 
 
-def supervise(folder: Path) -> None:
+def supervise(path: Path) -> None:
     """Run the command of a folder to its end. Nothing happens where it was begun or taken back before."""
     signals: list[int] = []
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: signals.append(signal.SIGINT))
-    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    folder = Path(f"/proc/self/fd/{lock}")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if claim(folder, _process()):
@@ -85,7 +87,7 @@ def _process() -> str:
 
 def _run(folder: Path, lock: int, signals: list[int]) -> int:
     """The exit code of the command. It holds the lock too: killed alone, this process does not free the folder."""
-    command = json.loads((folder / COMMAND).read_bytes())
+    command = json.loads(read_inside(folder, COMMAND, bytes_max=1 << 20))
     try:
         return _ran(folder, command, lock, signals)
     except (OSError, subprocess.SubprocessError) as error:
@@ -124,6 +126,8 @@ def _waited(child: subprocess.Popen[bytes], signals: list[int]) -> int:
 
 
 if __name__ == "__main__":
+    # Before anything in it is read or run: nobody else can have put it there.
+    owned = owned_folder(Path(sys.argv[1]), owner=os.geteuid(), remedy="name another as state in agent.toml")
     # Nobody waits for a process that its parent let go of.
     if APART not in sys.argv or os.fork() == 0:
-        supervise(Path(sys.argv[1]))
+        supervise(owned)

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.agent.checks import changed, facts_of, look_ahead
+from assay.agent.checks import changed, facts_of, left_on, look_ahead
 from assay.errors import (
     AssayError,
     GateRefusedError,
@@ -24,22 +24,26 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from assay.agent.bounded import Bounded
-    from assay.agent.config import AgentConfig
+    from assay.agent.checks import Checks
     from assay.agent.jobs import Job, Queue
     from assay.agent.launch import Launcher
     from assay.agent.messages import JobState
 
 _LOOK_S, _PAUSE_S_MAX = 0.5, 60.0
 _CHECK_S = 60.0
+_JUST_NOW_S = 5.0
 
 
 class Turns:
     """Takes the jobs of a queue one after another. log : takes what happened to a job."""
 
     def __init__(
-        self, config: AgentConfig, queue: Queue, launcher: Launcher, bounded: Bounded, log: Callable[..., None]
+        self, checks: Checks, queue: Queue, launcher: Launcher, bounded: Bounded, log: Callable[..., None]
     ) -> None:
-        self._config, self._queue, self._launcher, self._bounded, self._log = config, queue, launcher, bounded, log
+        self._checks, self._queue, self._launcher, self._bounded, self._log = checks, queue, launcher, bounded, log
+        self._config = checks.config
+        self._seen_s: dict[str, float] = {}
+        self._unnoted: list[Job] = []
         self._end = threading.Event()
         self._awake = threading.Event()
 
@@ -49,6 +53,7 @@ class Turns:
             if self._launcher.take_back(job):
                 again = job.changed(state="waiting", began_wall_ns=None)
                 self._queue.replace(again.model_copy(update={"attempt": job.attempt + 1}))
+        self._queue.hold_unconfirmed(self._config.confirmation_hours)
 
     def run(self) -> None:
         """Take turns until ``stop``."""
@@ -71,6 +76,8 @@ class Turns:
         """See what ended, then begin the next job."""
         for job in self._running():
             self._look_at(job)
+        self._note_ends()
+        self._queue.hold_unconfirmed(self._config.confirmation_hours)
         waiting = next((job for job in self._queue.all() if job.facts.state == "waiting"), None)
         if waiting and not self._running():
             self._begin(waiting)
@@ -80,7 +87,9 @@ class Turns:
 
     def _look_at(self, job: Job) -> None:
         process = self._launcher.look(job)
-        if process.state == "ended":
+        if process.state == "going":
+            self._seen_s[job.id] = time.monotonic()
+        elif process.state == "ended":
             self._ended(job, process.exit_code, process.message, process.wall_ns)
         elif process.state == "lost":
             there = Path(job.facts.folder).is_dir()
@@ -132,6 +141,11 @@ class Turns:
         except AssayError as error:
             if self._launcher.take_back(job):
                 self._ended(job, error.exit_code, str(error))
+        else:
+            self._seen_s[job.id] = time.monotonic()
+            # Those that cannot be kept are refused at their turn.
+            with suppress(StoreError):
+                self._queue.follow(job)
 
     def _new(self, job: Job) -> str:
         stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
@@ -154,8 +168,28 @@ class Turns:
         facts: dict[str, Any] = {"state": "ended", "exit_code": exit_code, "message": message[:2000]}
         with suppress(UsageError):
             ended = self._queue.take(job.id, was=(was,), ended_wall_ns=wall_ns or time.time_ns(), **facts)
-            self._log(event="ended", job=ended)
+            self._unnoted.append(ended)
+        if job.is_real and was == "running":
+            self._see_left(job)
         self._launcher.prune(self._queue.all())
+        self._note_ends()
+
+    def _see_left(self, job: Job) -> None:
+        """See what a run left on its drive, where it ended just now: others may write to the drive from then on."""
+        if time.monotonic() - self._seen_s.pop(job.id, float("-inf")) > _JUST_NOW_S:
+            return
+        # Jobs that rest on what cannot be seen are refused at their turn.
+        with suppress(AssayError, OSError):
+            seen = self._bounded.ask(job.node, _CHECK_S, lambda: left_on(job.node))
+            self._checks.see(job.node, seen)
+            self._queue.see(job.node, seen)
+
+    def _note_ends(self) -> None:
+        """Keep and log what ended, also later where a disk was full. Raises StoreError."""
+        self._queue.keep()
+        while self._unnoted:
+            self._log(event="ended", job=self._unnoted[0])
+            self._unnoted.pop(0)
 
     def wake(self) -> None:
         """Have the queue looked at without delay."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.agent.allowed import node_of
 from assay.agent.bounded import Bounded
-from assay.agent.checks import Checks
+from assay.agent.checks import Checks, refuse_identity
 from assay.agent.drives import Drives
 from assay.agent.jobs import Job, Queue
 from assay.agent.launch import Launcher
@@ -27,7 +27,6 @@ from assay.agent.messages import (
     StartRequest,
     StopRequest,
 )
-from assay.agent.runs_folder import make_runs_folder
 from assay.agent.turns import Turns
 from assay.errors import AssayError, HostLimitError, StoreError, UsageError
 
@@ -48,16 +47,14 @@ class Agent:
     """Answers requests, from any thread."""
 
     def __init__(self, config: AgentConfig, log: AgentLog) -> None:
-        """Take up the queue of the state folder. Raises StoreError."""
-        state = Path(config.state)
-        state.mkdir(parents=True, mode=0o700, exist_ok=True)
-        self._held, self._lock = _held(state), threading.Lock()
+        """Take up the queue of the state folder, which is reached by this descriptor only. Raises StoreError."""
+        self._held, self._lock = _held(Path(config.state)), threading.Lock()
+        state = Path(f"/proc/self/fd/{self._held}")
         self._counts: Counter[tuple[int, bool, float]] = Counter()
-        make_runs_folder(config)
         self._log, self._bounded = log, Bounded()
         self._queue, self._launcher = Queue(state), Launcher(state / "jobs")
         self._checks, self._drives = Checks(config), Drives(config, self._bounded)
-        self.turns = Turns(config, self._queue, self._launcher, self._bounded, self._job_log)
+        self.turns = Turns(self._checks, self._queue, self._launcher, self._bounded, self._job_log)
         self.turns.adopt()
 
     def close(self) -> None:
@@ -108,10 +105,16 @@ class Agent:
             case StopRequest():
                 self._stop(request.job)
             case QueueRequest():
-                self._change(request)
+                self._change(request, uid)
         if not _looks(request):
             self.turns.wake()
-        return QueueAnswer(jobs=tuple(job.facts for job in self._queue.all()))
+        return QueueAnswer(jobs=tuple(map(self._shown, self._queue.all())))
+
+    def _shown(self, job: Job) -> JobFacts:
+        if job.facts.state != "running" or not (pid := self._launcher.suspended(job)):
+            return job.facts
+        message = f"its process is suspended: kill -CONT {pid} resumes it, stop ends it"
+        return job.facts.model_copy(update={"suspended": True, "message": message})
 
     def _holders(self) -> dict[str, str]:
         """Jobs that run, by the node of their drive."""
@@ -152,20 +155,25 @@ class Agent:
             self._queue.take(job_id, **taken)
             return
         # It began in this moment, or before.
-        if self._launcher.take_back(job):
-            self._queue.replace(self._queue.find(job_id).changed(**taken))
-        else:
-            self._launcher.interrupt(job)
+        if self._launcher.stop(job):
+            with suppress(UsageError):
+                self._queue.take(job_id, was=("running",), **taken)
 
-    def _change(self, request: QueueRequest) -> None:
+    def _change(self, request: QueueRequest, uid: int) -> None:
         if request.action == "list":
             return
         if request.job is None:
             raise UsageError("request: job", "is missing", "name a job")
         if request.action == "move":
             self._queue.move(request.job, request.position)
+            return
+        job = self._queue.find(request.job)
+        if job.is_real and (request.action == "release" or uid != job.facts.uid):
+            refuse_identity(job.facts.drive, job.facts.identity, request.identity)
+        if request.action == "release":
+            self._queue.release(job.id)
         else:
-            self._queue.take(request.job, state="held" if request.action == "hold" else "waiting")
+            self._queue.take(job.id, state="held")
 
     def _logged(self, request: Request, peer: Peer, digest: str | None, result: str) -> None:
         facts = request.model_dump(mode="json", include={"verb", "drive", "job", "action", "position", "claimed"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Literal, Self, get_args
 
 from pydantic import Field, PrivateAttr, field_validator, model_validator
@@ -126,7 +127,12 @@ class DataOptions(Strict):
             )
         if colon and field is None:
             raise ValueError(f"{kind} data take no value after a colon", f"write {kind} alone")
-        return {"kind": kind, field: text} if colon and field else {"kind": kind}
+        if not colon or field is None:
+            return {"kind": kind}
+        with suppress(ValueError):
+            return {"kind": kind, field: text if field == "path" else float(text)}
+        # The model says that it is no number.
+        return {"kind": kind, field: text}
 
     @model_validator(mode="after")
     def _complete(self) -> Self:

@@ -53,6 +53,11 @@ class ForeseenRun:
     held_by: str = ""
     contents: str = ""
 
+    @property
+    def erases(self) -> bool:
+        """Whether it would destroy what is on a real drive."""
+        return self.drive.kind == "block" and not self.drive.refusals and self.expected.written_bytes_max > 0
+
 
 def foresee(plan: Plan, *, out: Path | None, answers: Answers, below: Path) -> ForeseenRun:
     """Look ahead at a run; nothing is opened for writing.
@@ -74,10 +79,8 @@ def foresee(plan: Plan, *, out: Path | None, answers: Answers, below: Path) -> F
 def unrefused(plan: Plan, drive: DriveIdentity, answers: Answers) -> ForeseenRun:
     """The same of a drive that is known, without asking what stands against the run."""
     foreseen = unqueried(plan, drive)
-    expected = foreseen.expected
-    erased = drive.kind == "block" and not drive.refusals and expected.written_bytes_max
-    purge = _known_purge(drive, plan, expected, answers)
-    return replace(foreseen, purge=purge, contents=carried(drive) if erased else "")
+    purge = _known_purge(drive, plan, foreseen.expected, answers)
+    return replace(foreseen, purge=purge, contents=carried(drive) if foreseen.erases else "")
 
 
 def unqueried(plan: Plan, drive: DriveIdentity, held_by: str = "") -> ForeseenRun:

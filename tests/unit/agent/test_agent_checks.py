@@ -1,6 +1,7 @@
 """A check says what a run would do, and allows one start to whoever had it made."""
 
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,9 @@ from assay.agent import allowed
 from assay.agent.allowed import listed_drive, may_erase, node_of, plan_text
 from assay.agent.checks import USER_CHECKS_MAX, Checks, _boot, changed, facts_of, look_ahead
 from assay.agent.config import AgentConfig, NamedDevice
+from assay.agent.jobs import AFTER_RUN
 from assay.agent.messages import CheckRequest, Consents
+from assay.dut.real.gate import contents, sampled
 from assay.engine.records import DriveIdentity
 from assay.errors import AssayError, ConfirmationError, GateRefusedError, IdentityError, PlanError, UsageError
 from assay.run.plan_file import Plan, load_plan, plan_of
@@ -210,7 +213,7 @@ def test_a_purge_of_all_namespaces_needs_each_of_them_listed(
 
 
 def test_an_identity_without_a_serial_number_holds_for_a_boot() -> None:
-    boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii")
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
     assert _boot(drive()) == boot
     assert (_boot(drive(serial="S1")), _boot(drive(wwn="W1")), _boot(drive(kind="simulated"))) == ("", "", "")
 
@@ -267,6 +270,42 @@ def test_what_differs_is_named(config: AgentConfig) -> None:
     assert changed({**before, "disk sequence number": "4"}, before) == ("disk sequence number",)
     other_drive = facts_of(look_ahead(config, request(drive="sim:client-2011?capacity=9GB")))
     assert {"drive", "drive model"} <= set(changed(before, other_drive))
+
+
+def test_writes_are_compared_within_a_boot_alone() -> None:
+    before = {"contents": "a", "writes": "boot-1 100"}
+    assert changed(before, before) == ()
+    assert changed(before, {"contents": "a", "writes": "boot-1 612"}) == ("writes",)
+    assert changed(before, {"contents": "a", "writes": "boot-2 0"}) == ()
+    assert changed(before, {"contents": "b", "writes": "boot-2 0"}) == ("contents",)
+    assert changed(dict.fromkeys(before, AFTER_RUN), before) == ("contents",)
+
+
+@pytest.mark.parametrize("size", [512, 1 << 20, (1 << 20) + 512, 3 << 20, (64 << 20) + 512, 10**12 // 512 * 512])
+def test_the_places_that_are_looked_at_lie_on_the_drive_and_are_spread(size: int) -> None:
+    places = list(contents._places(size))
+    assert all(start % 512 == 0 and start + length <= size for start, length in places)
+    assert (places[0][0], sum(places[-1])) == (0, size)
+    gaps = [after - start - length for (start, length), (after, _) in pairwise(places)]
+    assert max(gaps) <= max(size / 256, 1 << 20)
+
+
+def test_a_change_at_a_place_is_seen_and_none_elsewhere(tmp_path: Path) -> None:
+    size = 64 << 20
+    with (tmp_path / "image").open("wb") as image:
+        image.truncate(size)
+    before = sampled(str(tmp_path / "image"))
+    for start, length in list(contents._places(size))[::51]:
+        with (tmp_path / "image").open("r+b") as image:
+            image.seek(start + length - 1)
+            image.write(b"x")
+        assert sampled(str(tmp_path / "image")) != before
+        with (tmp_path / "image").open("r+b") as image:
+            image.seek(start + length - 1)
+            image.write(b"\0")
+    assert sampled(str(tmp_path / "image")) == before
+    with pytest.raises(IdentityError, match="its contents are unknown"):
+        sampled(str(tmp_path / "none"))
 
 
 def test_a_refused_check_has_no_digest(config: AgentConfig, tmp_path: Path) -> None:

@@ -96,7 +96,8 @@ def test_an_existing_configuration_stays_and_its_folder_of_runs_is_made(
     assert (status.st_mode & 0o777, status.st_gid) == (0o750, GROUP_ID)
     assert "usermod -aG testers USER; then: assay serve link --port 837" in lines[-2]
     (tmp_path / "runs").chmod(0o755)
-    assert f"others could hold up runs: chmod 750 {tmp_path}/runs" in list(install(config, units=tmp_path))
+    remark = f"every user can read runs, and hold them up: name a folder closed to others as runs in {config}"
+    assert remark in list(install(config, units=tmp_path))
     # Once more: nothing is made twice.
     assert [line for line in install(config, units=tmp_path) if line.startswith("made: /")] == []
 
@@ -148,9 +149,28 @@ def test_an_environment_that_others_could_change_is_refused(
     for name, value in (("prefix", str(tmp_path / "venv")), ("path", [*sys.path, str(tmp_path / "venv")])):
         with monkeypatch.context() as patch:
             patch.setattr(sys, name, value)
-            with pytest.raises(PlanError, match="venv: can be written by other users"):
+            remedy = "install Assay as root, outside home folders, such as in /opt/assay"
+            with pytest.raises(PlanError, match=f"venv: can be written by other users; {remedy}"):
                 list(install(config, units=tmp_path))
     assert bare.commands == []
+
+
+def test_an_installation_of_another_user_is_to_be_made_anew(
+    bare: Accounts, config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "checkout").mkdir()
+    os.chown(tmp_path / "checkout", 1000, -1)
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path / "checkout")])
+    remedy = "install Assay as root, outside home folders, such as in /opt/assay"
+    with pytest.raises(PlanError, match=f"checkout: belongs to uid 1000; {remedy}"):
+        list(install(config, units=tmp_path))
+    assert bare.commands == []
+
+
+def test_an_ordinary_user_is_told_to_be_root(config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    with pytest.raises(SystemRefusedError, match=r"^assay agent --install: needs the rights of root; run it as root$"):
+        list(install(config, units=tmp_path))
 
 
 def test_what_needs_root_says_so(monkeypatch: pytest.MonkeyPatch, config: Path, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from agent_trial import DRIVE, PLAN
 from assay.agent import server
-from assay.agent.jobs import ENDED_MAX, QUEUE, USER_WAITING_MAX, WAITING_MAX, Job, Queue
+from assay.agent.jobs import AFTER_RUN, ENDED_MAX, QUEUE, USER_WAITING_MAX, WAITING_MAX, Job, Queue
 from assay.agent.messages import ANSWER_BYTES_MAX, CheckRequest, JobFacts, QueueAnswer
 from assay.errors import StoreError, UsageError
 
@@ -115,3 +115,70 @@ def test_a_queue_that_cannot_be_kept_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=QUEUE):
         queue.add(job(1))
     assert order(queue) == [0]
+
+
+NODE = "/dev/sdz"
+SEEN, OTHER, LEFT = ({"contents": text, "writes": text} for text in ("seen", "other", "left"))
+
+
+def real(number: int, **checked: str) -> Job:
+    """A job of a real drive."""
+    plain = job(number, drive=NODE, identity="S1")
+    request = plain.request.model_copy(update={"drive": NODE})
+    return plain.model_copy(update={"request": request, "node": NODE, "checked": {"plan": "0", **checked}})
+
+
+def test_the_jobs_of_real_drives_are_held_once_they_are_old_and_by_every_new_agent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [1000.0]
+    monkeypatch.setattr("assay.agent.jobs._now_s", lambda: now[0])
+    queue = Queue(tmp_path)
+    queue.add(real(1))
+    queue.add(job(2))
+    for hours, state in ((24, "waiting"), (0.1, "held")):
+        now[0] += hours * 3600
+        queue.hold_unconfirmed(24)
+        assert [known.facts.state for known in queue.all()] == [state, "waiting"]
+    assert queue.find(real(1).id).facts.message == "was confirmed more than 24 h ago: confirm again to release it"
+    queue.release(real(1).id)
+    assert (queue.find(real(1).id).facts.state, queue.find(real(1).id).facts.message) == ("waiting", "")
+    # A release of a job that waits renews its confirmation.
+    now[0] += 23 * 3600
+    queue.release(real(1).id)
+    now[0] += 23 * 3600
+    queue.hold_unconfirmed(24)
+    assert queue.find(real(1).id).facts.state == "waiting"
+    anew = Queue(tmp_path)
+    anew.hold_unconfirmed(24)
+    assert [known.facts.state for known in anew.all()] == ["held", "waiting"]
+
+
+def test_jobs_rest_on_what_a_run_leaves_only_where_they_saw_what_it_saw(tmp_path: Path) -> None:
+    queue = Queue(tmp_path)
+    for number, checked in enumerate((SEEN, OTHER, {}, SEEN, dict.fromkeys(SEEN, AFTER_RUN))):
+        queue.add(real(number, **checked))
+    queue.add(real(9, **SEEN).model_copy(update={"node": "/dev/sdy"}))
+    first = queue.take(real(0).id, state="running")
+    queue.follow(first)
+    queue.take(first.id, was=("running",), state="ended")
+    queue.see(NODE, LEFT)
+    checked = {int(known.id, 16): known.checked.get("contents") for known in Queue(tmp_path).all()}
+    assert checked == {0: "seen", 1: "other", 2: None, 3: "left", 4: "left", 9: "seen"}
+    # A run that writes nothing leaves what was there: nobody follows it.
+    queue.follow(real(7))
+    queue.see(NODE, OTHER)
+    assert queue.find(real(3).id).checked["contents"] == "left"
+
+
+def test_an_end_holds_though_no_disk_takes_it(tmp_path: Path) -> None:
+    queue = filled(tmp_path, 2)
+    (tmp_path / QUEUE).unlink()
+    (tmp_path / QUEUE).mkdir()
+    queue.take(job(0).id, state="ended")
+    assert order(queue) == [1, 0]
+    with pytest.raises(StoreError, match=QUEUE):
+        queue.keep()
+    (tmp_path / QUEUE).rmdir()
+    queue.keep()
+    assert order(Queue(tmp_path)) == [1, 0]

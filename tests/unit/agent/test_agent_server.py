@@ -4,11 +4,8 @@ import errno
 import json
 import os
 import socket
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -254,32 +251,3 @@ def test_the_socket_of_a_dead_agent_is_replaced(config: AgentConfig) -> None:
 def test_without_an_agent_the_remedy_is_said(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="no agent answers; root starts it: assay agent"):
         AgentClient(tmp_path / "none").ask(DrivesRequest())
-
-
-@pytest.fixture
-def reachable(tmp_path: Path) -> Iterator[None]:
-    """The folders above the socket, passable for every user."""
-    above = [path for path in (tmp_path, *tmp_path.parents) if path.owner() == "root" and path != Path("/")]
-    before = {path: path.stat().st_mode for path in above}
-    for path in above:
-        path.chmod(before[path] | 0o011)
-    yield
-    for path, mode in before.items():
-        path.chmod(mode)
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="SKIPPED: needs root to act as another user")
-@pytest.mark.usefixtures("reachable")
-def test_the_group_alone_may_connect(config: AgentConfig) -> None:
-    program = (
-        "import os, sys, socket\n"
-        "os.setgroups([]); os.setgid(int(sys.argv[2])); os.setuid(65534)\n"
-        "connection = socket.socket(socket.AF_UNIX); connection.connect(sys.argv[1])\n"
-        'connection.sendall(b\'{"verb": "queue"}\\n\'); print(connection.recv(100))'
-    )
-    command = [sys.executable, "-c", program, config.socket]
-    with serving(config.model_copy(update={"group": "tty"})):
-        allowed = subprocess.run([*command, "5"], capture_output=True, text=True, check=False)
-        refused = subprocess.run([*command, "65534"], capture_output=True, text=True, check=False)
-    assert "answer" in allowed.stdout
-    assert "PermissionError" in refused.stderr

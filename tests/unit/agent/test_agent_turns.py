@@ -15,6 +15,7 @@ import pytest
 from agent_trial import DRIVE, WAIT_S, checked, serving, started
 from assay.agent import launch, supervise
 from assay.agent.bounded import Bounded, _Turn
+from assay.agent.checks import Checks
 from assay.agent.client import AgentClient
 from assay.agent.config import AgentConfig
 from assay.agent.jobs import Job, Queue
@@ -251,7 +252,7 @@ def left(config: AgentConfig, *, launched: bool) -> tuple[Queue, Turns, Launcher
         launcher.folder(job).mkdir(parents=True)
         (launcher.folder(job) / supervise.COMMAND).write_text(json.dumps([sys.executable, "-c", SLEEP]))
     log: list[Any] = []
-    return queue, Turns(config, queue, launcher, Bounded(), lambda **facts: log.append(facts)), launcher, job
+    return queue, Turns(Checks(config), queue, launcher, Bounded(), lambda **facts: log.append(facts)), launcher, job
 
 
 @pytest.mark.parametrize("launched", [False, True])
@@ -298,7 +299,7 @@ def test_a_job_whose_begin_cannot_be_logged_waits(config: AgentConfig) -> None:
     def full(**_: object) -> None:
         raise StoreError("log", "is full", "free space")
 
-    turns = Turns(config, queue, launcher, Bounded(), full)
+    turns = Turns(Checks(config), queue, launcher, Bounded(), full)
     for _ in range(3):
         with pytest.raises(StoreError):
             turns.look()
@@ -355,6 +356,44 @@ def test_a_lack_of_threads_blocks_no_drive(monkeypatch: pytest.MonkeyPatch) -> N
         with pytest.raises(HostLimitError):
             bounded.ask("/dev/x", 1, lambda: 1)
     assert bounded.ask("/dev/x", 5, lambda: 2) == 2
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="SKIPPED: needs root to give files away")
+def test_a_command_of_a_member_is_not_run(config: AgentConfig, command: list[str], tmp_path: Path) -> None:
+    done = tmp_path / "done"
+    queue, turns, launcher, job = left(config, launched=False)
+    queue.replace(job.changed(state="waiting"))
+    # The state folder changes hands while the agent runs.
+    os.chown(config.state, 65534, -1)
+    command[0] = f"open({str(done)!r}, 'w')"
+    turns.look()
+    facts = queue.find(job.id).facts
+    refusal = f"{config.state}: belongs to uid 65534; name another as state in agent.toml"
+    assert (facts.state, facts.exit_code, facts.message) == ("ended", 2, refusal)
+    # So it does between the launch and the supervisor, who has exchanged the job's folder for his own.
+    os.chown(config.state, 0, -1)
+    folder = launcher.folder(job)
+    folder.mkdir(exist_ok=True)
+    (folder / supervise.BEGAN).unlink()
+    (folder / supervise.COMMAND).write_text(json.dumps([sys.executable, "-c", command[0]]))
+    supervisor = [*supervise.PYTHON, "assay.agent.supervise", str(folder)]
+    os.chown(folder, 65534, -1)
+    refused = subprocess.run(supervisor, capture_output=True, text=True, check=False)
+    assert f"{folder}: belongs to uid 65534" in refused.stderr
+    assert not done.exists()
+    os.chown(folder, 0, -1)
+    subprocess.run(supervisor, check=True)
+    assert done.exists()
+
+
+def test_what_is_on_disk_is_reached_by_the_folder_that_was_checked(config: AgentConfig, command: list[str]) -> None:
+    command[0] = "pass"
+    with serving(config) as client:
+        # A folder that takes its name is not the one that was checked.
+        Path(config.state).rename(f"{config.state}-before")
+        Path(config.state).mkdir(mode=0o700)
+        assert ended(client, started(client)).exit_code == 0
+    assert list(Path(config.state).iterdir()) == []
 
 
 def test_what_began_is_not_taken_back(config: AgentConfig) -> None:

@@ -42,10 +42,13 @@ class Note:
 
     def write(self, facts: dict[str, Any]) -> None:
         """Keep facts in place of what was kept, whole or not at all, and who keeps them. Raises OSError."""
-        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # The agent's socket lies there as well, for its group.
+        self.path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
         part = self.path.with_suffix(".part")
         by = {"pid": os.getpid(), "pid_start": process_start(os.getpid())}
-        part.write_text(json.dumps({**facts, **by}) + "\n", encoding="utf-8")
+        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(json.dumps({**facts, **by}) + "\n")
         part.replace(self.path)
 
     def is_in_use(self) -> bool:

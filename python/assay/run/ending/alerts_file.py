@@ -123,7 +123,7 @@ def read_secret(path: Path) -> bytes:
     """
     real = owned_path(path, owner=OWNER_UID)
     if real.stat().st_mode & stat.S_IRWXO:
-        raise PlanError(str(path), "can be read by every user", f"take that right away: chmod o= {path}")
+        raise PlanError(str(path), "can be read by every user", "keep the secret in a file that only root can read")
     content = named_bytes(real, bytes_max=FILE_BYTES_MAX, remedy="let this user read it").rstrip(b"\r\n")
     if not SECRET_BYTES_MIN <= len(content) <= SECRET_BYTES_MAX:
         reason = f"holds {len(content)} bytes, and must hold {SECRET_BYTES_MIN} to {SECRET_BYTES_MAX}"

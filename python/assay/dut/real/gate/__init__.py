@@ -11,7 +11,7 @@ finds, to name it. All of it is asked of every disk and file that the target sta
 
 from assay.dut.real.gate.claim import pinned
 from assay.dut.real.gate.commands import open_passthrough
-from assay.dut.real.gate.contents import carried, signatures
+from assay.dut.real.gate.contents import carried, sampled, signatures
 from assay.dut.real.gate.entry import OpenDrive, examined, open_drive, refusals, refuse_foreseen
 from assay.dut.real.gate.facts import DRIVE_WRITES_MAX, Request
 from assay.dut.real.gate.stack import stack_kinds
@@ -30,6 +30,7 @@ __all__ = [
     "pinned",
     "refusals",
     "refuse_foreseen",
+    "sampled",
     "signatures",
     "stack_kinds",
 ]
