@@ -258,3 +258,20 @@ def test_a_stream_ends_behind_the_end_of_its_run(tmp_path: Path) -> None:
         assert [message.get("body") for message in await sent(live, watcher)] == [None, event("ended", {}), b""]
 
     asyncio.run(watched())
+
+
+def test_a_stream_ends_with_its_session(going: GoingFolder) -> None:
+    async def watched() -> None:
+        open_sessions = {"ended", "kept"}
+        live = Live([going.folder.parent], is_open=open_sessions.__contains__, look_s=LOOK_S)
+        task = asyncio.create_task(live.serve())
+        going.seconds(1)
+        ended, kept = [await live.watch(address_of(going.folder), session) for session in ("ended", "kept")]
+        assert [(await taken(watcher))[0] for watcher in (ended, kept)] == ["begin", "begin"]
+        open_sessions.remove("ended")
+        assert (await taken(ended))[0] == "end"
+        going.seconds(1)
+        assert (await taken(kept))[0] == "lines"
+        task.cancel()
+
+    asyncio.run(watched())
