@@ -15,7 +15,7 @@ from assay.spec.state_file import append_line, file_state, read_lines
 from assay.spec.units import SECOND_NS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
 Role = Literal["viewer", "operator", "program"]
 """``viewer`` reads pages. ``operator`` also changes notes, adds bundles and plans runs. ``program`` reads the API."""
@@ -70,9 +70,9 @@ class Links:
         if link.role == "operator":
             _keep({"used": link.id, "until_ns": self.clock() + OPERATOR_NS})
 
-    def has(self, link_id: str) -> bool:
-        """Whether a link, used or not, was made and not revoked."""
-        return link_id in _kept_now()
+    def ids(self) -> Collection[str]:
+        """Of the links, used or not, that were made and not revoked."""
+        return _kept_now().keys()
 
     def listed(self) -> list[Link]:
         """The links that are valid or have a session, the oldest first."""

@@ -18,9 +18,11 @@ from typing import TYPE_CHECKING
 from assay.web.links import OPERATOR_NS, TOKEN_BYTES, digest_of
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from assay.web.links import Links, Role
 
-LINK_SESSIONS_MAX, ROLE_SESSIONS_MAX = 16, 256
+LINK_SESSIONS_MAX, ROLE_SESSIONS_MAX = 256, 1024
 """Beyond these the oldest session of the link, or of the role, ends."""
 
 
@@ -96,12 +98,15 @@ class Sessions:
 
     def _valid(self, digest: str) -> Session | None:
         session = self._open.get(digest)
-        goes_on = session and session.until_ns > self.links.clock() and self.links.has(session.link)
-        return session if goes_on else None
+        return session if session and self._goes_on(session, self.links.ids()) else None
+
+    def _goes_on(self, session: Session, links: Collection[str]) -> bool:
+        return session.until_ns > self.links.clock() and session.link in links
 
     def _make_room(self, new: Session) -> None:
         """End what has ended, and the oldest where a link or a role has too many."""
-        self._open = {digest: session for digest, session in self._open.items() if self._valid(digest)}
+        links = self.links.ids()
+        self._open = {digest: session for digest, session in self._open.items() if self._goes_on(session, links)}
         of_role = [session for session in self._open.values() if session.role == new.role]
         of_link = [session for session in of_role if session.link == new.link]
         for sessions, most in ((of_role, ROLE_SESSIONS_MAX), (of_link, LINK_SESSIONS_MAX)):

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 from assay.errors import UsageError
+from assay.web import sessions as module
 from assay.web.links import DAY_NS, FIRST_NS, OPERATOR_NS, Links
-from assay.web.sessions import LINK_SESSIONS_MAX, ROLE_SESSIONS_MAX, Sessions
+from assay.web.sessions import Sessions
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+LINK_SESSIONS_MAX, ROLE_SESSIONS_MAX = 4, 16
 
 
 class Clock:
@@ -105,7 +108,9 @@ def test_the_key_is_of_one_session_and_does_not_follow_from_its_cookie(state: Pa
     assert [first.session.has_key(key) for key in keys] == [True, False, False, False, False, False]
 
 
-def test_sessions_are_limited_by_link_and_by_role(state: Path) -> None:
+def test_sessions_are_limited_by_link_and_by_role(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LINK_SESSIONS_MAX", LINK_SESSIONS_MAX)
+    monkeypatch.setattr(module, "ROLE_SESSIONS_MAX", ROLE_SESSIONS_MAX)
     size = 0
     sessions = Sessions(Links())
     operator = sessions.open(sessions.links.first())
