@@ -33,7 +33,8 @@ def check_folders(config: AgentConfig) -> None:
     """
     make_runs_folder(config)
     _owned("state", Path(config.state), 0o700)
-    _owned("log", Path(config.log).parent, _SHARED)
+    # Nothing is read from the log, and it is opened once.
+    _owned("log", Path(config.log).parent, _SHARED, group_above=True)
     if config.drive_files:
         _owned("drive_files", Path(config.drive_files), None)
     socket = _owned("socket", Path(config.socket).parent, _SHARED)
@@ -56,9 +57,9 @@ def make_runs_folder(config: AgentConfig) -> bool:
     return made
 
 
-def _owned(key: str, folder: Path, mode: int | None) -> Path:
+def _owned(key: str, folder: Path, mode: int | None, *, group_above: bool = False) -> Path:
     remedy = f"name a folder that only root can write to as {key} in agent.toml"
-    return owned_folder(folder, owner=os.geteuid(), remedy=remedy, mode=mode)
+    return owned_folder(folder, owner=os.geteuid(), remedy=remedy, mode=mode, group_above=group_above)
 
 
 def _refuse_closed(config: AgentConfig, folder: Path) -> None:

@@ -40,12 +40,13 @@ def owned_path(path: Path, *, owner: int = 0, missing: str = "name a readable fi
     return _checked(path, owner, missing, remedy)
 
 
-def owned_folder(path: Path, *, owner: int, remedy: str, mode: int | None = None) -> Path:
+def owned_folder(path: Path, *, owner: int, remedy: str, mode: int | None = None, group_above: bool = False) -> Path:
     """The same of a folder that others may not write to either, sticky or not.
 
-    mode : of one that is made where it is missing; folders above it get 0755. None makes none. Raises PlanError.
+    mode : of one that is made where it is missing; folders above it get 0755. None makes none.
+    group_above : a group may write to folders above it, as that of Ubuntu's ``/var/log``. Raises PlanError.
     """
-    real = _checked(path, owner, remedy, remedy, mode)
+    real = _checked(path, owner, remedy, remedy, mode=mode, forbidden=stat.S_IWOTH if group_above else _WRITABLE)
     status = real.lstat()
     if not stat.S_ISDIR(status.st_mode):
         raise PlanError(str(path), "is not a folder", remedy)
@@ -54,8 +55,10 @@ def owned_folder(path: Path, *, owner: int, remedy: str, mode: int | None = None
     return real
 
 
-def _checked(path: Path, owner: int, missing: str, remedy: str, mode: int | None = None) -> Path:
-    """The path, walked from the root folder step by step. mode : as of ``owned_folder``."""
+def _checked(
+    path: Path, owner: int, missing: str, remedy: str, *, mode: int | None = None, forbidden: int = _WRITABLE
+) -> Path:
+    """The path, walked from the root folder step by step. mode : as of ``owned_folder``. forbidden : of others."""
     here, left = Path("/"), list(reversed(path.absolute().parts))
     try:
         for _ in range(_STEPS_MAX):
@@ -65,7 +68,7 @@ def _checked(path: Path, owner: int, missing: str, remedy: str, mode: int | None
             if mode is not None:
                 _make(here, 0o755 if left else mode)
             status = here.lstat()
-            _refuse_shared(here, status, owner, remedy)
+            _refuse_shared(here, status, owner, remedy, forbidden)
             if stat.S_ISLNK(status.st_mode):
                 left += reversed(here.readlink().parts)
                 here = here.parent
@@ -81,10 +84,10 @@ def _make(folder: Path, mode: int) -> None:
         folder.chmod(mode)
 
 
-def _refuse_shared(path: Path, status: os.stat_result, owner: int, remedy: str) -> None:
+def _refuse_shared(path: Path, status: os.stat_result, owner: int, remedy: str, forbidden: int) -> None:
     """Raise PlanError where another user owns a step of a path, or may write to it."""
     folder, link = stat.S_ISDIR(status.st_mode), stat.S_ISLNK(status.st_mode)
     if status.st_uid != owner and not ((folder or link) and status.st_uid == 0):
         raise PlanError(str(path), f"belongs to uid {status.st_uid}", remedy)
-    if status.st_mode & _WRITABLE and not link and not (folder and status.st_mode & stat.S_ISVTX):
+    if status.st_mode & forbidden and not link and not (folder and status.st_mode & stat.S_ISVTX):
         raise PlanError(str(path), "can be written by other users", remedy)

@@ -110,6 +110,18 @@ def test_a_folder_of_the_agent_that_a_member_owns_is_refused(config: AgentConfig
     assert list((tmp_path / "of-member").iterdir()) == []
 
 
+def test_the_log_alone_may_lie_below_a_folder_of_a_group(config: AgentConfig, tmp_path: Path) -> None:
+    (tmp_path / "log").mkdir()
+    (tmp_path / "log").chmod(0o775)
+    check_folders(config.model_copy(update={"log": f"{tmp_path}/log/assay/agent.jsonl"}))
+    for key, place in (("log", "log/agent.jsonl"), ("state", "log/assay"), ("runs", "log/assay")):
+        with pytest.raises(PlanError, match=f"log: can be written by other users; .* as {key} in"):
+            check_folders(config.model_copy(update={key: f"{tmp_path}/{place}"}))
+    (tmp_path / "log").chmod(0o777)
+    with pytest.raises(PlanError, match="log: can be written by other users"):
+        check_folders(config.model_copy(update={"log": f"{tmp_path}/log/assay/agent.jsonl"}))
+
+
 def test_a_log_that_a_member_can_write_is_refused(config: AgentConfig) -> None:
     Path(config.log).touch(0o600)
     Path(config.log).chmod(0o620)
