@@ -11,7 +11,7 @@ TIMED_FILE := target/release/assay-timed-file
 # A command that says how far it is, and shows its log where it fails.
 STAGE := python3 tools/stage.py
 
-.PHONY: help setup demo test test-all soak test-rust check bench dist docs instructions test-drives test-installed stubs clean
+.PHONY: help setup demo test test-all test-both soak test-rust check bench dist docs instructions test-drives test-installed stubs clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -22,11 +22,16 @@ demo: $(NATIVE) ## the whole client IOPS test on a simulated drive; ends with th
 	@$(BIN)/assay run 'sim:client-2011?capacity=32GB' --suite client --test iops
 
 # Each starts pytest once: making its workers and runs that several tests look at takes a while.
-test: test-packages test-rust test-ready ## pass the tests, but for those that take long; 6 minutes on two cores
+test: test-packages test-rust test-ready ## pass the tests, but for those that take long; 20 minutes on two quiet cores
 	$(BIN)/pytest -m "not long and not soak"
 
-test-all: test-packages test-rust test-ready ## pass all tests, those that take long as well; CI runs this
+test-all: test-packages test-rust test-ready ## pass all tests, those that take long as well
 	$(BIN)/pytest -m "not soak"
+
+# What needs root is skipped for the user, and so runs afterwards.
+test-both: test-packages test-rust-built test-ready ## as root: the quick tests as an ordinary user, then all others; CI runs this
+	@tools/test-as-user target/passed-as-user
+	$(BIN)/pytest -m "not soak" --without-passed=target/passed-as-user
 
 soak: test-packages test-ready ## hours of what test-all takes a sample of: changed folders and files, trials of the gate and of a disturbed host
 	$(BIN)/pytest -m soak -rP
@@ -39,11 +44,14 @@ test-packages:
 	@tools/needs
 	@tools/debian-packages
 
-test-rust: Cargo.lock
+test-rust: test-rust-built
+	cargo test --locked --quiet --workspace --release
+
+.PHONY: test-rust-built
+test-rust-built: Cargo.lock
 	@tools/needs
 	@$(STAGE) target/test-build.log "Building the Rust tests (4 min on two quiet cores)" \
 		cargo test --locked --workspace --release --no-run
-	cargo test --locked --quiet --workspace --release
 
 check: $(NATIVE) ## formatting, lints, types, boundaries, stubs
 	@tools/cargo-lock --check

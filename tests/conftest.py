@@ -32,6 +32,28 @@ Two libraries of frames and one of databases, which the tool loads for one comma
 """
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Two users share the tests: the second leaves out what passed for the first."""
+    parser.addoption("--keep-passed", metavar="FILE", help="write the ids of the tests that pass to FILE")
+    parser.addoption("--without-passed", metavar="FILE", help="leave out the tests that FILE names")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep what passes, once: workers report to the process that began them."""
+    if (path := config.getoption("--keep-passed")) and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Passed(Path(path)))
+
+
+# Last, because a worker adds the group of a test to its id.
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what passed before."""
+    if path := config.getoption("--without-passed"):
+        passed = set(Path(path).read_text("utf-8").splitlines())
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid in passed])
+        items[:] = [item for item in items if item.nodeid not in passed]
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown() -> None:
     """Fail the test in which the worker's resident memory went beyond its limit."""
@@ -96,6 +118,19 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
         return named_place(str(tmp_path / "index.sqlite"))
     made: Place = request.getfixturevalue("new_postgresql")()
     return made
+
+
+class _Passed:
+    """Writes the ids of the tests that pass to a file."""
+
+    def __init__(self, path: Path) -> None:
+        path.write_text("", "utf-8")
+        self._path = path
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "call" and report.passed:
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(f"{report.nodeid}\n")
 
 
 def _peak_bytes() -> int:

@@ -218,3 +218,28 @@ def test_a_stage_says_in_a_pipe_how_far_it_is(
     assert (lines[0], lines[-1].startswith("  done in ")) == ("Module (long)", True)
     assert any(line.endswith(" s: Building [=> ] 7/57: b") for line in lines)
     assert (tmp_path / "log").read_text("ascii").startswith("Compiling a\n")
+
+
+def test_what_passed_for_one_user_is_left_out_for_the_next(tmp_path: Path) -> None:
+    (tmp_path / "unit").mkdir()
+    shutil.copy(ROOT / "tests/conftest.py", tmp_path)
+    (tmp_path / "test_parts.py").write_text(
+        "import pytest\n"
+        "def test_alone(): pass\n"
+        "@pytest.mark.xdist_group('pair')\ndef test_of_a_group(): pass\n"
+        "@pytest.mark.skip\ndef test_skipped(): pass\n"
+        "def test_failing(): assert False\n",
+        "utf-8",
+    )
+    command = [sys.executable, "-m", "pytest", "-n", "1", "--dist", "loadgroup", "test_parts.py"]
+
+    def counts(option: str) -> str:
+        variables = os.environ | {"PYTEST_ADDOPTS": ""}
+        options = [f"{option}={tmp_path / 'passed'}"]
+        done = subprocess.run(
+            [*command, *options], cwd=tmp_path, env=variables, capture_output=True, text=True, check=False
+        )
+        return done.stdout.splitlines()[-1]
+
+    assert "1 failed, 2 passed, 1 skipped" in counts("--keep-passed")
+    assert "1 failed, 1 skipped" in counts("--without-passed")

@@ -56,9 +56,12 @@ class Recorded:
 
 @dataclass
 class Watched:
-    """Who watched a purge, and what was seen; time passes at ``pace_s`` seconds a look."""
+    """Who watched a purge, and what was seen.
 
-    pace_s: float = 1.0
+    pace_s : that pass from look to look; None for as many as are waited.
+    """
+
+    pace_s: float | None = 1.0
     seen: list[float | None] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
     now: float = 0.0
@@ -69,11 +72,11 @@ class Watched:
             show=lambda done, _: self.seen.append(done),
             keep=self.kept.append,
             clock=lambda: self.now,
-            pause=lambda _: self._pass(),
+            pause=self._pass,
         )
 
-    def _pass(self) -> None:
-        self.now += self.pace_s
+    def _pass(self, waited_s: float) -> None:
+        self.now += waited_s if self.pace_s is None else self.pace_s
 
 
 def identify(structure: int, namespace: int = 0) -> NvmeCommand:

@@ -147,9 +147,7 @@ def test_pages_have_their_prefix_and_cookies_are_secure(tmp_path: Path) -> None:
         assert {"Secure", "HttpOnly", "Path=/assay/"} <= set(opened.cookie.split("; "))
         browser.cookie = opened.cookie.partition(";")[0]
         assert browser.ask("GET", "/assay/runs").status == 200
-        began = time.monotonic()
         assert browser.first("/assay/live").startswith(b"event: ")
-        assert time.monotonic() - began < 3
 
 
 @pytest.mark.skipif(PROGRAM is None, reason="SKIPPED: needs the Debian package chromium")

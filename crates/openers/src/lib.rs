@@ -192,9 +192,9 @@ mod tests {
 
     use super::*;
 
-    fn mounts() -> HashSet<u64> {
-        let text = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-        text.lines().filter_map(|line| line.split(' ').next()?.parse().ok()).collect()
+    /// Flags and mount of a file of the test itself; the root of a chroot is in no list of mounts.
+    fn own_facts(file: &File) -> (u32, u64) {
+        facts(&Path::new("/proc/self/fdinfo").join(file.as_raw_fd().to_string())).expect("it is open")
     }
 
     fn seen(wanted: &Wanted, file: &File) -> Option<Opened> {
@@ -208,8 +208,9 @@ mod tests {
         let device = File::open("/dev/null").expect("there is a null device");
         let file = File::open("Cargo.toml").expect("the test runs in its crate");
         let status = file.metadata().expect("an open file");
+        let mounts = HashSet::from([&device, &file].map(|one| own_facts(one).1));
         let wanted = Wanted {
-            local_mounts: mounts(),
+            local_mounts: mounts.clone(),
             files: HashSet::from([(status.dev(), status.ino())]),
             ..Wanted::default()
         };
@@ -219,14 +220,16 @@ mod tests {
         // By a thread where no mount is known, and not at all where it is foreign.
         assert_eq!(seen(&Wanted::default(), &device).map(|one| one.kind), Some(Kind::Character));
         assert_eq!(seen(&Wanted::default(), &file), None);
-        assert_eq!(seen(&Wanted { foreign_mounts: mounts(), ..Wanted::default() }, &device), None);
+        assert_eq!(seen(&Wanted { foreign_mounts: mounts, ..Wanted::default() }, &device), None);
     }
 
     #[test]
     fn flags_are_octal_and_the_mount_is_a_number() {
-        let file = File::open("Cargo.toml").expect("the test runs in its crate");
-        let (flags, mount) = facts(&Path::new("/proc/self/fdinfo").join(file.as_raw_fd().to_string())).expect("open");
-        assert_eq!(flags & 3, 0);
-        assert!(mounts().contains(&mount));
+        let open = |path: &str| own_facts(&File::open(path).expect("there is this file"));
+        let (flags, mount) = open("Cargo.toml");
+        // Closed in children (O_CLOEXEC), read only, and large where the kernel says so.
+        assert_eq!(flags & !0o100_000, 0o2_000_000);
+        assert_eq!(mount, open("src/lib.rs").1);
+        assert_ne!(mount, open("/proc/self/status").1);
     }
 }

@@ -4,8 +4,9 @@ import json
 import re
 from pathlib import Path
 
-from assay.agent.config import AgentConfig, read_config
+from assay.agent.config import AgentConfig
 from assay.agent.messages import VERBS, CheckRequest, read_request
+from assay.spec.toml_file import read_toml, validated
 
 ROOT = Path(__file__).parents[3]
 GUIDE = (ROOT / "docs/guide/agent.md").read_text("utf-8")
@@ -20,8 +21,9 @@ def test_the_guide_names_every_key() -> None:
 def test_the_example_of_the_guide_is_read(tmp_path: Path) -> None:
     content = re.search(r"```toml\n(.*?)```", GUIDE, re.DOTALL)
     assert content
-    (tmp_path / "agent.toml").write_text(content[1])
-    config = read_config(tmp_path / "agent.toml")
+    path = tmp_path / "agent.toml"
+    path.write_text(content[1])
+    config = validated(AgentConfig, path, *read_toml(path))
     assert (config.may_erase, config.devices[0].backing) == (("S4EVNX0M123456",), "/srv/drive.img")
 
 

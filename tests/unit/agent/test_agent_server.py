@@ -117,7 +117,10 @@ def test_a_lack_of_descriptors_ends_no_agent(monkeypatch: pytest.MonkeyPatch) ->
     assert len(calls) == 3
 
 
-def test_clients_that_leave_at_once_keep_nobody_out(client: AgentClient, config: AgentConfig) -> None:
+def test_clients_that_leave_at_once_keep_nobody_out(
+    client: AgentClient, config: AgentConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "_PAUSE_S", 3600)
     idle = [socket.socket(socket.AF_UNIX) for _ in range(server.USER_CONNECTIONS_MAX)]
     for connection in idle:
         connection.connect(config.socket)
@@ -126,9 +129,7 @@ def test_clients_that_leave_at_once_keep_nobody_out(client: AgentClient, config:
             hasty.connect(config.socket)
     for connection in idle:
         connection.close()
-    began = time.monotonic()
     assert client.ask(QueueRequest()).jobs == ()
-    assert time.monotonic() - began < 60 * server._PAUSE_S / 2
 
 
 def test_a_short_line_of_the_log_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

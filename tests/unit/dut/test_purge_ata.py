@@ -142,7 +142,7 @@ def test_a_frozen_or_locked_drive_is_refused_when_chosen_and_again_when_it_comes
 def test_a_sanitize_is_followed_by_its_status_to_the_end(method: str, start: Sent) -> None:
     drive = Recorded(
         (ATA_IDENTIFY, ata_identity(sanitizes=SANITIZES)),
-        (STATUS, ata_registers()),
+        *[(STATUS, ata_registers())] * 2,
         (start, ata_registers()),
         *[(STATUS, ata_registers(count=1 << 14, lba=progress)) for progress in (0, 0x4000, 0x8000)],
         *[(STATUS, ata_registers(count=1 << 15, lba=0xFFFF))] * 2,
@@ -170,17 +170,29 @@ def test_a_sanitize_that_its_status_does_not_confirm_is_a_failure(replies: list[
     start = command(0xB4, features=0x12, lba=0x426B4572, extended=True)
     commands = [STATUS, start, *[STATUS] * len(replies)]
     script = zip(commands, replies, strict=False)
-    drive = Recorded((ATA_IDENTIFY, ata_identity(sanitizes=SANITIZES)), *script)
+    drive = Recorded((ATA_IDENTIFY, ata_identity(sanitizes=SANITIZES)), (STATUS, ata_registers()), *script)
     with pytest.raises(DeviceFailureError, match=reason):
         offer(drive, "sanitize-block").run(Watched().watch())
     drive.assert_played()
 
 
-@pytest.mark.parametrize(("count", "reason"), [(1 << 13, "frozen"), (1 << 14, "sanitizing itself already")])
-def test_a_sanitize_is_not_begun_on_a_frozen_or_busy_drive(count: int, reason: str) -> None:
-    drive = Recorded((ATA_IDENTIFY, ata_identity(sanitizes=SANITIZES)), (STATUS, ata_registers(count=count)))
+@pytest.mark.parametrize(
+    ("state", "reason"),
+    [
+        (ata_registers(count=1 << 13), "its sanitize commands are frozen"),
+        (ata_registers(count=1 << 14, lba=655), r"sanitizing itself already \(1.0% done\).*vendor's tool"),
+        (ata_registers(status=1, lba=1), "its last sanitize failed.*repeat it"),
+    ],
+)
+def test_a_drive_whose_sanitize_is_frozen_stands_or_failed_is_refused_with_the_way_out(
+    state: ScsiReply, reason: str
+) -> None:
+    drive = Recorded((ATA_IDENTIFY, ata_identity(sanitizes=SANITIZES)), *[(STATUS, state)] * 2)
+    found = offer(drive, "sanitize-block")
     with pytest.raises(GateRefusedError, match=reason):
-        offer(drive, "sanitize-block").run(Watched().watch())
+        raise found.obstacle or AssertionError
+    with pytest.raises(GateRefusedError, match=reason):
+        found.run(Watched().watch())
     drive.assert_played()
 
 

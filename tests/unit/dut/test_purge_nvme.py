@@ -1,15 +1,18 @@
 """NVMe Format and Sanitize against a recorded drive; no emulated one sanitizes."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 from assay.dut.real.purge import purge_time
+from assay.dut.real.purge.choose import _automatic
+from assay.dut.real.purge.discard import overwrite_offer
 from assay.dut.real.purge.nvme import nvme_offers
 from assay.dut.real.purge.offer import Offer
 from assay.dut.real.transport import NvmeCommand, NvmeReply
 from assay.engine.records import DriveIdentity
-from assay.errors import DeviceFailureError, GateRefusedError
+from assay.errors import DeviceFailureError, DriveBusyError, GateRefusedError
 from assay.run.foreseen import _purge_label
 from recorded_drive import (
     PATH,
@@ -100,9 +103,44 @@ def test_a_sanitize_that_never_ends_is_given_up_after_three_times_its_estimate()
     command = (NvmeCommand(opcode=0x84, words=(2,)), OK)
     drive = Recorded(*asked(controller_data(sanitizes=2)), (SANITIZE_LOG, NEVER), command, *looks)
     # 3 x 10 s and 600 s of margin: the seventh look, at 600 s, is not too late, the eighth is.
-    with pytest.raises(DeviceFailureError, match=r"has not ended after 700 s \(50% done\)"):
+    with pytest.raises(DeviceFailureError, match=r"has not ended after 700 s \(50.0% done\).*vendor's tool"):
         offer(drive, "sanitize-block").run(Watched(pace_s=100).watch())
     drive.assert_played()
+
+
+def standing(times: int) -> Recorded:
+    looks = [(SANITIZE_LOG, sanitize_status(2, 655, 2))] * times
+    command = (NvmeCommand(opcode=0x84, words=(2,)), OK)
+    return Recorded(*asked(controller_data(sanitizes=2)), (SANITIZE_LOG, NEVER), command, *looks)
+
+
+def test_a_sanitize_that_stands_is_named_once_after_five_minutes_and_asked_less_and_less() -> None:
+    """655 of 65,536 for ever: until the limit of 630 s the drive is asked 68 times, not 1,260 times."""
+    drive, watched = standing(68), Watched(pace_s=None)
+    with pytest.raises(DeviceFailureError, match=r"not ended after 6\d\d s \(1.0% done\)"):
+        offer(drive, "sanitize-block").run(watched.watch())
+    drive.assert_played()
+    (advice,) = watched.kept
+    assert "no progress of the purge for 5 min (1.0% done). Ctrl-C leaves it; if it stands, switch" in advice
+
+
+def test_ctrl_c_leaves_a_sanitize_at_once_and_says_how_it_stands() -> None:
+    def interrupted(_: float) -> None:
+        raise KeyboardInterrupt
+
+    drive, watched = standing(1), Watched()
+    with pytest.raises(KeyboardInterrupt):
+        offer(drive, "sanitize-block").run(replace(watched.watch(), pause=interrupted))
+    drive.assert_played()
+    assert "(1.0% done), which goes on; if it stands, switch" in watched.kept[0]
+
+
+def test_a_sanitize_that_stands_is_answered_by_no_discard() -> None:
+    found = offer(
+        Recorded(*asked(controller_data(commands=FORMATS, sanitizes=2), log=sanitize_status(2, 655))), "format"
+    )
+    with pytest.raises(DriveBusyError, match="sanitizing itself"):
+        _automatic([found], [overwrite_offer(lambda _: 0, chosen=False)])
 
 
 def test_a_refused_command_is_a_failure() -> None:
@@ -175,7 +213,11 @@ def test_namespaces_that_are_not_attached_count_too() -> None:
 
 @pytest.mark.parametrize(
     ("attached", "log", "reason"),
-    [(2, NEVER, "attached to 2 controllers"), (1, sanitize_status(2, 0x8000), r"sanitizing itself \(50% done\)")],
+    [
+        (2, NEVER, "attached to 2 controllers"),
+        (1, sanitize_status(2, 655), r"sanitizing itself \(1.0% done\); wait; if it stands, switch .* vendor's tool"),
+        (1, sanitize_status(3), r"its last sanitize failed.* --sanact=1"),
+    ],
 )
 def test_a_drive_in_use_by_others_or_by_itself_is_left_alone(attached: int, log: NvmeReply, reason: str) -> None:
     reply = controller_data(commands=FORMATS | MANAGES, sanitizes=ALL_SANITIZES)

@@ -6,7 +6,7 @@ import pytest
 from assay.dut.real.purge.offer import Offer
 from assay.dut.real.purge.scsi import scsi_offers
 from assay.dut.real.transport import ScsiCommand, ScsiReply
-from assay.errors import DeviceFailureError
+from assay.errors import DeviceFailureError, DriveBusyError
 from recorded_drive import PATH, REQUEST_SENSE, Recorded, Reply, Sent, Watched, scsi_sense
 
 OK, CHECK_CONDITION = ScsiReply(), 2
@@ -20,7 +20,7 @@ def asked(*supported: int) -> list[tuple[Sent, Reply]]:
     """REPORT SUPPORTED OPERATION CODES for the four commands; ``supported`` are places in that order."""
     commands = [ScsiCommand(cdb=bytes.fromhex(text + "000000200000"), data_bytes=32) for text in QUESTIONS]
     replies = [ScsiReply(data=bytes([0, 3 if place in supported else 1]).ljust(32, b"\0")) for place in range(4)]
-    return list(zip(commands, replies, strict=True))
+    return [*zip(commands, replies, strict=True), *([sense()] if supported else [])]
 
 
 def sense(key: int = 0, code: int = 0, progress: int | None = None) -> tuple[Sent, Reply]:
@@ -103,6 +103,22 @@ def test_a_refused_command_is_a_failure(reply: ScsiReply) -> None:
     drive = Recorded(*asked(0), (ScsiCommand(cdb=bytes.fromhex("48820000000000000000")), reply))
     with pytest.raises(DeviceFailureError, match="refused the sanitize"):
         offer(drive, "sanitize-block").run(Watched().watch())
+
+
+@pytest.mark.parametrize(
+    ("state", "reason"),
+    [
+        (sense(NOT_READY, SANITIZING, 0x4000), r"itself already \(25.0% done\)"),
+        (sense(NOT_READY, FORMATTING, 0x4000), r"itself already \(25.0% done\)"),
+        (sense(MEDIUM_ERROR, 0x3103), "its last sanitize or format failed"),
+    ],
+)
+def test_a_drive_whose_sanitize_stands_or_failed_is_refused_with_the_way_out(
+    state: tuple[Sent, Reply], reason: str
+) -> None:
+    obstacle = offer(Recorded(*asked(0)[:-1], state), "sanitize-block").obstacle
+    with pytest.raises(DriveBusyError, match=reason + r".*sg_sanitize --fail.*vendor's tool"):
+        raise obstacle or AssertionError
 
 
 def test_what_a_drive_does_not_report_is_not_offered() -> None:

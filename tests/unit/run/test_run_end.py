@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import time
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -137,12 +136,10 @@ def test_a_command_that_fails_is_named_without_its_arguments(alert: Alert, reaso
 
 def test_a_command_that_hangs_is_killed_with_its_children(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(send, "COMMAND_SECONDS", 0.5)
-    began = time.monotonic()
     script = f"sleep 1000 & echo $! > {tmp_path}/pid; wait"
     texts = [str(delivery) for delivery in deliveries([shell(script), command("/bin/true")], trial_end())]
     assert texts[0] == "alert 1 (command): not delivered: /bin/sh did not come back"
     assert texts[1] == "alert 2 (command): delivered: exit code 0"
-    assert time.monotonic() - began < 5
     state = Path(f"/proc/{(tmp_path / 'pid').read_text().strip()}/stat")
     assert not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z"
 

@@ -6,7 +6,6 @@ import hashlib
 import hmac
 import re
 import ssl
-import time
 import tracemalloc
 from datetime import UTC, datetime, timedelta
 from http.client import HTTPConnection
@@ -34,10 +33,8 @@ SHORT_S = 0.5
 
 def refused(url: str, seconds: float = 5) -> str:
     """Why an alert is not delivered; nothing of its path, secret or signature is in that text."""
-    began = time.monotonic()
     with pytest.raises(UndeliveredError) as error:
         post(url, BODY, SECRET, time_s=TIME_S, seconds=seconds)
-    assert time.monotonic() - began < seconds + 2
     assert not any(word in str(error.value) for word in ("topsecrettoken", "path", SECRET.decode(), "v1="))
     return str(error.value)
 

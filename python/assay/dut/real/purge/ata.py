@@ -21,7 +21,7 @@ from assay.dut.real.purge.offer import (
     watch_background,
     watch_command,
 )
-from assay.errors import AssayError, DeviceFailureError, GateRefusedError
+from assay.errors import AssayError, DeviceFailureError, DriveBusyError, GateRefusedError
 
 if TYPE_CHECKING:
     from assay.dut.real.ata import Device, Registers, Security
@@ -42,6 +42,11 @@ _STATUS, _CRYPTO_SCRAMBLE, _BLOCK_ERASE, _OVERWRITE = 0x00, 0x11, 0x12, 0x14
 _KEYS = {_CRYPTO_SCRAMBLE: 0x43727970, _BLOCK_ERASE: 0x426B4572, _OVERWRITE: 0x4F57 << 32}
 _SUCCEEDED, _UNDER_WAY, _FROZEN = 1 << 15, 1 << 14, 1 << 13
 _ERROR = 1
+_FAILED_BEFORE = 1
+_WAY_OUT = (
+    "if it stands, switch the drive off and on; if it has failed, repeat it (hdparm --sanitize-block-erase); else use "
+    "the vendor's tool"
+)
 
 
 def ata_offers(path: str, transport: Transport) -> list[Offer]:
@@ -49,7 +54,9 @@ def ata_offers(path: str, transport: Transport) -> list[Offer]:
     result = device(transport)
     if result is None:
         return []
-    offers = [_sanitize_offer(path, transport, feature) for feature in _features(result)]
+    features = _features(result)
+    busy = _sanitize_obstacle(path, transport) if features else None
+    offers = [replace(_sanitize_offer(path, transport, feature), obstacle=busy) for feature in features]
     if result.security.supported:
         obstacle = _security_obstacle(path, result.security)
         kinds = (True, False) if result.security.enhanced else (False,)
@@ -156,10 +163,8 @@ def _sanitize_offer(path: str, transport: Transport, feature: int) -> Offer:
 
 def _sanitize(path: str, transport: Transport, feature: int, watch: PurgeWatch) -> str:
     """Sanitize the drive; its status, asked until the end, says whether it succeeded."""
-    state = _sanitize_status(path, transport)
-    if state.count & (_FROZEN | _UNDER_WAY):
-        reason = "its sanitize commands are frozen" if state.count & _FROZEN else "it is sanitizing itself already"
-        raise GateRefusedError(path, reason, "switch the drive off and on, or wait for it to end")
+    if obstacle := _sanitize_obstacle(path, transport):
+        raise obstacle
     passes = 1 if feature == _OVERWRITE else 0
     transport.scsi(command(_SANITIZE_DEVICE, features=feature, count=passes, lba=_KEYS[feature], extended=True))
     started = _sanitize_status(path, transport)
@@ -170,14 +175,29 @@ def _sanitize(path: str, transport: Transport, feature: int, watch: PurgeWatch) 
         state = _sanitize_status(path, transport)
         return (state.lba & 0xFFFF) / 65536 if state.count & _UNDER_WAY else None
 
-    watch_background(path, look, watch, limit_seconds(None))
+    watch_background(path, look, watch, limit_seconds(None), _WAY_OUT)
     if not _sanitize_status(path, transport).count & _SUCCEEDED:
-        raise DeviceFailureError(path, "the sanitize failed", CHECK_REMEDY)
+        raise DeviceFailureError(path, "the sanitize failed", _WAY_OUT)
     return "the drive's sanitize status says that it succeeded"
+
+
+def _sanitize_obstacle(path: str, transport: Transport) -> AssayError | None:
+    try:
+        state = _sanitize_status(path, transport)
+    except (DeviceFailureError, DriveBusyError) as error:
+        return error
+    if state.count & _FROZEN:
+        return GateRefusedError(path, "its sanitize commands are frozen", "switch the drive off and on")
+    if state.count & _UNDER_WAY:
+        reason = f"it is sanitizing itself already ({(state.lba & 0xFFFF) / 65536:.1%} done)"
+        return DriveBusyError(path, reason, f"wait; {_WAY_OUT}")
+    return None
 
 
 def _sanitize_status(path: str, transport: Transport) -> Registers:
     state = registers(transport.scsi(command(_SANITIZE_DEVICE, features=_STATUS, extended=True)))
+    if state is not None and state.status & _ERROR and state.lba & 0xFF == _FAILED_BEFORE:
+        raise DriveBusyError(path, "its last sanitize failed, and until another succeeds it does no I/O", _WAY_OUT)
     if state is None or state.status & _ERROR:
         raise DeviceFailureError(path, "its sanitize status cannot be read", CHECK_REMEDY)
     return state

@@ -10,7 +10,7 @@ from assay.dut.real.purge.discard import DISCARD_DEVIATION, discard_offer, overw
 from assay.dut.real.purge.nvme import nvme_offers
 from assay.dut.real.purge.scsi import scsi_offers
 from assay.dut.real.transport import HeldDrive, command_set
-from assay.errors import UsageError
+from assay.errors import DriveBusyError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,6 +91,8 @@ def _automatic(offers: list[Offer], plain: list[Offer]) -> tuple[Offer, ...]:
     best = next((offer for offer in offers if offer.rehearsed), None)
     if best is not None and best.obstacle is None:
         return (best,)
+    if best is not None and isinstance(best.obstacle, DriveBusyError):
+        raise best.obstacle
     if best is None or best.obstacle is None or plain[0].method != "discard":
         return tuple(plain)
     reason = f"{DISCARD_DEVIATION} ({best.obstacle.reason})"

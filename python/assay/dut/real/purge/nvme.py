@@ -20,7 +20,7 @@ from assay.dut.real.purge.offer import (
     watch_command,
 )
 from assay.dut.real.transport import NvmeCommand
-from assay.errors import AssayError, DeviceFailureError, GateRefusedError
+from assay.errors import AssayError, DeviceFailureError, DriveBusyError, GateRefusedError
 
 if TYPE_CHECKING:
     from assay.dut.real.nvme import SanitizeLog
@@ -38,6 +38,10 @@ SANITIZE_ACTIONS: dict[PurgeMethod, int] = {
 }
 _OVERWRITE_PASSES = 1 << 4
 _DONE, _UNDER_WAY, _FAILED, _DONE_KEPT = 1, 2, 3, 4
+WAY_OUT = (
+    "if it stands, switch the drive off and on; if it has failed, repeat it (nvme sanitize) or leave the failure mode "
+    "(nvme sanitize --sanact=1); else use the vendor's tool"
+)
 OVERWRITE_DEVIATION = "purge by the drive's internal overwrite, which leaves its flash full"
 
 
@@ -97,8 +101,9 @@ def _in_use(path: str, transport: Transport, own: Controller) -> AssayError | No
         return GateRefusedError(path, reason, "detach it from the others, or purge with --purge discard")
     log = sanitize_log(transport) if _actions(own) else None
     if log is not None and log.status == _UNDER_WAY:
-        reason = f"the controller is sanitizing itself ({log.done:.0%} done)"
-        return GateRefusedError(path, reason, "wait for it to end")
+        return DriveBusyError(path, f"the controller is sanitizing itself ({log.done:.1%} done)", f"wait; {WAY_OUT}")
+    if log is not None and log.status == _FAILED:
+        return DriveBusyError(path, "its last sanitize failed, and until another succeeds it does no I/O", WAY_OUT)
     return None
 
 
@@ -151,11 +156,11 @@ def _sanitize(path: str, transport: Transport, action: int, watch: PurgeWatch) -
         log = _log(path, transport)
         return log.done if log.status == _UNDER_WAY else None
 
-    watch_background(path, look, watch, limit_seconds(before.estimates_s.get(action)))
+    watch_background(path, look, watch, limit_seconds(before.estimates_s.get(action)), WAY_OUT)
     log = _log(path, transport)
     if log.status not in (_DONE, _DONE_KEPT) or log.command != word:
         reason = "failed" if log.status == _FAILED else f"is not in its log (status {log.status})"
-        raise DeviceFailureError(path, f"the sanitize {reason}", CHECK_REMEDY)
+        raise DeviceFailureError(path, f"the sanitize {reason}", WAY_OUT if log.status == _FAILED else CHECK_REMEDY)
     return "the drive's Sanitize Status log says that it succeeded"
 
 

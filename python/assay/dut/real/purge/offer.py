@@ -18,7 +18,8 @@ CHECK_REMEDY = "check the drive and the kernel log; its contents are undefined n
 # What a controller takes before it moves, and how often it is asked.
 _MARGIN_S = 600
 _UNKNOWN_LIMIT_S = 12 * 3600
-_PAUSE_S = 0.5
+_PAUSE_S, _PAUSE_S_MAX = 0.5, 10.0
+_STANDS_S = 300
 
 
 Shown = Callable[[float | None, int], None]
@@ -30,7 +31,7 @@ class PurgeWatch:
     """Who watches a purge.
 
     show : takes how far it is.
-    keep : takes advice that must be on paper before the drive is locked; returns once it is durable.
+    keep : takes advice that must outlive the run, as what frees the drive; returns once it is durable.
     clock, pause : seconds of a monotonic clock, and waiting for some.
     """
 
@@ -70,26 +71,42 @@ def limit_seconds(estimate_s: int | None) -> int:
     return _UNKNOWN_LIMIT_S if estimate_s is None else 3 * estimate_s + _MARGIN_S
 
 
-def watch_background(path: str, look: Callable[[], float | None], watch: PurgeWatch, limit_s: float) -> None:
-    """Look until an operation that the drive carries out by itself has ended.
+def watch_background(
+    path: str, look: Callable[[], float | None], watch: PurgeWatch, limit_s: float, way_out: str
+) -> None:
+    """Look until an operation that the drive carries out by itself has ended, less often while nothing changes.
 
     look : fraction done, None once it has ended; raises DeviceFailureError where it failed.
+    way_out : what frees a drive of this kind; kept once without progress for 5 minutes, and where Ctrl-C leaves it.
     Raises DeviceFailureError after ``limit_s``.
     """
-    begun = watch.clock()
-    while (done := look()) is not None:
-        elapsed = watch.clock() - begun
-        watch.show(done, int(elapsed * 1e9))
-        if elapsed > limit_s:
-            reason = f"the purge has not ended after {elapsed:.0f} s ({done:.0%} done)"
-            raise DeviceFailureError(path, reason, CHECK_REMEDY)
-        watch.pause(_PAUSE_S)
+    begun = changed = watch.clock()
+    last, pause, is_named = -1.0, _PAUSE_S, False
+    try:
+        while (done := look()) is not None:
+            now = watch.clock()
+            watch.show(done, int((now - begun) * 1e9))
+            if done != last:
+                last, changed, pause, is_named = done, now, _PAUSE_S, False
+            if now - begun > limit_s:
+                reason = f"the purge has not ended after {now - begun:.0f} s ({done:.1%} done)"
+                raise DeviceFailureError(path, reason, way_out)
+            if now - changed >= _STANDS_S and not is_named:
+                is_named = True
+                stands = f"no progress of the purge for {_STANDS_S // 60} min ({done:.1%} done)"
+                watch.keep(f"{path}: {stands}. Ctrl-C leaves it; {way_out}")
+            watch.pause(pause)
+            pause = min(2 * pause, _PAUSE_S_MAX)
+    except KeyboardInterrupt:
+        watch.keep(f"{path}: left while the drive purges itself ({max(last, 0):.1%} done), which goes on; {way_out}")
+        raise
 
 
 def watch_command(action: Callable[[], object], watch: PurgeWatch) -> None:
     """Carry out a command that returns only when it is done, and show the time meanwhile.
 
-    An interruption is raised when the drive is done: to leave it in the middle would leave it locked or half erased.
+    An interruption is raised when the drive is done, as is said at the first one: the kernel ends no process before,
+    and a drive left in the middle would be locked or half erased.
     """
     begun = watch.clock()
     worker = _Worker(action)
@@ -100,6 +117,8 @@ def watch_command(action: Callable[[], object], watch: PurgeWatch) -> None:
             watch.show(None, int((watch.clock() - begun) * 1e9))
             worker.join(_PAUSE_S)
         except KeyboardInterrupt:
+            if not interrupted:
+                watch.keep("The run ends with the purge: the drive holds the command, which cannot be taken back.")
             interrupted = True
     if worker.error is not None:
         raise worker.error

@@ -6,6 +6,7 @@ Source: SBC-4, SANITIZE (48h) and FORMAT UNIT (04h); progress by REQUEST SENSE.
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,9 +14,10 @@ from assay.dut.real.purge.nvme import OVERWRITE_DEVIATION
 from assay.dut.real.purge.offer import CHECK_REMEDY, Offer, PurgeWatch, is_rehearsed, limit_seconds, watch_background
 from assay.dut.real.scsi import geometry, parse_sense, request_sense, supports
 from assay.dut.real.transport import ScsiCommand
-from assay.errors import DeviceFailureError
+from assay.errors import AssayError, DeviceFailureError, DriveBusyError
 
 if TYPE_CHECKING:
+    from assay.dut.real.scsi import Sense
     from assay.dut.real.transport import Transport
     from assay.engine.records import PurgeMethod
 
@@ -27,7 +29,11 @@ _FORMAT_IMMEDIATE = 0x02
 # Protection type -> field of FORMAT UNIT that keeps it, and protection field usage.
 _PROTECTION = {0: (0, 0), 1: (2, 0), 2: (3, 0), 3: (3, 1)}
 _NO_SENSE, _NOT_READY, _UNIT_ATTENTION = 0, 2, 6
-_FORMATTING, _SANITIZING = 0x0404, 0x041B
+_FORMATTING, _SANITIZING, _SANITIZE_FAILED, _FORMAT_FAILED = 0x0404, 0x041B, 0x3103, 0x3101
+_WAY_OUT = (
+    "if it stands, switch the drive off and on; if it has failed, repeat it (sg_sanitize, sg_format) or leave the "
+    "failure mode (sg_sanitize --fail); else use the vendor's tool"
+)
 _METHODS: dict[int, tuple[PurgeMethod, str]] = {
     _BLOCK_ERASE: ("sanitize-block", "block erase"),
     _KEY_ERASE: ("sanitize-crypto", "cryptographic erase"),
@@ -44,7 +50,20 @@ def scsi_offers(path: str, transport: Transport) -> list[Offer]:
         offers.append(
             Offer(method="format", label="SCSI FORMAT UNIT", run=run, rehearsed=is_rehearsed("scsi", "format"))
         )
-    return offers
+    obstacle = _obstacle(path, request_sense(transport)) if offers else None
+    return [replace(offer, obstacle=obstacle) for offer in offers]
+
+
+def _obstacle(path: str, sense: Sense) -> AssayError | None:
+    """Why a drive takes no purge now: it is at one, or one has failed."""
+    if sense.code in (_FORMATTING, _SANITIZING):
+        known = "" if sense.done is None else f" ({sense.done:.1%} done)"
+        return DriveBusyError(path, f"it is formatting or sanitizing itself already{known}", f"wait; {_WAY_OUT}")
+    if sense.code in (_SANITIZE_FAILED, _FORMAT_FAILED):
+        return DriveBusyError(
+            path, "its last sanitize or format failed, and until another succeeds it does no I/O", _WAY_OUT
+        )
+    return None
 
 
 def _sanitize_offer(path: str, transport: Transport, action: int) -> Offer:
@@ -88,6 +107,8 @@ def _begin(path: str, transport: Transport, command: ScsiCommand, name: str) -> 
     reply = transport.scsi(command)
     if reply.status or reply.transport_status:
         sense = parse_sense(reply.sense)
+        if obstacle := _obstacle(path, sense):
+            raise obstacle
         reason = f"the drive refused the {name} (sense key {sense.key:x}h, code {sense.code:04x}h)"
         raise DeviceFailureError(path, reason, CHECK_REMEDY)
 
@@ -105,7 +126,7 @@ def _follow(path: str, transport: Transport, watch: PurgeWatch, code: int, name:
             return last
         if sense.key != _NO_SENSE:
             reason = f"the {name} failed (sense key {sense.key:x}h, code {sense.code:04x}h)"
-            raise DeviceFailureError(path, reason, CHECK_REMEDY)
+            raise DeviceFailureError(path, reason, _WAY_OUT)
         return None
 
-    watch_background(path, look, watch, limit_seconds(None))
+    watch_background(path, look, watch, limit_seconds(None), _WAY_OUT)
