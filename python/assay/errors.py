@@ -46,6 +46,10 @@ EXIT_OK = 0
 EXIT_WITHHELD = 5
 EXIT_NOT_STEADY = 7
 EXIT_NOT_MET = 8
+_LETTERS_MAX = (600, 900, 500)
+"""Of thing, reason and remedy in a message."""
+FAULTS_MAX, _SHOWN_MAX = 1000, 10
+"""Faults of one thing that are looked for, and that are shown."""
 EXITS_BY_STRENGTH = (130, 3, 4, 6, EXIT_WITHHELD, EXIT_NOT_STEADY, EXIT_NOT_MET)
 """Where several apply, a command exits with the first of them."""
 
@@ -67,6 +71,7 @@ class AssayError(Exception):
     reason : why it cannot be used.
     remedy : what to do next.
     further : other faults that were found with it, each a line of its own behind the first.
+    Names and texts of others may be of any length: a line has at most 2,000 letters, of which each part has its own.
     Worked: ``str(AssayError("/dev/x", "does not exist", "run assay drives"))`` is
     ``"/dev/x: does not exist; run assay drives"``.
     """
@@ -75,8 +80,10 @@ class AssayError(Exception):
     exit_code = 1
 
     def __init__(self, thing: str, reason: str, remedy: str, *, further: tuple[AssayError, ...] = ()) -> None:
-        super().__init__("\n".join((_one_line(f"{thing}: {reason}; {remedy}"), *map(str, further))))
-        self.thing, self.reason, self.remedy, self.further = thing, reason, remedy, further
+        self.thing, self.reason, self.remedy = map(_clipped, (thing, reason, remedy), _LETTERS_MAX)
+        self.further = further
+        line = _clipped(_one_line(f"{self.thing}: {self.reason}; {self.remedy}"), sum(_LETTERS_MAX))
+        super().__init__("\n".join((line, *map(str, further))))
 
 
 class SystemRefusedError(AssayError):
@@ -271,9 +278,16 @@ class InterruptedRunError(AssayError):
     exit_code = 130
 
 
-def joined(errors: Sequence[E]) -> E:
-    """Several faults as one error: the first, and the others further; each is a line of its own."""
-    first, *others = errors
+def joined(errors: Sequence[E], of: str = "") -> E:
+    """Several faults as one error: the first, and the others further; each is a line of its own.
+
+    of : what has them, which stands in a last line that counts all behind the tenth.
+    """
+    first, *others = errors[:_SHOWN_MAX]
+    if count := len(errors[_SHOWN_MAX:]):
+        number = f"at least {count}" if len(errors) >= FAULTS_MAX else f"{count}"
+        reason = f"has {number} more fault{'s' * (count > 1)}"
+        others.append(type(first)(of or first.thing, reason, "correct these first"))
     return type(first)(first.thing, first.reason, first.remedy, further=tuple(others))
 
 
@@ -282,6 +296,10 @@ def errno_label(number: int) -> str:
     name = errno.errorcode.get(number)
     words = os.strerror(number)
     return f"{name}, {words[:1].lower()}{words[1:]}" if name else f"error number {number}"
+
+
+def _clipped(text: str, letters_max: int) -> str:
+    return text if len(text) <= letters_max else f"{text[: letters_max - 3]}..."
 
 
 def _one_line(text: str) -> str:

@@ -12,7 +12,7 @@ from inspect import CO_OPTIMIZED
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mistaken_files import RAW, check_answer
+from mistaken_files import CPU_SECONDS_MAX, RAW, check_answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -35,19 +35,20 @@ class Outcome:
 class Reader:
     """A reader that is given a file with mistakes for each seed.
 
-    exits : codes of its refusals. raw : words that none of them may hold.
+    exits : codes of its refusals. raw : words that none of them may hold. cpu_s_max : processor time of an answer.
     """
 
     kind: str
     tried: Callable[[random.Random, Outcome], None]
     exits: tuple[int, ...] = (2,)
     raw: tuple[str, ...] = RAW
+    cpu_s_max: float = CPU_SECONDS_MAX
 
     def answered(self, seed: int) -> str:
         """How far the file of a seed came: ``refused``, or what ``tried`` says. Fails where the answer is not ours."""
         outcome = Outcome()
         act = partial(self.tried, self.drawn(seed), outcome)
-        check_answer(act, f"{self.kind} {seed}", exits=(0, *self.exits), raw=self.raw)
+        check_answer(act, f"{self.kind} {seed}", exits=(0, *self.exits), raw=self.raw, cpu_s_max=self.cpu_s_max)
         return outcome.stage
 
     def drawn(self, seed: int) -> random.Random:

@@ -5,13 +5,13 @@ A request has a ``verb``; the answer is ``{"answer": {...}}`` or ``{"error": {..
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
 from assay.errors import UsageError, joined
 from assay.spec.datum import Strict
+from assay.spec.json_text import json_object
 from assay.spec.model_faults import model_faults
 
 REQUEST_BYTES_MAX = 64 << 10
@@ -192,11 +192,13 @@ def read_request(line: bytes) -> Request:
 
     Worked: ``{"verb": "drives"}`` -> ``DrivesRequest()``.
     """
+    if len(line) > REQUEST_BYTES_MAX:
+        raise UsageError("request", f"is larger than {REQUEST_BYTES_MAX >> 10} KiB", _SEE)
     try:
-        message = json.loads(line)
-    except (ValueError, RecursionError):
-        raise UsageError("request", "is not JSON", _SEE) from None
-    verb = message.get("verb") if isinstance(message, dict) else None
+        message = json_object(line)
+    except ValueError as error:
+        raise UsageError("request", str(error), _SEE) from None
+    verb = message.get("verb")
     kind = VERBS.get(verb) if isinstance(verb, str) else None
     if kind is None:
         raise UsageError("request: verb", "is not known", f"send {', '.join(VERBS)}")

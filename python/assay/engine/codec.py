@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-import math
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from assay.errors import StoreError
+from assay.spec.json_text import VALUES_MAX, json_object
 from assay.spec.model_faults import fault_words
 
 T = TypeVar("T")
 
 _CHANGED = "the run was changed or damaged, or written by another version of Assay"
-_INTEGER_BITS_MAX = 96
-"""Of integers, and of floats before their point: no time, size or count of a run comes near."""
-_OUTSIDE = "is out of all range"
 
 _ENCODERS: dict[type, TypeAdapter[Any]] = {}
 _DECODERS: dict[Any, TypeAdapter[Any]] = {}
@@ -63,23 +60,12 @@ def canonical(value: object) -> bytes:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
 
 
-def parse(content: bytes, *, name: str) -> dict[str, Any]:
-    """Read a JSON object that anybody may have made.
-
-    Raises StoreError naming ``name`` where it is none, a key comes twice, or a number is out of all range.
-    """
+def parse(content: bytes, *, name: str, values_max: int = VALUES_MAX) -> dict[str, Any]:
+    """Read a JSON object that anybody may have made, as ``json_object``. Raises StoreError naming ``name``."""
     try:
-        value = json.loads(
-            content, object_pairs_hook=_unique, parse_int=_integer, parse_float=_number, parse_constant=_constant
-        )
-    except RecursionError:
-        raise StoreError(name, "is nested too deeply", _CHANGED) from None
+        return json_object(content, values_max=values_max)
     except ValueError as error:
-        reason = "is not JSON" if isinstance(error, json.JSONDecodeError | UnicodeDecodeError) else str(error)
-        raise StoreError(name, reason, _CHANGED) from None
-    if not isinstance(value, dict):
-        raise StoreError(name, "is no JSON object", _CHANGED)
-    return value
+        raise StoreError(name, str(error), _CHANGED) from None
 
 
 def _decoder(record: Any) -> TypeAdapter[Any]:
@@ -88,29 +74,3 @@ def _decoder(record: Any) -> TypeAdapter[Any]:
         config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
         _DECODERS[record] = TypeAdapter(tuple[record], config=config)
     return _DECODERS[record]
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    result = dict(pairs)
-    if len(result) != len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"holds the key {twice[:40]!r} twice")
-    return result
-
-
-def _integer(text: str) -> int:
-    if len(text) > _INTEGER_BITS_MAX or abs(value := int(text)) >> _INTEGER_BITS_MAX:
-        raise ValueError(f"holds the number {text[:20]}..., which {_OUTSIDE}")
-    return value
-
-
-def _number(text: str) -> float:
-    value = float(text)
-    if not math.isfinite(value) or abs(value) >= float(1 << _INTEGER_BITS_MAX):
-        raise ValueError(f"holds the number {text[:20]}, which {_OUTSIDE}")
-    return value
-
-
-def _constant(text: str) -> NoReturn:
-    raise ValueError(f"holds {text}, which {_OUTSIDE}")

@@ -188,7 +188,7 @@ def _plan_error(
     errors: list[UsageError] = [*of_options.values()]
     if path is not None and of_file:
         errors += fault_errors(path, positions, of_file)
-    return joined(errors)
+    return joined(errors, str(path or "plan"))
 
 
 def _option(key: str, overrides: dict[str, Any], choices: dict[str, Any]) -> str | None:

@@ -17,6 +17,7 @@ from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from io import BufferedReader
 
 _PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}")
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -56,15 +57,28 @@ def open_inside(folder: Path, name: str) -> int:
         return _regular(os.open(last, _READ, dir_fd=parent))
 
 
+def open_bounded(folder: Path, name: str, *, bytes_max: int) -> BufferedReader:
+    """Open a regular file for reading whose size is at most ``bytes_max``: of a larger one not a byte is read.
+
+    Raises OSError as ``open_inside``, and where it is larger.
+    """
+    file = os.fdopen(open_inside(folder, name), "rb")
+    size = os.fstat(file.fileno()).st_size
+    if size > bytes_max:
+        file.close()
+        raise OSError(errno.EFBIG, f"has {size:,} bytes where at most {bytes_max:,} can be")
+    return file
+
+
 def read_inside(folder: Path, name: str, *, bytes_max: int) -> bytes:
-    """Read a regular file of at most ``bytes_max`` bytes. Raises OSError as ``open_inside``, and where it is larger."""
+    """Read a regular file of at most ``bytes_max`` bytes. Raises OSError as ``open_bounded``."""
     content = bytearray()
-    with os.fdopen(open_inside(folder, name), "rb") as file:
+    with open_bounded(folder, name, bytes_max=bytes_max) as file:
         # A read of so many bytes would take memory for all of them at once; and the file may grow meanwhile.
         while len(content) <= bytes_max and (more := file.read(_READ_BYTES)):
             content += more
     if len(content) > bytes_max:
-        raise OSError(errno.EFBIG, f"is larger than {bytes_max} bytes")
+        raise OSError(errno.EFBIG, f"has more than {bytes_max:,} bytes")
     return bytes(content)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
+from assay.errors import FAULTS_MAX
 from assay.spec.nearest import did_you_mean
 
 if TYPE_CHECKING:
@@ -66,13 +67,16 @@ class ModelFault:
 
 
 def model_faults(error: ValidationError, model: type[BaseModel], table: Mapping[str, Any]) -> list[ModelFault]:
-    """Each fault that a model found in a table, one per key.
+    """Each fault that a model found in a table, one per key; a thousand at most.
 
     Where a key may be of several forms, it has one fault that names them all. Worked: ``seeed = 7`` in a plan ->
     key ``seeed``, reason ``is not known here``, remedy ``did you mean "seed"?``.
     """
     grouped: dict[tuple[str | int, ...], list[Mapping[str, Any]]] = {}
     for fault in error.errors(include_url=False):
+        if len(grouped) == FAULTS_MAX:
+            # A hostile file has a hundred thousand, and each is compared with every known word.
+            break
         grouped.setdefault(_written_key(fault["loc"], table, fault["type"]), []).append(fault)
     # What is inside a value says more than that the value is of another form, or has too few entries.
     above = {key[:length] for key in grouped for length in range(len(key))}

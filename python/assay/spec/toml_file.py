@@ -21,7 +21,6 @@ M = TypeVar("M", bound=BaseModel)
 FILE_BYTES_MAX = 1 << 20
 
 _PLACE = re.compile(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", re.DOTALL)
-_FAULTS_MAX = 10
 
 Positions = dict[str, tuple[int, int]]
 FileKind = Literal["plan", "edition", "model", "faults", "limits", "alerts"]
@@ -52,10 +51,17 @@ def read_toml(path: Path) -> tuple[dict[str, Any], Positions]:
 
     Raises PlanError where it cannot be read or is not TOML.
     """
+    return toml_table(named_text(path, bytes_max=FILE_BYTES_MAX, remedy="name a readable TOML file"), path)
+
+
+def toml_table(text: str, path: Path) -> tuple[dict[str, Any], Positions]:
+    """The same of a text that anybody may have sent. path : what it is called in errors. Raises PlanError."""
     # Loading the native module is spared to those who read no file.
     from assay._native import toml_positions  # noqa: PLC0415
 
-    text = named_text(path, bytes_max=FILE_BYTES_MAX, remedy="name a readable TOML file")
+    if len(text) > FILE_BYTES_MAX:
+        raise PlanError(str(path), "is larger than 1 MiB", "make it smaller")
+    # First, since it bounds the depth: the reader of values takes the square of that of a key.
     positions = toml_positions(text, str(path))
     try:
         return tomllib.loads(text), positions
@@ -68,7 +74,7 @@ def validated(model: type[M], path: Path, table: dict[str, Any], positions: Posi
     try:
         return model.model_validate(table)
     except ValidationError as error:
-        raise joined(fault_errors(path, positions, model_faults(error, model, table))) from None
+        raise joined(fault_errors(path, positions, model_faults(error, model, table)), str(path)) from None
 
 
 def refuse_other_kind(path: Path, table: Mapping[str, Any], kind: FileKind) -> None:
@@ -81,12 +87,9 @@ def refuse_other_kind(path: Path, table: Mapping[str, Any], kind: FileKind) -> N
 
 
 def fault_errors(path: Path, positions: Positions, found: Iterable[ModelFault]) -> list[PlanError]:
-    """Each fault with its place, in the order of the file; ten at most, the others counted."""
+    """Each fault with its place, in the order of the file."""
     ordered = sorted(found, key=lambda fault: (_position(positions, fault.key), fault.key))
-    errors = [PlanError(_place(path, positions, one.key), one.reason, one.remedy) for one in ordered[:_FAULTS_MAX]]
-    if count := len(ordered[_FAULTS_MAX:]):
-        errors.append(PlanError(str(path), f"has {count} more fault{'s' * (count > 1)}", "correct these first"))
-    return errors
+    return [PlanError(_place(path, positions, one.key), one.reason, one.remedy) for one in ordered]
 
 
 def place_error(path: Path, positions: Positions, key: str, reason: str, remedy: str = "correct the file") -> PlanError:

@@ -16,8 +16,9 @@ from assay.errors import AssayError, StoreError, UsageError
 from assay.report.comparison.facts import ComparisonFacts
 from assay.summary.forms import GROUPS, LabelClass, Verdict
 from assay.web.forms import AddressedRun, RunStatus, TrendFacts
+from assay.web.jobs import QueueFullError
 from assay.web.pages.compare import RUNS_MAX, RUNS_MIN, comparison_job
-from assay.web.pages.shell import aside
+from assay.web.pages.shell import aside, session_of
 from assay.web.running import running_states
 from assay.web.trend_choice import trend_choice, trend_words
 from assay.web.trend_facts import trend_facts
@@ -113,8 +114,11 @@ async def _compare(site: Site, request: Request) -> Response:
         pass
     failure = site.jobs.failure(job.key)
     if failure is not None:
+        # The next request tries anew.
+        site.jobs.forget(job.key)
         raise StoreError("comparison", failure.text, "check the runs: assay verify RUN")
-    site.jobs.ask(job)
+    session = session_of(request)
+    site.jobs.ask(job, session.link if session else "")
     return JSONResponse({"state": site.jobs.state(job.key)}, 202, headers={"retry-after": "2"})
 
 
@@ -130,7 +134,7 @@ def answered(address: ApiAddress) -> Callable[[Site, Request], Awaitable[Respons
         except UsageError as error:
             return error_response(error, 400)
         except AssayError as error:
-            return error_response(error, 503)
+            return error_response(error, error.status if isinstance(error, QueueFullError) else 503)
 
     return answer
 

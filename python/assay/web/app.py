@@ -14,6 +14,7 @@ from assay.errors import AssayError, UsageError
 from assay.web.api import ADDRESSES as API_ADDRESSES
 from assay.web.api import answered, error_response
 from assay.web.guard import SESSION_PATH, Guard, RefusedError
+from assay.web.jobs import QueueFullError
 from assay.web.layout import TYPES, static_files
 from assay.web.metrics import METRICS, metrics_page
 from assay.web.pages.bundles import PATH as BUNDLES
@@ -33,6 +34,7 @@ from assay.web.pages.sign_in import open_session, sign_in_page
 from assay.web.pages.trend import trend_page
 from assay.web.routes import Address, may
 from assay.web.site import Contents
+from assay.web.supervised import supervised
 from assay.web.updating import bring_up
 
 if TYPE_CHECKING:
@@ -94,7 +96,8 @@ def make_app(site: Site) -> ASGIApp:
 
     @asynccontextmanager
     async def working(_: Starlette) -> AsyncIterator[None]:
-        tasks = [asyncio.create_task(work) for work in (site.jobs.serve(), site.live.serve())]
+        work = {"Jobs": site.jobs.serve, "Live runs": site.live.serve}
+        tasks = [asyncio.create_task(supervised(name, task, site.log)) for name, task in work.items()]
         bring_up(site)
         try:
             yield
@@ -132,8 +135,9 @@ def _endpoint(site: Site, address: Address) -> Callable[[Request], Awaitable[Res
         try:
             return await address.answer(site, request)
         except AssayError as error:
+            status = error.status if isinstance(error, QueueFullError) else 500
             if address.title:
-                return refused(site, request, 500, (error.thing, error.reason, error.remedy))
-            return JSONResponse({"error": str(error)}, 500)
+                return refused(site, request, status, (error.thing, error.reason, error.remedy))
+            return JSONResponse({"error": str(error)}, status)
 
     return answer

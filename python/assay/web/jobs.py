@@ -1,27 +1,43 @@
-"""Work that takes long, in one child process: one job after the other, at idle priority, ended when idle."""
+"""Work that takes long, in one child process: one job after the other, at idle priority, ended when idle.
+
+::
+
+    asked --> waiting or held --> running --> done, or failed --> (asked again) waiting
+                    ^-- once, where the child died --|
+"""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
 import json
+import signal
 import sys
+from collections import Counter
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from assay.errors import AssayError
 from assay.version import tool_version
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
     from collections.abc import Callable
 
-State = Literal["waiting", "held", "running", "failed"]
+State = Literal["waiting", "held", "running", "failed", "done"]
 """``held`` : it waits until the drive that is measured on this host has been measured."""
 IDLE_S = 30.0
 _LOOK_S = 1.0
-_LINE_MAX = 1 << 20
-_FAILURES_KEPT = 100
+_LINE_MAX, _TEXT_MAX = 1 << 20, 4000
+_ENDED_KEPT, _OWNERS_KEPT = 1000, 1000
+OWNER_JOBS_MAX, JOBS_MAX = 8, 64
+"""Jobs that wait, of one owner and of all."""
+CPU_S_MAX, WALL_S_MAX = {"update": 3600}, {"update": 6 * 3600}
+"""Of a job, by its kind; what an update has stored stays, so that the next one goes on from there."""
+_CPU_S, _WALL_S = 600, 3600
+_NO_RETRY = {-signal.SIGXCPU}
+"""Ends of a child that come again: its job took all the processor time that it may have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,12 +48,28 @@ class Job:
     key: str
     arguments: dict[str, Any]
 
+    @property
+    def cpu_s(self) -> int:
+        """Processor time that it may take."""
+        return CPU_S_MAX.get(self.kind, _CPU_S)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
     """Why a job made nothing, as errors say it."""
 
     text: str
+
+
+class QueueFullError(AssayError):
+    """Too many jobs wait already. status : of the answer that says so."""
+
+    slug = "queue-full"
+    exit_code = 1
+
+    def __init__(self, count: int, status: int, whose: str) -> None:
+        super().__init__("Jobs", f"{count} {whose} wait already", "open this page again once some of them are done")
+        self.status = status
 
 
 def job_key(*texts: str) -> str:
@@ -48,14 +80,19 @@ def job_key(*texts: str) -> str:
 class Jobs:
     """The queue of a server and its child.
 
-    held : whether a real drive is measured on this host; no job begins then.
+    held : whether a real drive is measured on this host; no job begins then. wall_s : that any job may take, where it
+    is not that of its kind.
     """
 
-    def __init__(self, held: Callable[[], bool] = lambda: False, idle_s: float = IDLE_S) -> None:
-        self._held, self._idle_s = held, idle_s
+    def __init__(
+        self, held: Callable[[], bool] = lambda: False, idle_s: float = IDLE_S, wall_s: float | None = None
+    ) -> None:
+        self._held, self._idle_s, self._wall_s = held, idle_s, wall_s
         self._waiting: dict[str, Job] = {}
+        self._owners: dict[str, str] = {}
+        self._turns: dict[str, int] = {}
         self._running = ""
-        self._failures: dict[str, Failure] = {}
+        self._ended: dict[str, Failure | None] = {}
         self._event = asyncio.Event()
         self._process: Process | None = None
 
@@ -64,26 +101,40 @@ class Jobs:
         """Jobs that have not begun."""
         return len(self._waiting)
 
-    def ask(self, job: Job) -> None:
-        """Have a job done, unless it waits or runs already."""
-        self._failures.pop(job.key, None)
-        if job.key != self._running:
-            self._waiting.setdefault(job.key, job)
-            self._event.set()
+    def ask(self, job: Job, owner: str = "") -> None:
+        """Have a job done, unless it waits or runs already; one that failed is tried again.
+
+        owner : who asks, and takes turns with others; empty for the server itself. Raises QueueFullError.
+        """
+        if job.key == self._running or job.key in self._waiting:
+            return
+        if owner:
+            own = Counter(self._owners[key] for key in self._waiting)[owner]
+            if own >= OWNER_JOBS_MAX:
+                raise QueueFullError(own, 429, "jobs of yours")
+            if len(self._waiting) >= JOBS_MAX:
+                raise QueueFullError(len(self._waiting), 503, "jobs of all users")
+        self._ended.pop(job.key, None)
+        self._waiting[job.key], self._owners[job.key] = job, owner
+        self._event.set()
 
     def state(self, key: str) -> State | None:
-        """How far a job is; None of one that is done, or was never asked for."""
-        if key in self._failures:
-            return "failed"
+        """How far a job is; None of one that was never asked for, or ended long ago."""
         if key == self._running:
             return "running"
-        if key not in self._waiting:
+        if key in self._waiting:
+            return "held" if self._held() else "waiting"
+        if key not in self._ended:
             return None
-        return "held" if self._held() else "waiting"
+        return "failed" if self._ended[key] else "done"
 
     def failure(self, key: str) -> Failure | None:
         """Why a job failed."""
-        return self._failures.get(key)
+        return self._ended.get(key)
+
+    def forget(self, key: str) -> None:
+        """Let a job that failed be as one that was never asked for."""
+        self._ended.pop(key, None)
 
     async def serve(self) -> None:
         """Do one job after the other, until this is cancelled."""
@@ -108,30 +159,53 @@ class Jobs:
                 await self._end()
 
     async def _next(self) -> None:
-        job = self._waiting.pop(next(iter(self._waiting)))
+        """Do a job of the owner whose last turn is longest ago."""
+        key = min(self._waiting, key=lambda key: self._turns.get(self._owners[key], 0))
+        job, owner = self._waiting.pop(key), self._owners.pop(key)
+        turn = max(self._turns.values(), default=0) + 1
+        self._turns.pop(owner, None)
+        self._turns[owner] = turn
         self._running = job.key
+        error = "the server ended before it was done"
         try:
-            error = await self._done(job)
+            error = await self._tried(job)
         finally:
             self._running = ""
-        if error:
-            self._failures[job.key] = Failure(text=error)
-            while len(self._failures) > _FAILURES_KEPT:
-                del self._failures[next(iter(self._failures))]
+            self._ended[job.key] = Failure(text=error[:_TEXT_MAX]) if error else None
+            for known, most in ((self._ended, _ENDED_KEPT), (self._turns, _OWNERS_KEPT)):
+                while len(known) > most:
+                    del known[next(iter(known))]
 
-    async def _done(self, job: Job) -> str:
-        """Why the child could not do it; empty where it did."""
+    async def _tried(self, job: Job) -> str:
+        """Why a job was not done; empty where it was. A child that dies is replaced, and tries once more."""
+        code: int | None = None
+        for _ in range(2):
+            try:
+                async with asyncio.timeout(self._wall_s or WALL_S_MAX.get(job.kind, _WALL_S)):
+                    error = await self._done(job)
+            except TimeoutError:
+                await self._end()
+                return "it took too long and was ended; open the page again to try it anew"
+            except (OSError, ValueError, LookupError, TypeError) as fault:
+                await self._end()
+                return f"the child process cannot be used: {fault}; try again once the server has fewer files open"
+            if error is not None:
+                return error
+            code = await self._end()
+            if code in _NO_RETRY:
+                return f"it took more than {job.cpu_s} s of processor time and was ended; the run may be damaged"
+        return f"the child process died twice (exit {code}); see the kernel's log, and that memory is free"
+
+    async def _done(self, job: Job) -> str | None:
+        """Why the child could not do it; empty where it did, None where the child died."""
         process = self._process or await self._begin()
         if process.stdin is None or process.stdout is None:
             raise TypeError
         with suppress(OSError):
-            process.stdin.write(json.dumps(asdict(job)).encode() + b"\n")
+            process.stdin.write(json.dumps(asdict(job) | {"cpu_s": job.cpu_s}).encode() + b"\n")
             await process.stdin.drain()
         line = await process.stdout.readline()
-        if not line:
-            self._process = None
-            return f"the child process ended with {await process.wait()}"
-        return str(json.loads(line)["error"])
+        return str(json.loads(line)["error"]) if line else None
 
     async def _begin(self) -> Process:
         self._process = await asyncio.create_subprocess_exec(
@@ -144,9 +218,11 @@ class Jobs:
         )
         return self._process
 
-    async def _end(self) -> None:
+    async def _end(self) -> int | None:
+        """End the child; its exit code, None where there is none."""
         process, self._process = self._process, None
-        if process is not None:
-            with suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
+        if process is None:
+            return None
+        with suppress(ProcessLookupError):
+            process.kill()
+        return await process.wait()

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import tomli_w
 
-from assay.errors import AssayError, UsageError
+from assay.errors import AssayError, PlanError, UsageError
 from assay.procedures.registry import find_procedure
 from assay.run.plan_file import plan_of
+from assay.spec.toml_file import toml_table
 from assay.web.plan_fields import CONSENTS, FIRST, all_fields, choosing_fields, sections
 
 if TYPE_CHECKING:
@@ -196,9 +197,9 @@ def _numbers(text: str) -> list[float | int | str]:
 
 def _toml(key: str, text: str) -> Any:
     try:
-        table: Any = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"is no TOML: {error}") from None
+        table: Any = toml_table(text, Path(key))[0]
+    except PlanError as error:
+        raise ValueError(f"is no TOML: {error.reason}") from None
     for part in key.split("."):
         if not isinstance(table, dict) or list(table) != [part]:
             raise ValueError(f"holds other keys than {key}; write it as in a plan file")

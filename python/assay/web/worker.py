@@ -6,9 +6,12 @@ import ctypes
 import json
 import os
 import platform
+import resource
 import shutil
 import signal
 import sys
+import time
+import traceback
 import zipfile
 from contextlib import suppress
 from pathlib import Path
@@ -23,6 +26,9 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StoredRun
 
+MEMORY_BYTES_MAX = 8 << 30
+"""Of address space, of which a report uses a small part."""
+_TEXT_MAX = 4000
 _SET_DEATH_SIGNAL = 1
 _IOPRIO_SET = {"x86_64": 251, "aarch64": 30}
 _WHO_PROCESS, _IDLE_CLASS = 1, 3 << 13
@@ -132,9 +138,18 @@ def main() -> None:
     ctypes.CDLL(None).prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _at_idle_priority()
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES_MAX, MEMORY_BYTES_MAX))
     for line in sys.stdin:
-        sys.stdout.write(json.dumps({"error": _done(json.loads(line))}) + "\n")
+        job = json.loads(line)
+        _allow(job["cpu_s"])
+        sys.stdout.write(json.dumps({"error": _done(job)[:_TEXT_MAX]}) + "\n")
         sys.stdout.flush()
+
+
+def _allow(cpu_s: int) -> None:
+    """So much processor time from now on; the kernel ends a process that takes more."""
+    limit_s = int(time.process_time()) + cpu_s + 1
+    resource.setrlimit(resource.RLIMIT_CPU, (limit_s, resource.RLIM_INFINITY))
 
 
 def _done(job: dict[str, Any]) -> str:
@@ -145,6 +160,11 @@ def _done(job: dict[str, Any]) -> str:
         return str(error)
     except OSError as error:
         return f"{error.filename or 'a file'}: {error.strerror or error}; see that the folder is there"
+    except MemoryError:
+        return f"takes more than {MEMORY_BYTES_MAX >> 30} GiB of memory; make it with assay on the command line"
+    except Exception as error:  # noqa: BLE001 - a defect ends this job and no other
+        traceback.print_exc()
+        return f"stopped by a defect of Assay ({type(error).__name__}); report it with the log of the server"
     return ""
 
 

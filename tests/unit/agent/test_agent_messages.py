@@ -32,14 +32,14 @@ def test_every_verb_is_read() -> None:
     ("line", "reason"),
     [
         (b"", "request: is not JSON"),
-        (b"[]", "request: verb: is not known; send drives, check, start, stop, queue"),
+        (b"[]", "request: is no JSON object; see docs/formats/agent.md"),
         (b'{"verb": "erase"}', "request: verb: is not known"),
         (b'{"verb": ["stop"]}', "request: verb: is not known"),
         (b'{"verb": "stop", "job": "../x"}', "request: job"),
         (b'{"verb": "start", "digest": "0"}', "request: digest"),
         (b'{"verb": "drives", "more": 1}', "request: more"),
         (b"\xff" * 40, "is not JSON"),
-        (b'{"verb":' + b"[" * 30_000, "is not JSON"),
+        (b'{"verb":' + b"[" * 30_000, "is nested too deeply"),
     ],
 )
 def test_faults_are_named(line: bytes, reason: str) -> None:

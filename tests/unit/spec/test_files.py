@@ -56,7 +56,7 @@ def test_only_regular_files_of_a_bounded_size_are_read(tmp_path: Path) -> None:
     for name in ("pipe", "folder"):
         with pytest.raises(OSError, match="not a regular file"):
             read_inside(tmp_path, name, bytes_max=10)
-    with pytest.raises(OSError, match="larger than 10 bytes"):
+    with pytest.raises(OSError, match="has 11 bytes where at most 10 can be"):
         read_inside(tmp_path, "large", bytes_max=10)
 
 

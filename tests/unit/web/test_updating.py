@@ -41,7 +41,7 @@ def test_a_new_run_is_listed_once_the_child_has_read_it(run: Path, tmp_path: Pat
     async def work() -> None:
         bring_up(shown)
         task = asyncio.create_task(shown.jobs.serve())
-        while shown.jobs.state(UPDATE) not in {None, "failed"}:  # noqa: ASYNC110 - the queue has no event
+        while shown.jobs.state(UPDATE) not in {"done", "failed"}:  # noqa: ASYNC110 - the queue has no event
             await asyncio.sleep(0.02)
         task.cancel()
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from typing import TYPE_CHECKING
 
-from assay.archive.bundle.manifest import BundleFile
+from assay.archive.bundle.manifest import TOTAL_BYTES_MAX, BundleFile
 from assay.errors import StoreError
-from assay.spec.files import open_inside
+from assay.spec.files import open_bounded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,19 +16,19 @@ if TYPE_CHECKING:
 _CHUNK_BYTES = 1 << 20
 
 
-def bundle_file(folder: Path, name: str) -> BundleFile:
-    """A file of a run folder with its size and SHA-256. Raises StoreError where it cannot be read."""
+def bundle_file(folder: Path, name: str, *, bytes_max: int = TOTAL_BYTES_MAX) -> BundleFile:
+    """A file of a run folder with its size and SHA-256. Raises StoreError where it cannot be read, or is larger."""
     digest, size_bytes = hashlib.sha256(), 0
-    for chunk in chunks(folder, name):
+    for chunk in chunks(folder, name, bytes_max=bytes_max):
         digest.update(chunk)
         size_bytes += len(chunk)
     return BundleFile(name=name, size_bytes=size_bytes, sha256=digest.hexdigest())
 
 
-def chunks(folder: Path, name: str) -> Iterator[bytes]:
-    """The content of a file of a run folder, part by part. Raises StoreError where it cannot be read."""
+def chunks(folder: Path, name: str, *, bytes_max: int = TOTAL_BYTES_MAX) -> Iterator[bytes]:
+    """The content of a file of a run folder, part by part. Raises StoreError as ``bundle_file``."""
     try:
-        with os.fdopen(open_inside(folder, name), "rb") as file:
+        with open_bounded(folder, name, bytes_max=bytes_max) as file:
             while chunk := file.read(_CHUNK_BYTES):
                 yield chunk
     except OSError as error:

@@ -18,6 +18,7 @@ from assay.archive.bundle.manifest import (
     MANIFEST,
     SCHEMA,
     SIGNATURE,
+    TOTAL_BYTES_MAX,
     BundleFile,
     Manifest,
     is_documented,
@@ -115,6 +116,10 @@ def _names(folder: Path, run: StoredRun, *, log: bool) -> list[str]:
         names += [f"{_TRACES}/{path.name}" for path in traces.glob("*.parquet") if not path.is_symlink()]
     names += _tables(folder)
     strange = next((name for name in names if not is_documented(name)), None)
+    size_bytes = sum(os.lstat(folder / name).st_size for name in names)
+    if size_bytes > TOTAL_BYTES_MAX:
+        reason = f"has {size_bytes:,} bytes where a bundle can hold {TOTAL_BYTES_MAX:,}"
+        raise StoreError(str(folder), reason, "give the folder away as it is")
     if strange is not None or len(names) > FILES_MAX:
         reason = f"has a file {strange!r} that no bundle can hold" if strange else f"has more than {FILES_MAX:,} files"
         raise StoreError(str(folder), reason, f"run {run.run_id} cannot be exported as it is")

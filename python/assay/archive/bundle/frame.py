@@ -62,6 +62,9 @@ def _skip_block(file: IO[bytes], size: int) -> bool:
     kind, block_bytes = head >> 1 & 3, head >> 3
     if kind == _RESERVED or block_bytes > _BLOCK_BYTES_MAX:
         raise FrameError("is damaged: it holds a block of no known kind")
+    if not block_bytes and not head & 1:
+        # A sparse file has any number of them.
+        raise FrameError("is damaged: it holds an empty block before its last")
     file.seek(1 if kind == _RLE else block_bytes, os.SEEK_CUR)
     if file.tell() > size:
         raise FrameError("is cut off")

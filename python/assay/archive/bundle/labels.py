@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 
 _WHOLE_LETTERS_MAX = 6
@@ -28,15 +29,20 @@ class Labels:
     """Hands out labels. It keeps which text has which, for as long as one bundle is made, and writes that nowhere."""
 
     _labels: dict[tuple[str, str], str] = field(default_factory=dict)
+    _given: set[str] = field(default_factory=set)
+    _counts: Counter[str] = field(default_factory=Counter)
     _secrets: dict[str, str] = field(default_factory=dict)
     _pattern: re.Pattern[str] | None = None
 
     def label(self, kind: str, text: str) -> str:
         """The label of a text. Worked: the first serial -> ``redacted-serial-1``, the same again -> the same."""
-        if not text or text in self._labels.values():
+        if not text or text in self._given:
             return text
-        count = sum(known == kind for known, _ in self._labels)
-        return self._labels.setdefault((kind, text), f"redacted-{kind}-{count + 1}")
+        if (kind, text) not in self._labels:
+            self._counts[kind] += 1
+            self._labels[kind, text] = f"redacted-{kind}-{self._counts[kind]}"
+            self._given.add(self._labels[kind, text])
+        return self._labels[kind, text]
 
     def learn(self, kind: str, text: str | None) -> None:
         """Take up a text that is to be found wherever people or the kernel may have written it."""

@@ -23,7 +23,7 @@ RATIO_MAX = 300
 NAME_LETTERS_MAX = 100
 """As many as the header of a tar member holds."""
 
-_SMALL_BYTES_MAX = {"run.json": 64 << 20, "journal.jsonl": 1 << 30, "report_date.json": 1000, "advice.txt": 1 << 20}
+_SMALL_BYTES_MAX = {"run.json": 16 << 20, "journal.jsonl": 1 << 30, "report_date.json": 1000, "advice.txt": 1 << 20}
 _NAMES = re.compile(
     r"run\.json|journal\.jsonl|report_date\.json|advice\.txt|run\.log"
     rf"|{TABLE_NAME}"

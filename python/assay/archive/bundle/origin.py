@@ -98,7 +98,9 @@ def _check(origin: Origin, run: StoredRun, folder: Path, *, whole: bool) -> None
     if run.journal is None or run.journal.hash != manifest.final_hash:
         raise StoreError(name, "the journal differs from that of the bundle", _REMEDY)
     for one in manifest.files if whole else ():
-        if not one.name.startswith(_HELD_BY_JOURNAL) and bundle_file(folder, one.name) != one:
+        if one.name.startswith(_HELD_BY_JOURNAL):
+            continue
+        if bundle_file(folder, one.name, bytes_max=one.size_bytes) != one:
             raise StoreError(name, f"{one.name} differs from that of the bundle", _REMEDY)
 
 

@@ -14,12 +14,14 @@ from assay.run.store.document import RUN_DOCUMENT
 from assay.run.store.journal import JOURNAL_NAME
 from assay.run.store.tables import TABLE_KINDS
 from assay.run.store.traces import TRACES
-from assay.spec.files import open_inside
+from assay.spec.files import open_bounded
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 _CHUNK = 1 << 20
+_HASHED_BYTES_MAX = 1 << 31
+"""Of all files together; what is beyond stands with size and times as captures do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +29,7 @@ class RunContent:
     """SHA-256 of what is in a run folder, as hex digits.
 
     document : of ``run.json``. journal : of the whole journal, whose last line is the head of the chain. tables : of
-    every table, with its name; captures, which may be large, stand there with size and times.
+    every table, with its name; captures, and tables beyond 2 GiB in all, stand there with size and times.
     """
 
     document: str
@@ -37,13 +39,14 @@ class RunContent:
 
 def run_content(folder: Path) -> RunContent:
     """What a run folder holds now. Raises OSError where it cannot be read, or a link lies in it."""
-    tables = hashlib.sha256()
+    tables, left = hashlib.sha256(), _HASHED_BYTES_MAX
+    document, journal = (_digest(folder, name, left) for name in (RUN_DOCUMENT, JOURNAL_NAME))
     for name in sorted(name for kind in (*TABLE_KINDS, TRACES) for name in _inside(folder, kind)):
-        digest = _state(folder, name) if name.startswith(f"{TRACES}/") else _digest(folder, name)
+        size = 0 if name.startswith(f"{TRACES}/") else os.lstat(folder / name).st_size
+        digest = _digest(folder, name, left) if 0 < size <= left else _state(folder, name)
+        left -= min(size, left)
         tables.update(f"{name} {digest}\n".encode("utf-8", "surrogateescape"))
-    return RunContent(
-        document=_digest(folder, RUN_DOCUMENT), journal=_digest(folder, JOURNAL_NAME), tables=tables.hexdigest()
-    )
+    return RunContent(document=document, journal=journal, tables=tables.hexdigest())
 
 
 def _inside(folder: Path, kind: str) -> list[str]:
@@ -53,9 +56,9 @@ def _inside(folder: Path, kind: str) -> list[str]:
         return []
 
 
-def _digest(folder: Path, name: str) -> str:
+def _digest(folder: Path, name: str, bytes_max: int) -> str:
     digest = hashlib.sha256()
-    with os.fdopen(open_inside(folder, name), "rb") as file:
+    with open_bounded(folder, name, bytes_max=bytes_max) as file:
         while chunk := file.read(_CHUNK):
             digest.update(chunk)
     return digest.hexdigest()

@@ -45,7 +45,7 @@ def series_sums(evidence: Evidence) -> Iterator[Broken]:
     sequences = (sequence for test in evidence.run.tests for sequence in test.sequences)
     for sequence, (steps, _) in zip(sequences, evidence.counted, strict=True):
         name = next(name for name in steps.tables if name.startswith(SERIES))
-        content = checked_table(evidence.folder, name, steps.tables[name])
+        content = checked_table(evidence.folder, name, steps)
         rows = series_rows(sequence.steps, content, name=name)
         for place, step in enumerate(with_series(sequence.steps, rows)):
             for fault, expected in (second_fault for side in step.sides for second_fault in _second_faults(side)):

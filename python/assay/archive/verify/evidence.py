@@ -66,7 +66,7 @@ class Evidence:
     @cached_property
     def raw_lines(self) -> list[bytes]:
         """The whole lines of the journal as they are, whatever is wrong with them."""
-        return read_lines(self.folder)[0]
+        return read_lines(self.folder)
 
     @cached_property
     def sequences(self) -> tuple[tuple[Entry, Steps], ...]:

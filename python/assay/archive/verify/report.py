@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 from assay.archive.rendering import REPORT_FOLDER
 from assay.archive.verify.rule import Broken
+from assay.errors import StoreError
 from assay.report.formats.results_json import SCHEMA
 from assay.spec.files import exists_inside, read_inside
 
@@ -15,20 +17,23 @@ if TYPE_CHECKING:
 
     from assay.archive.verify.evidence import Evidence
 
-_BYTES_MAX = 1 << 31
+_BYTES_MAX = 256 << 20
+_FORM = re.compile(rb'\{\s*"schema"\s*:\s*(\d{1,9})\b')
+"""The first key of results in every form."""
 _RESULTS = "results.json"
+_LARGER_MAX = 8
 _NOW = "as it is rendered now"
 _ABSENT = "nothing"
 
 
 def is_older(evidence: Evidence) -> bool:
     """Whether the stored report is of an older form than this version renders, and says nothing of the run."""
-    stored = _stored(evidence, _RESULTS)
     try:
-        schema = json.loads(stored)["schema"] if stored is not None else SCHEMA
-    except (ValueError, RecursionError, LookupError, TypeError):
+        schema = _FORM.match(_stored(evidence, _RESULTS) or b"")
+    except StoreError:
+        # A rule says so.
         return False
-    return isinstance(schema, int) and 0 < schema < SCHEMA
+    return schema is not None and 0 < int(schema[1]) < SCHEMA
 
 
 def label(evidence: Evidence) -> Iterator[Broken]:
@@ -46,7 +51,8 @@ def results(evidence: Evidence) -> Iterator[Broken]:
     found = list(_results(evidence, None))
     yield from found
     stored = _stored(evidence, _RESULTS)
-    if not found and stored is not None and stored != evidence.rendered[_RESULTS] and _same_values(evidence, stored):
+    expected = evidence.rendered[_RESULTS]
+    if not found and stored not in (None, expected) and _object(evidence, stored or b"") == json.loads(expected):
         yield Broken(place=f"{REPORT_FOLDER}/{_RESULTS}", found="other bytes for the same values", expected=_NOW)
 
 
@@ -75,18 +81,24 @@ def _line(one: bytes, other: bytes) -> str:
 
 
 def _stored(evidence: Evidence, name: str) -> bytes | None:
-    """A file of the report as it is stored; None where there is none. Raises OSError."""
+    """A file of the report as it is stored; None where there is none. Raises StoreError where it cannot be read."""
     path = f"{REPORT_FOLDER}/{name}"
-    if not exists_inside(evidence.folder, path):
-        return None
-    return read_inside(evidence.folder, path, bytes_max=_BYTES_MAX)
-
-
-def _same_values(evidence: Evidence, stored: bytes) -> bool:
     try:
-        return bool(json.loads(stored) == json.loads(evidence.rendered[_RESULTS]))
-    except ValueError:
-        return False
+        if not exists_inside(evidence.folder, path):
+            return None
+        return read_inside(evidence.folder, path, bytes_max=_BYTES_MAX)
+    except OSError as error:
+        raise StoreError(str(evidence.folder / path), error.strerror or "cannot be read", "render it anew") from None
+
+
+def _object(evidence: Evidence, stored: bytes) -> Any:
+    """The values of a stored file; None of one that is no JSON, or so large that it cannot be this report."""
+    if len(stored) > _LARGER_MAX * len(evidence.rendered[_RESULTS]):
+        return None
+    try:
+        return json.loads(stored)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _results(evidence: Evidence, keys: set[str] | None) -> Iterator[Broken]:
@@ -95,13 +107,10 @@ def _results(evidence: Evidence, keys: set[str] | None) -> Iterator[Broken]:
     if stored is None:
         return
     expected = json.loads(evidence.rendered[_RESULTS])
-    try:
-        found = json.loads(stored)
-    except (ValueError, RecursionError):
-        found = None
+    found = _object(evidence, stored)
     if not isinstance(found, dict):
         if keys is None:
-            yield Broken(place=f"{REPORT_FOLDER}/{_RESULTS}", found="is no JSON object", expected=_NOW)
+            yield Broken(place=f"{REPORT_FOLDER}/{_RESULTS}", found="is no JSON object of a report", expected=_NOW)
         return
     # Whence a run comes, and who vouches for it, is the reader's: it differs between readers of the same run.
     others = {"label", "deviations", "findings", "origin"}

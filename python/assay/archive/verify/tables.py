@@ -66,7 +66,7 @@ def _tables(evidence: Evidence) -> _Tables:
                     # A rule of the steps looks into it.
                     check_replay(evidence.folder, name, digest)
                     continue
-                content = checked_table(evidence.folder, name, digest)
+                content = checked_table(evidence.folder, name, steps)
             except AssayError as error:
                 found.digests.append(error)
                 continue

@@ -112,7 +112,7 @@ def read_alerts() -> tuple[Alert, ...]:
         faults = [
             replace(fault, reason=_without_value(fault.reason)) for fault in model_faults(error, _AlertsFile, table)
         ]
-        raise joined(fault_errors(ALERTS_FILE, positions, faults)) from None
+        raise joined(fault_errors(ALERTS_FILE, positions, faults), str(ALERTS_FILE)) from None
 
 
 def read_secret(path: Path) -> bytes:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 RUN_DOCUMENT = "run.json"
 _REPORT_DATE = "report_date.json"
-_BYTES_MAX = 64 << 20
+_BYTES_MAX, _VALUES_MAX = 16 << 20, 100_000
 _PRINTED_OF_PLAN = ("claims", "baseline", "special_notes")
 
 
@@ -27,7 +27,7 @@ def read_document(folder: Path) -> tuple[bytes, RunDocument]:
     Raises StoreError where it is missing, damaged, of another form, or lacks or doubles a key.
     """
     path, head = folder / RUN_DOCUMENT, read_head(folder)
-    content = parse(head, name=str(path))
+    content = parse(head, name=str(path), values_max=_VALUES_MAX)
     if fault := _schema_fault(content.get("schema")):
         raise StoreError(str(path), fault, "use the version that wrote it")
     document = decode(RunDocument, content, name=str(path))

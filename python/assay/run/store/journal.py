@@ -7,26 +7,27 @@ line of a run that was cut short is held, too.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import queue
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from assay.engine.codec import canonical, decode_text, parse
 from assay.errors import StoreError, VerificationError
 from assay.run.store.forms import Line
-from assay.spec.files import read_inside, sync_folder
+from assay.spec.files import open_bounded, sync_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 JOURNAL_NAME = "journal.jsonl"
 RUN_ENDED = "run_ended"
 _DISTRUST = "the run was changed or damaged; do not trust it"
-_BYTES_MAX = 1 << 30
+_BYTES_MAX, _LINE_BYTES_MAX, _LINE_VALUES_MAX = 1 << 30, 64 << 20, 1 << 24
 _HASH = b',"hash":"'
 
 
@@ -156,29 +157,42 @@ def read_journal(folder: Path, head: bytes) -> Entries:
     Raises VerificationError naming the line that is not what was written, or does not follow the one before it;
     StoreError where it cannot be read.
     """
-    path, content = folder / JOURNAL_NAME, _content(folder)
-    *lines, torn = content.split(b"\n")
-    torn_bytes = len(torn)
-    digest, found = hashlib.sha256(head).hexdigest(), list[Entry]()
-    for number, line in enumerate(lines, start=1):
-        found.append(_entry(f"{path}:{number}", number, line, digest))
+    path, digest, found = folder / JOURNAL_NAME, hashlib.sha256(head).hexdigest(), list[Entry]()
+    whole_bytes = torn_bytes = 0
+    for number, line in enumerate(_lines(folder), start=1):
+        if not line.endswith(b"\n"):
+            torn_bytes = len(line)
+            break
+        found.append(_entry(f"{path}:{number}", number, line[:-1], digest))
         digest = found[-1].digest
+        whole_bytes += len(line)
     complete = bool(found) and found[-1].kind == RUN_ENDED and not torn_bytes
-    return Entries(tuple(found), complete, digest, len(content) - torn_bytes, torn_bytes)
+    return Entries(tuple(found), complete, digest, whole_bytes, torn_bytes)
 
 
-def read_lines(folder: Path) -> tuple[list[bytes], bool]:
-    """The whole lines of a journal as they are, and whether a torn one is behind them. Raises StoreError."""
-    *lines, torn = _content(folder).split(b"\n")
-    return lines, bool(torn)
+def read_lines(folder: Path) -> list[bytes]:
+    """The whole lines of a journal as they are. Raises StoreError."""
+    return [line[:-1] for line in _lines(folder) if line.endswith(b"\n")]
 
 
-def _content(folder: Path) -> bytes:
+def _lines(folder: Path) -> Iterator[bytes]:
+    """One line after the other, so that a reader ends at the first that is none; the last may be torn."""
+    left = _BYTES_MAX
     try:
-        return read_inside(folder, JOURNAL_NAME, bytes_max=_BYTES_MAX)
+        with open_bounded(folder, JOURNAL_NAME, bytes_max=left) as file:
+            while line := _line(file, left):
+                left -= len(line)
+                yield line
     except OSError as error:
         reason = error.strerror or "cannot be read"
         raise StoreError(str(folder / JOURNAL_NAME), reason, "name a run folder") from None
+
+
+def _line(file: IO[bytes], bytes_max: int) -> bytes:
+    line = file.readline(min(bytes_max, _LINE_BYTES_MAX))
+    if len(line) == _LINE_BYTES_MAX:
+        raise OSError(errno.EFBIG, f"has {_LINE_BYTES_MAX >> 20} MiB without the end of a line")
+    return line
 
 
 def is_sealed(content: bytes) -> bool:
@@ -190,7 +204,7 @@ def is_sealed(content: bytes) -> bool:
 def _entry(place: str, number: int, content: bytes, previous: str) -> Entry:
     if not is_sealed(content):
         raise VerificationError(place, "is not the line that was written", _DISTRUST)
-    parse(content, name=place)
+    parse(content, name=place, values_max=_LINE_VALUES_MAX)
     line = decode_text(Line, content, name=place)
     if line.previous != previous or line.seq != number - 1:
         raise VerificationError(place, "the hash chain is broken", _DISTRUST)

@@ -72,9 +72,9 @@ def read_raw(folder: Path, sequences: Sequence[Steps], rows: Reader) -> Iterator
     """
     kind = SERIES if rows is series_rows else HISTOGRAMS
     for number, steps in enumerate(sequences):
-        for name, digest in steps.tables.items():
+        for name in steps.tables:
             if name.startswith(f"{kind}/"):
-                result = rows(steps.steps, checked_table(folder, name, digest), name=str(folder / name))
+                result = rows(steps.steps, checked_table(folder, name, steps), name=str(folder / name))
                 yield RawTable(
                     number=number,
                     name=steps.name,

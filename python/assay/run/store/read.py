@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -17,11 +16,11 @@ from assay.run.store.document import RUN_DOCUMENT, read_document, report_date
 from assay.run.store.forms import Engine
 from assay.run.store.journal import read_journal
 from assay.run.store.resumed import run_breaks, superseded
-from assay.run.store.tables import HISTOGRAMS, REPLAYS
+from assay.run.store.tables import HISTOGRAMS, REPLAYS, check_accounted, table_bytes_max
 from assay.run.store.tests import Tables, read_steps, stored_tests
 from assay.run.store.trace_summary import trace_summary
 from assay.run.store.traces import TRACES, latency_reader, trace_name
-from assay.spec.files import exists_inside, open_inside, read_inside
+from assay.spec.files import exists_inside, open_bounded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
 
 # Of the tables of a run together, where they are kept in memory, and of each otherwise.
 _TABLES_BYTES_MAX = 1 << 31
+_REPLAY_BYTES_MAX = 1 << 36
 # So many response times, to 0.2 %, do not come a second time.
 _TELLING_IO_COUNT = 1_000
 
@@ -167,21 +167,22 @@ def _checked_tables(folder: Path, sequences: Iterable[Steps], *, kept: bool) -> 
     """
     contents: dict[str, bytes] = {}
     left = _TABLES_BYTES_MAX
-    for name, digest in (pair for sequence in sequences for pair in sequence.tables.items()):
+    for steps, name in ((one, name) for one in sequences for name in one.tables):
         if name.startswith(REPLAYS):
-            check_replay(folder, name, digest)
+            check_replay(folder, name, steps.tables[name])
             continue
-        content = checked_table(folder, name, digest, bytes_max=left)
+        content = checked_table(folder, name, steps, bytes_max=left)
+        left -= len(content)
         if kept:
             contents[name] = content
-            left -= len(content)
     return contents
 
 
 def check_replay(folder: Path, name: str, digest: str) -> None:
     """Raise what ``checked_table`` raises for a file of replayed I/Os, which may be large and is not kept in memory."""
     try:
-        with os.fdopen(open_inside(folder, name), "rb") as file:
+        with open_bounded(folder, name, bytes_max=_REPLAY_BYTES_MAX) as file:
+            check_accounted(file)
             result = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise _unreadable(folder, name, error) from None
@@ -189,16 +190,19 @@ def check_replay(folder: Path, name: str, digest: str) -> None:
         raise _another(folder, name)
 
 
-def checked_table(folder: Path, name: str, digest: str, *, bytes_max: int = _TABLES_BYTES_MAX) -> bytes:
-    """A table that a sequence names. digest : of its content, as the journal has it.
+def checked_table(folder: Path, name: str, steps: Steps, *, bytes_max: int = _TABLES_BYTES_MAX) -> bytes:
+    """A table that a sequence names.
 
-    Raises StoreError where it is missing or larger than ``bytes_max``, VerificationError where it is another one.
+    Raises StoreError where it is missing, or larger than its steps can have made it or than ``bytes_max``;
+    VerificationError where it is not the one that the journal names.
     """
     try:
-        content = read_inside(folder, name, bytes_max=bytes_max)
+        with open_bounded(folder, name, bytes_max=min(bytes_max, table_bytes_max(name, steps.steps))) as file:
+            check_accounted(file)
+            content = file.read(bytes_max)
     except OSError as error:
         raise _unreadable(folder, name, error) from None
-    if hashlib.sha256(content).hexdigest() != digest:
+    if hashlib.sha256(content).hexdigest() != steps.tables[name]:
         raise _another(folder, name)
     return content
 

@@ -6,10 +6,9 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from assay.engine.records import DIRECTIONS, SeriesTable
+from assay.engine.records import SeriesTable
 from assay.errors import StoreError
-from assay.run.store.tables import SERIES_COLUMNS, direction_places, numbers, read_table
-from assay.spec.units import SECOND_NS
+from assay.run.store.tables import SERIES_COLUMNS, direction_places, numbers, read_table, series_rows_max
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
     from assay.engine.records import DirectionRecord, StepRecord
 
 _READ = tuple(column for column in SERIES_COLUMNS if column != "second")
-# A step that ends late has begun a second that it was not set to.
-_SECONDS_BEYOND = 2
 
 
 def series_rows(steps: Sequence[StepRecord], content: bytes, *, name: str) -> Any:
@@ -27,8 +24,7 @@ def series_rows(steps: Sequence[StepRecord], content: bytes, *, name: str) -> An
     name : of the file, for messages.
     Raises StoreError where it is no such table, or larger than those steps can have made it.
     """
-    seconds = sum(step.span_ns // SECOND_NS + _SECONDS_BEYOND for step in steps)
-    table = read_table(content, SERIES_COLUMNS, rows_max=len(DIRECTIONS) * seconds, name=name)
+    table = read_table(content, SERIES_COLUMNS, rows_max=series_rows_max(steps), name=name)
     if table.num_rows and numbers(table["step"]).max() >= len(steps):
         raise StoreError(name, "holds a row that is of no step", "the run was changed or damaged")
     return table

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import io
-from typing import TYPE_CHECKING, Any
+import os
+from typing import IO, TYPE_CHECKING, Any
 
 from assay.engine.records import DIRECTIONS, HistogramTable
 from assay.errors import StoreError
+from assay.spec.units import SECOND_NS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +31,9 @@ _HISTOGRAM_COLUMNS = ("step", "direction", "bucket", "count")
 # Of a value, whatever its form in the file, and of what a column has beside its values.
 _VALUE_BYTES_MAX, _COLUMN_BYTES_MAX = 16, 1 << 16
 _DAMAGED = "the run was changed or damaged"
+# A step that ends late has begun a second that it was not set to.
+_SECONDS_BEYOND = 2
+_LOOKED_INTO_BYTES, _UNACCOUNTED_BYTES = 16 << 20, 1 << 20
 
 
 def warm_up() -> None:
@@ -103,6 +109,46 @@ def read_histograms(content: bytes, *, step_count: int, name: str) -> HistogramT
     )
 
 
+def series_rows_max(steps: Sequence[StepRecord]) -> int:
+    """How many rows the series of these steps can have."""
+    return len(DIRECTIONS) * sum(step.span_ns // SECOND_NS + _SECONDS_BEYOND for step in steps)
+
+
+def table_bytes_max(name: str, steps: Sequence[StepRecord]) -> int:
+    """How large the file of a table of these steps can be: rows for their seconds, or for buckets that their I/Os fill.
+
+    Worked: histograms of one step with 10 reads -> 10 rows of 4 values of 16 bytes, and 64 KiB a column: 262,784.
+    """
+    if name.startswith(f"{SERIES}/"):
+        return _bytes_max(len(SERIES_COLUMNS), series_rows_max(steps))
+    sides = (side for step in steps for side in step.sides)
+    counts = (one.latency_io_count + one.lead_in_io_count + one.window_io_count + one.tail_io_count for one in sides)
+    return _bytes_max(len(_HISTOGRAM_COLUMNS), sum(min(BUCKET_COUNT, count) for count in counts))
+
+
+def check_accounted(file: IO[bytes]) -> None:
+    """Raise OSError where a large Parquet file has more bytes than its footer accounts for: they may be TBs of nothing.
+
+    file : at its begin, where it is left.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - slow to import
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    if (size := os.fstat(file.fileno()).st_size) <= _LOOKED_INTO_BYTES:
+        return
+    try:
+        with pq.ParquetFile(pa.PythonFile(file, "r")) as table:
+            groups = [table.metadata.row_group(number) for number in range(table.metadata.num_row_groups)]
+            columns = (group.column(number) for group in groups for number in range(group.num_columns))
+            known = table.metadata.serialized_size + sum(column.total_compressed_size for column in columns)
+    except (pa.ArrowException, OSError, ValueError, MemoryError):
+        raise OSError(errno.EINVAL, "is no Parquet file, or is damaged") from None
+    file.seek(0)
+    # Beside its data such a file has an index of their pages.
+    if not known <= size <= known + known // 8 + _UNACCOUNTED_BYTES:
+        raise OSError(errno.EFBIG, f"has {size:,} bytes where its footer accounts for {known:,}")
+
+
 def numbers(column: Any) -> Any:
     """A column of pyarrow without empty fields, as one array of numpy.
 
@@ -156,9 +202,13 @@ def _check_sizes(metadata: Any, rows_max: int, name: str) -> None:
         raise StoreError(name, f"has {metadata.num_rows} rows where at most {rows_max} can be", _DAMAGED)
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
     rows, size = sum(group.num_rows for group in groups), sum(group.total_byte_size for group in groups)
-    bytes_max = metadata.num_columns * (rows_max * _VALUE_BYTES_MAX + _COLUMN_BYTES_MAX)
+    bytes_max = _bytes_max(metadata.num_columns, rows_max)
     if rows != metadata.num_rows or any(group.num_rows < 0 for group in groups) or not 0 <= size <= bytes_max:
         raise StoreError(name, f"has {size} bytes of data where at most {bytes_max} can be", _DAMAGED)
+
+
+def _bytes_max(columns: int, rows: int) -> int:
+    return columns * (rows * _VALUE_BYTES_MAX + _COLUMN_BYTES_MAX)
 
 
 def _check_columns(schema: Any, columns: Sequence[str], name: str) -> None:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import StoreError
-from assay.run.store.tables import numbers
+from assay.run.store.tables import check_accounted, numbers
 from assay.spec.files import open_inside
 
 if TYPE_CHECKING:
@@ -56,10 +56,12 @@ def opened_trace(folder: Path, name: str) -> Iterator[Any]:
 
     path = str(folder / name)
     try:
-        with os.fdopen(open_inside(folder, name), "rb") as source, pq.ParquetFile(source) as file:
-            if fault := _fault(file):
-                raise StoreError(path, fault, "the run was changed or damaged")
-            yield file
+        with os.fdopen(open_inside(folder, name), "rb") as source:
+            check_accounted(source)
+            with pq.ParquetFile(source) as file:
+                if fault := _fault(file):
+                    raise StoreError(path, fault, "the run was changed or damaged")
+                yield file
     except (OSError, pa.ArrowException, ValueError, MemoryError) as error:
         reason = error.strerror if isinstance(error, OSError) else None
         reason = f"cannot be read: {reason or 'it is not a Parquet file, or is damaged'}"

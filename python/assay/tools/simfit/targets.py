@@ -13,7 +13,7 @@ from assay.spec.files import open_named
 from assay.spec.nearest import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 FIGURES = (
@@ -28,7 +28,6 @@ FIGURES = (
 
 _FILE_BYTES_MAX = 1 << 20
 _FORM = "see docs/formats/run-folder.md for its form"
-_FAULTS_MAX = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,13 +116,8 @@ def _cells(path: Path, rows: Sequence[_Row]) -> dict[str, str]:
             reason = "has a row without a block size in KiB or a share of reads in percent"
             faults.append(UsageError(f"{path}:{row.line}", reason, _FORM))
     if faults:
-        raise joined([*faults[:_FAULTS_MAX], *_more(path, faults)])
+        raise joined(faults, str(path))
     return cells
-
-
-def _more(path: Path, faults: Sequence[UsageError]) -> Iterator[UsageError]:
-    if count := len(faults[_FAULTS_MAX:]):
-        yield UsageError(str(path), f"has {count} more such rows", "correct these first")
 
 
 def _cell(cells: Mapping[str, str]) -> str:

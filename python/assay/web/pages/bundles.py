@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import JSONResponse
 
-from assay.web.jobs import Job
+from assay.web.jobs import Job, QueueFullError
+from assay.web.pages.shell import error_json, session_of
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -40,5 +41,10 @@ async def take_bundle(site: Site, request: Request) -> Response:
         if not whole:
             path.unlink(missing_ok=True)
     key = path.name
-    site.jobs.ask(Job(kind="unpack", key=key, arguments={"bundle": str(path), "into": str(site.folders[0])}))
+    job = Job(kind="unpack", key=key, arguments={"bundle": str(path), "into": str(site.folders[0])})
+    try:
+        site.jobs.ask(job, session.link if (session := session_of(request)) else "")
+    except QueueFullError as error:
+        path.unlink(missing_ok=True)
+        return error_json(error, error.status)
     return JSONResponse({"job": key}, 202)

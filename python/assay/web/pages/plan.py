@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from assay.agent.messages import CheckRequest, StartRequest
 from assay.errors import AssayError, StoreError, UsageError
 from assay.run.store.document import read_document
 from assay.spec.model_faults import model_faults
+from assay.spec.toml_file import toml_table
 from assay.web.pages.drives import drives_of
 from assay.web.pages.run import folder_of
 from assay.web.pages.shell import FORM_LOST, aside, claimed, error_json, operator_of, refused, sent_object, shown
@@ -115,11 +115,9 @@ async def open_plan(_site: Site, request: Request) -> Response:
     """Typed values of a plan file: ``toml``, its text."""
     try:
         content = await sent_object(request)
-        table = tomllib.loads(str(content.get("toml", "")))
+        table = toml_table(str(content.get("toml", "")), Path("plan file"))[0]
     except UsageError as error:
         return error_json(error, 400)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        return error_json(UsageError("plan file", f"is no TOML: {error}", "correct it"), 400)
     values, notices = await aside(lambda: (_typed_values(table), _notices(table)))
     if values is None:
         return error_json(UsageError("plan file", "has tables where values belong", "see docs/guide/plans.md"), 400)

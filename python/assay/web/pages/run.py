@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, RedirectResponse
 
 from assay.archive.index.before import run_before
 from assay.archive.index.folders import run_folder
@@ -16,7 +16,7 @@ from assay.web.broken_rules import kept_verified
 from assay.web.formats import RUN_FORMATS
 from assay.web.jobs import Job, job_key
 from assay.web.live import run_facts
-from assay.web.pages.shell import aside, framed, refused, shown
+from assay.web.pages.shell import aside, framed, refused, session_of, shown
 from assay.web.updating import update_job
 from assay.words.visible import unicode_name
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from assay.archive.index.search import FoundRun
     from assay.web.site import Site
+
+_AGAIN = "again"
 
 
 async def run_page(site: Site, request: Request) -> Response:
@@ -101,13 +103,16 @@ def page_of(site: Site, job: Job) -> bytes | None:
 
 
 def waiting(site: Site, request: Request, job: Job, title: str) -> Response:
-    """A page that waits for a job, which is asked for."""
-    state = site.jobs.state(job.key)
-    if state is None:
-        site.jobs.ask(job)
-        state = site.jobs.state(job.key)
-    failure = site.jobs.failure(job.key)
-    status = 500 if state == "failed" else 202
+    """A page that waits for a job, which is asked for; one that failed is tried again where the address says so."""
+    again = _AGAIN in request.query_params
+    failure = None if again else site.jobs.failure(job.key)
+    if failure is None:
+        session = session_of(request)
+        site.jobs.ask(job, session.link if session else "")
+    if again:
+        # Without the word, so that a page that is loaded again asks for nothing.
+        return RedirectResponse(f"?{request.url.remove_query_params(_AGAIN).query}", 303)
+    status, state = 500 if failure else 202, site.jobs.state(job.key)
     return shown(
         site,
         request,
@@ -117,11 +122,13 @@ def waiting(site: Site, request: Request, job: Job, title: str) -> Response:
         key=job.key,
         state=state,
         failure=failure.text if failure else "",
+        again=f"?{request.url.include_query_params(**{_AGAIN: 1}).query}",
     )
 
 
 async def job_state(site: Site, request: Request) -> Response:
-    """How far a job is, for a page that waits: ``done`` where it can be loaded again."""
+    """How far a job is, for a page that waits: ``lost`` of one that this server does not know, or no longer."""
     key = request.path_params["key"]
-    failure = site.jobs.failure(key)
-    return JSONResponse({"state": site.jobs.state(key) or "done", "failure": failure.text if failure else ""})
+    state, failure = site.jobs.state(key), site.jobs.failure(key)
+    text = failure.text if failure else "" if state else "The server no longer knows this job; try again."
+    return JSONResponse({"state": state or "lost", "failure": text})

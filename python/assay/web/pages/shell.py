@@ -10,6 +10,7 @@ from markupsafe import Markup
 from starlette.responses import HTMLResponse, JSONResponse
 
 from assay.errors import UsageError
+from assay.spec.json_text import json_object
 from assay.web.guard import RefusedError
 
 if TYPE_CHECKING:
@@ -74,12 +75,10 @@ def claimed(request: Request) -> str:
 async def sent_object(request: Request) -> dict[str, Any]:
     """The JSON object that a script sent. Raises UsageError for anything else, lone surrogates included."""
     try:
-        content = json.loads(await request.body())
+        content = json_object(await request.body())
         json.dumps(content, ensure_ascii=False).encode()
-    except (ValueError, RecursionError):
-        content = None
-    if not isinstance(content, dict):
-        raise FORM_LOST
+    except ValueError:
+        raise FORM_LOST from None
     return content
 
 

@@ -9,7 +9,7 @@
     for (;;) {
       const answer = await fetch(`${window.assay.prefix}/jobs/${job}`);
       const told = await answer.json();
-      if (told.state === "failed") throw new Error(told.failure);
+      if (told.failure) throw new Error(told.failure);
       if (told.state === "done") return;
       state.textContent = told.state === "held" ? "Waits until the drive that is measured is done." : "Checking the bundle.";
       await new Promise((resolve) => setTimeout(resolve, 500));

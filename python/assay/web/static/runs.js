@@ -41,7 +41,7 @@
       const answer = await fetch(`${window.assay.prefix}/jobs/update`).catch(() => null);
       if (!answer || !answer.ok) return;
       const { state } = await answer.json();
-      if (state === "failed") return;
+      if (state === "failed" || state === "lost") return;
       if (state === "done") break;
     }
     const page = await fetch(location.href).then((answer) => answer.text()).catch(() => "");

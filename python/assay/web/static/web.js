@@ -39,7 +39,7 @@
       const answer = await fetch(`${prefix}/jobs/${key}`).catch(() => null);
       if (!answer) continue;
       const { state } = await answer.json();
-      if (state === "done" || state === "failed") return location.reload();
+      if (!["waiting", "held", "running"].includes(state)) return location.reload();
     }
   }
 
