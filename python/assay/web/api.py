@@ -11,29 +11,27 @@ from assay.archive.index.filters import UNREADABLE, Wanted, since_ns, until_ns
 from assay.archive.index.folders import given_name
 from assay.archive.index.folders import site as this_host
 from assay.archive.index.read import Known, folder_of, reading
-from assay.archive.index.search import run_at
 from assay.errors import AssayError, StoreError, UsageError
 from assay.report.comparison.facts import ComparisonFacts
 from assay.summary.forms import GROUPS, LabelClass, Verdict
 from assay.web.forms import AddressedRun, RunStatus, TrendFacts
 from assay.web.jobs import QueueFullError
 from assay.web.pages.compare import RUNS_MAX, RUNS_MIN, comparison_job
+from assay.web.pages.run import indexed_run
 from assay.web.pages.shell import aside, session_of
 from assay.web.running import running_states
 from assay.web.trend_choice import trend_choice, trend_words
 from assay.web.trend_facts import trend_facts
 from assay.web.trend_view import GROUPINGS
-from assay.words.levels import NOT_CHECKED
 from assay.words.visible import unicode_name
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable
 
     from starlette.datastructures import QueryParams
     from starlette.requests import Request
 
     from assay.archive.index.read import Reader, Row
-    from assay.archive.index.search import FoundRun
     from assay.web.site import Site
 
 API = "/api/v1"
@@ -102,7 +100,7 @@ async def _compare(site: Site, request: Request) -> Response:
     addresses = request.query_params.getlist("run")
     if not RUNS_MIN <= len(addresses) <= RUNS_MAX:
         raise UsageError("run", f"is given {len(addresses)} times", f"give {RUNS_MIN} to {RUNS_MAX} addresses of runs")
-    runs = await aside(lambda: _indexed(site, addresses))
+    runs = await aside(lambda: [indexed_run(site, address) for address in addresses])
     local = [run for run in runs if run is not None and run.folder is not None]
     if len(local) < len(addresses):
         raise UsageError("run", "names a run that is not on this host", f"list the runs: {API}/runs")
@@ -178,31 +176,21 @@ def _listed(site: Site, wanted: Wanted, last: int, *, missing: bool) -> list[dic
             ((run.started_wall_ns or 0, run.run, row["key"], row) for row, run in runs if wanted(run)),
             key=lambda entry: entry[:3],
         )
-        return _as_json(reader, [row for *_, row in kept[-last:]])
+        return _as_json(reader, Known(tuple(row for *_, row in kept[-last:])))
 
 
 def _of_address(site: Site, address: str) -> list[dict[str, Any]]:
     with reading(site.place) as reader:
         if reader is None:
             return []
-        rows = reader.rows("SELECT * FROM assay_runs WHERE address = ?", address)
-        return _as_json(reader, rows[:1])
+        keys = reader.rows("SELECT key FROM assay_runs WHERE address = ? ORDER BY key LIMIT 1", address)
+        return _as_json(reader, reader.keyed([row["key"] for row in keys]))
 
 
-def _as_json(reader: Reader, rows: Sequence[Row]) -> list[dict[str, Any]]:
+def _as_json(reader: Reader, known: Known) -> list[dict[str, Any]]:
     """Runs as ``assay runs --everywhere --json`` has them, with their addresses."""
-    here, runs = this_host(), reader.listed(Known(tuple(rows)), _name, numbers=True)
-    # What other hosts say of theirs vouches for nothing here.
-    return [
-        {"address": row["address"], **run.as_json(), **({} if row["site"] == here else {"level": NOT_CHECKED})}
-        for row, run in zip(rows, runs, strict=True)
-    ]
-
-
-def _indexed(site: Site, addresses: Sequence[str]) -> list[FoundRun | None]:
-    """The run of each address; None where there is none."""
-    with reading(site.place) as reader:
-        return [run_at(reader, address) if reader else None for address in addresses]
+    runs = zip(known.rows, reader.listed(known, _name, numbers=True), strict=True)
+    return [{"address": row["address"], **run.as_json()} for row, run in runs]
 
 
 def _name(row: Row) -> str:

@@ -21,14 +21,16 @@ from assay.archive.index import location as place_module
 from assay.archive.index.current import KEY_FILES
 from assay.archive.index.driver import DamagedIndexError, UnusableIndexError
 from assay.archive.index.filters import Wanted, since_ns, until_ns
-from assay.archive.index.folders import given_name, kept_name, seen_folders, site
+from assay.archive.index.folders import given_name, kept_name, run_address, seen_folders, site
 from assay.archive.index.location import Place, default_place, named_place, without_password
 from assay.archive.index.migrate import HEAD, current, migrate
 from assay.archive.index.read import reading
+from assay.archive.index.search import Query, found, run_at
 from assay.archive.index.status import index_status
 from assay.archive.index.tables import METADATA
+from assay.archive.index.update import parent_of
 from assay.archive.index.version import VERSION_TABLE
-from assay.archive.index.write import writing
+from assay.archive.index.write import ReadRun, store_runs, writing
 from assay.archive.rendering import stored_run
 from assay.cli import assay
 from assay.cli.config import output_folder
@@ -40,6 +42,7 @@ from assay.report.formats.terminal.listed import listed_run, run_numbers
 from assay.run.store import document, journal
 from assay.run.store.forms import RUN_SCHEMA
 from assay.run.store.write import RUNS
+from assay.words.levels import NOT_CHECKED
 from click.testing import CliRunner
 from every_kind import run_of
 from going_run import held
@@ -75,10 +78,55 @@ def command(*arguments: str) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
+FORGED = ("../secret", "..", ".", "", "/etc", "a/../../secret", ":/2e2e2f736563726574")
+"""Names of folders that lead elsewhere; the last stands for ``../secret`` as the index keeps what is no text."""
+
+
+@pytest.mark.parametrize("folder", FORGED)
+def test_a_row_that_leads_out_of_its_folder_is_none(place: Place, runs: Path, folder: str) -> None:
+    (runs.parent / "secret").mkdir()
+    shutil.copy(runs / "run-00001/run.json", runs.parent / "secret")
+    good = listed(place, runs)
+    where = site(), parent_of(runs)
+    with writing(place) as connection:
+        store_runs(connection, *where, [ReadRun(folder=folder, look="", listed=good["run-00001"])])
+    with reading(place) as reader:
+        assert reader
+        assert {row["folder"] for row in reader.known(*where).rows} == set(good)
+        assert run_at(reader, run_address(*where, folder)) is None
+        assert "secret" not in str(found(reader, Query(missing=True)))
+
+
+def test_a_row_with_the_address_of_another_run_is_none(place: Place, runs: Path) -> None:
+    listed(place, runs)
+    address = run_address(site(), parent_of(runs), "run-00001")
+    with writing(place) as connection:
+        connection.execute(text("DELETE FROM assay_runs WHERE address = :address"), {"address": address})
+        changed = "UPDATE assay_runs SET address = :address WHERE folder = 'run-00002'"
+        connection.execute(text(changed), {"address": address})
+    with reading(place) as reader:
+        assert reader
+        assert run_at(reader, address) is None
+
+
+def test_a_level_is_believed_only_where_nobody_else_can_have_written_it(place: Place, runs: Path) -> None:
+    listed(place, runs)
+    forged = "signed by Lab 2, replicated by 9 runs"
+    with writing(place) as connection:
+        connection.execute(text("UPDATE assay_runs SET level = :level"), {"level": forged})
+    private = place.path is not None
+    assert {run.level for run in listed(place, runs).values()} == {forged if private else NOT_CHECKED}
+    if place.path:
+        place.path.chmod(0o666)
+        assert {run.level for run in listed(place, runs).values()} == {NOT_CHECKED}
+
+
 def test_what_it_answers_is_what_the_folders_say(place: Place, runs: Path) -> None:
     def read(path: Path) -> ListedRun:
         run = with_known_level(stored_run(path), path)
-        return listed_run(run, str(path), run_schema=RUN_SCHEMA)
+        result = listed_run(run, str(path), run_schema=RUN_SCHEMA)
+        # What stands in an index that others write vouches for nothing.
+        return result if place.path else result.model_copy(update={"level": NOT_CHECKED})
 
     expected = {path.name: read(path) for path in sorted(runs.iterdir())}
     assert listed(place, runs) == expected
@@ -414,7 +462,8 @@ def test_runs_are_filtered_by_when_they_began(shared: tuple[Path, Path]) -> None
 def test_runs_of_other_hosts_are_listed_with_theirs(place: Place, runs: Path) -> None:
     update(place, [runs])
     with writing(place) as connection:
-        connection.execute(text("UPDATE assay_runs SET site = 'bench-7' WHERE folder = 'run-00001'"))
+        change = "UPDATE assay_runs SET site = 'bench-7', address = :address WHERE folder = 'run-00001'"
+        connection.execute(text(change), {"address": run_address("bench-7", parent_of(runs), "run-00001")})
     shutil.rmtree(runs / "run-00001")
     names = {one.run for one in runs_everywhere(place, numbers=False)}
     assert f"bench-7:{runs}/run-00001" in names

@@ -177,7 +177,7 @@ def test_a_comparison_is_made_once_and_then_answered(
     tmp_path: Path, place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs = {name: SimpleNamespace(address=name, folder=name, listed=SimpleNamespace(journal_hash="h")) for name in "ab"}
-    monkeypatch.setattr("assay.web.api._indexed", lambda _, addresses: [runs.get(address) for address in addresses])
+    monkeypatch.setattr("assay.web.api.indexed_run", lambda _, address: runs.get(address))
     site_ = site_in(tmp_path, tmp_path, place=place)
     client = client_of(site_, "program")
     path = "/api/v1/compare?run=a&run=b"

@@ -18,7 +18,6 @@ from assay.archive.index.read import Known, folder_of, reading
 from assay.archive.index.update import Changes, apply, changes, parent_of
 from assay.errors import AssayError
 from assay.spec.files import config_folder
-from assay.words.levels import NOT_CHECKED
 from assay.words.visible import unicode_name
 
 if TYPE_CHECKING:
@@ -112,13 +111,8 @@ def put_aside(index: Place, error: DamagedIndexError, means: Means) -> None:
 
 
 def _everywhere(reader: Reader, *, numbers: bool) -> list[ListedRun]:
-    """All runs of an index. What other hosts say of theirs vouches for nothing here."""
-    known = reader.everything()
-    listed = reader.listed(known, _everywhere_name, numbers=numbers)
-    return [
-        run if row["site"] == site() else run.model_copy(update={"level": NOT_CHECKED})
-        for row, run in zip(known.rows, listed, strict=True)
-    ]
+    """All runs of an index."""
+    return reader.listed(reader.everything(), _everywhere_name, numbers=numbers)
 
 
 def _despite_damage(

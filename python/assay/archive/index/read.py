@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 from collections import defaultdict
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from assay.archive.index.driver import check_schema, connected, database_error
 from assay.archive.index.fields import FLAG_FIELDS, PLAIN_FIELDS, ROW_FIELDS
-from assay.archive.index.folders import given_name
+from assay.archive.index.folders import given_name, run_address, site
 from assay.archive.index.version import SCHEMA, VERSION_TABLE, made_by
 from assay.summary.forms import Facts, ListedDrive, ListedRun, ListedTest, Quoted, Withheld
+from assay.words.levels import NOT_CHECKED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from assay.archive.index.location import Place
 
@@ -53,7 +56,7 @@ def reading(place: Place) -> Iterator[Reader | None]:
         return
     connection = connected(place, to_write=False)
     try:
-        reader = Reader(connection, is_file=place.path is not None)
+        reader = Reader(connection, is_file=place.path is not None, vouches=is_private(place))
         result = reader.revision()
         check_schema(place, result)
         yield reader if result == f"{SCHEMA:04}" else None
@@ -64,13 +67,15 @@ def reading(place: Place) -> Iterator[Reader | None]:
 
 
 class Reader:
-    """Asks one database. Everything it answers is of the same instant.
+    """Asks one database. Everything it answers is of the same instant, and a hint: rows may be anybody's.
 
+    A row that names no folder directly below a folder of runs, or has the address of another, is none. vouches : only
+    this user can have written what the rows say of the levels of this host's runs.
     position : its function that finds a text in another. binary : its collation by code points.
     """
 
-    def __init__(self, connection: Any, *, is_file: bool) -> None:
-        self._connection, self._is_file = connection, is_file
+    def __init__(self, connection: Any, *, is_file: bool, vouches: bool) -> None:
+        self._connection, self._is_file, self._vouches = connection, is_file, vouches
         self.position, self.binary = ("instr", "BINARY") if is_file else ("strpos", '"C"')
         connection.execute("BEGIN" if is_file else "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
 
@@ -95,16 +100,16 @@ class Reader:
 
     def known(self, site: str, parent: str) -> Known:
         """What there is of one folder of runs; both names as they are kept."""
-        return Known(tuple(self.rows(f"{_RUNS} WHERE site = ? AND parent = ?", site, parent)))
+        return _known(self.rows(f"{_RUNS} WHERE site = ? AND parent = ?", site, parent))
 
     def everything(self) -> Known:
         """What there is of all folders of all hosts."""
-        return Known(tuple(self.rows(_RUNS)))
+        return _known(self.rows(_RUNS))
 
     def keyed(self, keys: Sequence[int]) -> Known:
         """The runs of some keys, in their order."""
         rows = {row["key"]: row for row in self._of("assay_runs", "key", keys, ", ".join(ROW_FIELDS))}
-        return Known(tuple(rows[key] for key in keys if key in rows))
+        return _known(rows[key] for key in keys if key in rows)
 
     def parents(self, site: str) -> list[str]:
         """The folders of runs of a host that it knows."""
@@ -121,8 +126,16 @@ class Reader:
         tests = self._parts("assay_tests", "run_key", keys)
         of_tests = [row["key"] for rows in tests.values() for row in rows] if numbers else []
         headlines = self._parts("assay_headlines", "test_key", of_tests)
+        here = site() if self._vouches else None
         return [
-            _run(row, name(row), tags.get(row["key"], ()), tests.get(row["key"], ()), headlines) for row in known.rows
+            _run(
+                row if row["site"] == here else row | {"level": NOT_CHECKED},
+                name(row),
+                tags.get(row["key"], ()),
+                tests.get(row["key"], ()),
+                headlines,
+            )
+            for row in known.rows
         ]
 
     def _parts(self, table: str, key: str, keys: Sequence[int]) -> Mapping[int, Sequence[Row]]:
@@ -144,6 +157,29 @@ class Reader:
             return [row for row in result if row[key] in wanted]
         marks = ", ".join("?" * len(keys))
         return self.rows(f"SELECT {columns} FROM {table} WHERE {key} IN ({marks})", *keys)  # noqa: S608 - our own names
+
+
+def _known(rows: Iterable[Row]) -> Known:
+    return Known(tuple(row for row in rows if _is_true(row)))
+
+
+def _is_true(row: Row) -> bool:
+    """Whether a row names an entry of its folder of runs, by its own address."""
+    name = given_name(row["folder"])
+    is_entry = name not in {"", ".", ".."} and "/" not in name
+    return is_entry and row["address"] == run_address(row["site"], row["parent"], row["folder"])
+
+
+def is_private(place: Place) -> bool:
+    """Whether nobody but this user can write an index: a file and a folder of his own."""
+    if place.path is None:
+        return False
+    with suppress(OSError):
+        return all(
+            found.st_uid == os.geteuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+            for found in (place.path.stat(), place.path.parent.stat())
+        )
+    return False
 
 
 def folder_of(row: Row) -> str:

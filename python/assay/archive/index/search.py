@@ -13,7 +13,6 @@ from assay.archive.index.filters import ANY, Wanted
 from assay.archive.index.folders import site
 from assay.archive.index.notes import RunNote, notes_of
 from assay.archive.index.read import folder_of
-from assay.words.levels import NOT_CHECKED
 from assay.words.visible import unicode_name
 
 if TYPE_CHECKING:
@@ -186,13 +185,11 @@ def _runs(reader: Reader, known: Known) -> Iterator[FoundRun]:
 
 
 def _run(row: Row, listed: ListedRun, note: RunNote | None) -> FoundRun:
-    """What other hosts say of their runs vouches for nothing here."""
-    is_here = row["site"] == site()
     return FoundRun(
         address=row["address"],
         host=row["site"],
-        folder=folder_of(row) if is_here else None,
-        listed=listed if is_here else listed.model_copy(update={"level": NOT_CHECKED}),
+        folder=folder_of(row) if row["site"] == site() else None,
+        listed=listed,
         drive=row["drive_address"],
         parent=row["parent"],
         look=row["look"],
