@@ -78,7 +78,11 @@ bench: $(NATIVE) $(TIMED_FILE) ## run the benchmarks at real size
 	@cargo run --locked --quiet --release -p assay-ftl --example speed
 	@for bench in benches/*.py; do PYTHONPATH=tools $(BIN)/python $$bench || exit 1; done
 
-dist: $(NATIVE) ## make wheel, source archive, Debian package, bill of materials and checksums in dist/
+.PHONY: dist-needs
+dist-needs:
+	@tools/needs --dist
+
+dist: dist-needs $(NATIVE) ## make wheel, source archive, Debian package, bill of materials and checksums in dist/
 	@tools/dist
 
 docs: $(NATIVE) ## build the documentation site and a sample report into target/site

@@ -154,6 +154,12 @@ def test_all_that_is_missing_is_named_before_anything_is_fetched(host: Path, sou
     assert not (sources / ".venv").exists()
 
 
+def test_the_programs_of_a_distribution_are_named_before_anything_is_built(host: Path, sources: Path) -> None:
+    code, text = run(host, sources, "make", "dist")
+    assert (code, text.splitlines()[0]) == (2, "Debian packages are missing. As root, type: apt-get install git dpkg")
+    assert not (sources / ".venv").exists()
+
+
 def test_the_version_of_rust_is_the_largest_that_a_dependency_needs() -> None:
     """``Cargo.toml`` states it once; the README repeats it."""
     command = ["cargo", "metadata", "--locked", "--offline", "--format-version", "1", "--filter-platform"]

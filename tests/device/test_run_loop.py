@@ -142,7 +142,7 @@ def test_a_plain_file_gives_the_same_report_without_root(tmp_path: Path) -> None
     assert done.returncode == verdict_code(out), done.stderr
     run = read_run(out)
     assert run.engine["transfer buffers"].startswith("not registered")
-    assert "a file on a file system instead of a block device" in run.deviations
+    assert f"a {run.identity.file_label} instead of a block device" in run.deviations
     assert run.tests[0].purge is not None
     assert run.tests[0].purge.method == "overwrite"
     assert sequence_audits(run.tests[0])[0].write_bytes == (2 * (256 << 20), None)

@@ -18,7 +18,7 @@ from folder_faults import Folder
 HOST = "a" * 16
 OTHER_USER = 65_534
 """Of a user without any rights: nobody."""
-BROKEN, UNKNOWN = "unverified: it breaks rules", "unverified: the host that it was measured on is not known"
+BROKEN = "unverified: it breaks rules"
 
 
 @pytest.fixture(scope="module")
@@ -91,11 +91,10 @@ def test_a_planted_origin_makes_no_forged_run_a_verified_bundle(
         assert listed(capsys, path.parent) == {"forged": f"{BROKEN}, unsigned"}
 
 
-def test_a_run_that_names_no_host_is_of_none(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_simulated_run_needs_no_host(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     written(Folder.read(run), tmp_path / "runs-null", None)
-    assert shown(capsys, tmp_path / "runs-null") == UNKNOWN
+    assert shown(capsys, tmp_path / "runs-null") == "self-checked"
     assert "verified, " in said(capsys, "verify", tmp_path / "runs-null")
-    assert shown(capsys, tmp_path / "runs-null") == UNKNOWN
     doubled(run, tmp_path / "forged-null", None)
     assert shown(capsys, tmp_path / "forged-null") == BROKEN
 

@@ -29,6 +29,7 @@ from assay.summary.pages.model import Table
 from assay.summary.verdict import stated
 from assay.words.levels import NOT_CHECKED
 from assay.words.text import text
+from click.testing import CliRunner
 from every_kind import EVERY, run_of, with_stall
 from folder_faults import Folder
 from json_schemas import schemas
@@ -111,10 +112,22 @@ def test_a_run_is_at_most_24_lines_of_100_columns(kind: str, quiet: Callable[[st
         ]
         assert len(lines) <= LINES_MAX
         assert max(map(len, lines)) <= COLUMNS_MAX
+        assert max(len(one.text) for one in terminal_lines(found, columns=80)) <= 80
         assert found.exit_codes == overview(run, folder="RUN").exit_codes
         for test in found.tests:
             (line,) = (one for one in lines if one.startswith(f"{test.label} "))
             assert text(stated(test.verdict))[:40] in line
+
+
+@pytest.mark.parametrize(
+    ("variables", "styled"),
+    [({"TERM": "xterm"}, True), ({"TERM": "xterm", "NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)],
+)
+def test_colours_are_left_out_where_they_are_unwanted(tmp_path: Path, variables: dict[str, str], styled: bool) -> None:
+    run_of("lat", tmp_path / "lat")
+    for options in ((), ("--full",)):
+        done = CliRunner().invoke(assay, ["show", str(tmp_path / "lat"), *options], color=True, env=variables)
+        assert ("\x1b[" in done.stdout) == (styled and not options), done.stdout
 
 
 @pytest.mark.parametrize("kind", EVERY)
@@ -353,12 +366,7 @@ def test_runs_are_a_table_of_what_was_measured_whole(
     assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", found["iops"][1])
     assert found["iops"][2] == "sim:ideal?capacity=1GB"
     assert found["iops"][3].startswith("simulated drive; not conforming, ")
-    level = (
-        NOT_CHECKED
-        if read_run(folder / "iops").platform.host_id
-        else "unverified: the host that it was measured on is not known"
-    )
-    assert found["iops"][4:] == [level, "iops", "5 rounds", "steady state"]
+    assert found["iops"][4:] == [NOT_CHECKED, "iops", "5 rounds", "steady state"]
     assert found["killed"][5:7] == ["iops", "1 round"]
     assert re.fullmatch(r"\d+ variants?", found["oio"][6])
     assert "is not JSON" in found["bad"][-1]

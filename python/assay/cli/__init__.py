@@ -117,6 +117,8 @@ class _Commands(click.Group):
 @click.version_option(package_name="assay")
 def assay() -> None:
     """Say what a killed run has left changed; programs that read the output ask ``assay status``."""
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") in {None, "dumb", "unknown"}:
+        click.get_current_context().color = False
     if sys.stderr.isatty():
         from assay.cli.notice import say_left_changed  # noqa: PLC0415
 

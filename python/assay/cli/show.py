@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.table import numeric, print_heading, print_paragraph, print_table
+from assay.cli.table import numeric, print_heading, print_paragraph, print_table, shown_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -61,11 +61,11 @@ def tell_run(
 
 def _tell_short(run: StoredRun, folder: Path, files: Iterable[Path] | None) -> int:
     from assay.archive.rendering import run_summary  # noqa: PLC0415
-    from assay.report.formats.terminal.lines import terminal_lines  # noqa: PLC0415
+    from assay.report.formats.terminal.lines import COLUMNS_MAX, terminal_lines  # noqa: PLC0415
     from assay.words.visible import visible  # noqa: PLC0415
 
     result = run_summary(run, folder)
-    for line in terminal_lines(result, _ends(run, folder, files)):
+    for line in terminal_lines(result, _ends(run, folder, files), shown_columns(COLUMNS_MAX)):
         click.echo(click.style(visible(line.text), fg=_COLOURS.get(line.level or "")))
     return next(iter(result.exit_codes), 0)
 

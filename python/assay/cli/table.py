@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 import textwrap
@@ -191,11 +190,12 @@ def _print_row(row: Sequence[str], widths: Sequence[int], right: Sequence[bool],
             for part, width, at_right in zip(parts, widths, right, strict=True)
         ]
         line = (" " * _GAP).join(placed).rstrip()
-        click.echo(click.style(line, bold=True) if bold and _is_styled() else line)
+        click.echo(click.style(line, bold=True) if bold else line)
 
 
-def _is_styled() -> bool:
-    return sys.stdout.isatty() and os.environ.get("TERM") not in {None, "dumb", "unknown"}
+def shown_columns(most: int) -> int:
+    """The columns of the terminal, at most so many; those where no terminal is."""
+    return min(get_terminal_size().columns, most) if sys.stdout.isatty() else most
 
 
 def _print_wide(width: int, texts: Sequence[Sequence[str]], widths: Sequence[int], right: Sequence[bool]) -> None:

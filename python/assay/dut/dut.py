@@ -17,6 +17,7 @@ from assay.dut.ended import check_sequence
 from assay.dut.needs import OVERWRITE_BYTES, OVERWRITE_DEMAND, refuse_without_memory
 from assay.dut.real.condition import read_condition
 from assay.dut.real.gate import Asking, examined, open_drive, open_passthrough, pinned
+from assay.dut.real.gate.mounts import on_file_system
 from assay.dut.real.heat import too_hot
 from assay.dut.real.host_watch import HostWatch
 from assay.dut.real.identity import identify
@@ -138,7 +139,7 @@ def find_drive(plan: PlanRecord, answers: Answers | None = None, kept: tuple[Pat
 
 def identified_drive(plan: PlanRecord) -> DriveIdentity:
     """The identity of the plan's real drive, which is not queried: a run may hold it. Raises as ``find_drive``."""
-    drive = identify(plan.drive, file_target=plan.file_target)
+    drive = on_file_system(identify(plan.drive, file_target=plan.file_target))
     # A cache that is on can be set; one that is off may be none.
     if drive.write_cache == "enabled" and command_set(drive) is not None:
         return replace(drive, controls=(*drive.controls, "write-cache"))

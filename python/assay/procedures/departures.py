@@ -117,7 +117,7 @@ def common_departures(settings: TestSettings, edition: Edition, drive: DriveIden
     if drive.faults:
         yield f"injected faults: {drive.faults_label}"
     if drive.kind == "file":
-        yield "a file on a file system instead of a block device"
+        yield f"a {drive.file_label} instead of a block device"
 
 
 def _data_departure(kind: str, asked: str) -> str:

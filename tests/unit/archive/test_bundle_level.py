@@ -226,13 +226,16 @@ def test_a_run_of_this_host_is_self_checked_and_one_of_another_is_not(run: Path,
     with opened(export_run(run, run.with_name("o.assay")).path) as found:
         stored = replace(found.run, platform=replace(found.run.platform, host_id="a" * 16))
     nameless = replace(stored, platform=replace(stored.platform, host_id=None))
+    unnamed = "unverified: the host that measured it is not known; name this one before the next run: "
     assert level_of(stored, run, keys, host_id="a" * 16) == "self-checked"
     assert level_of(stored, run, keys, host_id="a" * 16, checked=None) == "not checked here"
     assert level_of(stored, run, keys, host_id="b" * 16).startswith("unverified: a run folder of another host")
     for host_id in ("a" * 16, None):
-        assert level_of(nameless, run, keys, host_id=host_id).startswith("unverified: the host that it was measured")
+        assert level_of(nameless, run, keys, host_id=host_id) == "self-checked", "it is simulated"
+        real = replace(nameless, identity=replace(nameless.identity, kind="block"))
+        assert level_of(real, run, keys, host_id=host_id).startswith(unnamed)
         assert level_of(stored, run, keys, host_id=host_id, checked=False) == "unverified: it breaks rules"
-    assert level_of(stored, run, keys).startswith("unverified: the host that it was measured")
+    assert level_of(stored, run, keys).startswith(unnamed)
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ import io
 from collections.abc import Callable
 from contextlib import redirect_stdout
 
+import click
 import pytest
 from assay.cli.table import fits, numeric, print_heading, print_paragraph, print_table
 
@@ -21,7 +22,7 @@ def printed(monkeypatch: pytest.MonkeyPatch) -> Printed:
         written.isatty = lambda: True  # type: ignore[method-assign]
         with redirect_stdout(written):
             work()
-        return [line.rstrip() for line in written.getvalue().splitlines()]
+        return [line.rstrip() for line in click.unstyle(written.getvalue()).splitlines()]
 
     return on_terminal
 

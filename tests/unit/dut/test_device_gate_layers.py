@@ -95,6 +95,28 @@ def test_the_mount_of_a_path_is_the_last_and_deepest_above_it(monkeypatch: pytes
     )
 
 
+@pytest.mark.parametrize(
+    ("kind", "media", "label"),
+    [
+        ("ext4", None, "file on ext4"),
+        ("tmpfs", "memory", "file in memory, tmpfs"),
+        ("ramfs", "memory", "file in memory, ramfs"),
+    ],
+)
+def test_a_file_names_its_file_system_and_options_and_memory_is_called_that(
+    kind: str, media: str | None, label: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = f"29 1 254:0 / {tmp_path} rw,noatime shared:1 - {kind} /dev/vda rw,size=4096k"
+    monkeypatch.setattr(mounts, "mounts", lambda **_: [mounts._mount(line, "self", own=True)])
+    path = str(tmp_path / "drive.img")
+    drive = DriveIdentity(
+        id=path, path=path, kind="file", capacity_bytes=4096, logical_block_bytes=512, interface="file"
+    )
+    named = mounts.on_file_system(drive)
+    assert (named.interface, named.media, named.file_label) == (f"{label} (rw,noatime; rw,size=4096k)", media, label)
+    assert drive.file_label == "file on a file system"
+
+
 def test_what_does_not_exist_lies_on_nothing() -> None:
     assert system._devices(Path("/nonexistent/assay")) == []
 
@@ -119,7 +141,15 @@ def test_mounts_of_hidden_and_ended_processes_are_passed_over(tmp_path: Path, mo
     (tmp_path / "9").mkdir()
     monkeypatch.setattr(mounts, "PROC", tmp_path)
     own = mounts.Mount(
-        "98:0", "/mnt two", "/dev/root\\x", "rw,errors=continue", own=True, kind="ext3", root="/sub", mark=36
+        "98:0",
+        "/mnt two",
+        "/dev/root\\x",
+        "rw,errors=continue",
+        own=True,
+        kind="ext3",
+        root="/sub",
+        mark=36,
+        flags="rw,noatime",
     )
     assert [(found.point, found.own) for found in mounts.mounts()] == [("/mnt two", True), ("/mnt two", False)]
     assert mounts.mounts(everywhere=False) == [own]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import openpyxl
 import pyarrow.parquet
 import pytest
 from assay.archive.verify import verify_run
@@ -19,7 +21,7 @@ from assay.report import reports_of_tests
 from assay.run.plan_file import load_plan
 from assay.run.run import run_plan
 from assay.run.store.read import read_run
-from assay.spec.units import MILLISECOND_NS
+from assay.spec.units import MB, MILLISECOND_NS
 from assay.spec.workload import Line, Rate, Stage, Stream, Workload
 from assay.summary.ranking import is_raised
 from assay.workloads.fio import job_text
@@ -351,3 +353,21 @@ def test_limits_are_of_any_stored_percentile_of_a_stream(tmp_path: Path) -> None
     nines = [getattr(streams[0], name) for name in PERCENTILE_FIELDS]
     assert nines[:5] == sorted(nines[:5])
     assert nines[5:] == [None, None]
+
+
+def test_every_second_of_a_stream_is_in_csv_and_workbook(stored: tuple[Path, StoredRun], tmp_path: Path) -> None:
+    folder, run = stored
+    done = CliRunner().invoke(assay, ["report", str(folder), "--csv", "--xlsx", "--out", str(tmp_path / "made")])
+    assert done.exit_code == 0, done.output
+    with (tmp_path / "made/workload_seconds.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    (sequence,) = [one for one in run.tests[0].sequences if one.role == "measure"]
+    for _, record, spec in sequence.result_steps:
+        for name, side in (("read", record.read), ("write", record.write)):
+            own = [row for row in rows if (row["label"], row["direction"]) == (spec.label, name)]
+            ios, moved = side.window_io_count + side.carried_in_io_count, side.window_bytes + side.carried_in_bytes
+            assert sum(int(row["iops"]) for row in own) == ios, "the window of the stage has whole seconds"
+            assert sum(float(row["mb_per_s"]) for row in own) == pytest.approx(moved / MB)
+            assert [row["second"] for row in own] == (["0", "1"] if side.window_io_count else [])
+    book = openpyxl.load_workbook(tmp_path / "made/report.xlsx", read_only=True)
+    assert any("seconds" in name for name in book.sheetnames), book.sheetnames

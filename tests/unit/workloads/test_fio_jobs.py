@@ -190,6 +190,8 @@ def test_what_changes_nothing_is_named_with_its_line() -> None:
     workload = read(TIMED + "[j]\nrw=randread\nfilename=/dev/sdx\ngroup_reporting\nruntime=5\n")
     assert "line 10 [j] filename: the drive is an argument of Assay" in workload.left_out
     assert "line 11 [j] group_reporting: sets what fio reports" in workload.left_out
+    pure = read(TIMED + "[j]\nrw=write\nrwmixread=70\nruntime=5\n").left_out
+    assert "line 10 [j] rwmixread: has no effect on a job that only writes" in pure
     untimed = read(HEAD + "[j]\nrw=randread\nruntime=5\n").left_out
     assert any(note.startswith("line 7 [j] time_based is missing") for note in untimed)
     assert any("norandommap is missing" in note for note in untimed)

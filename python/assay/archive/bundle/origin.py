@@ -134,15 +134,20 @@ def level_of(signature: Signature | None, keys: Sequence[PublicKey], *, passed: 
     )
 
 
+_NAME_HOST = "name this one before the next run: systemd-machine-id-setup makes /etc/machine-id"
+
+
 def _of_folder(run: StoredRun, host_id: str | None) -> RunOrigin | None:
-    """Where a run comes from that was not imported; None where it names this host."""
+    """Where a run comes from that was not imported; None where it names this host, or is simulated and names none."""
     measured_on = run.platform.host_id
     if measured_on is not None and measured_on == host_id:
         return None
     if run.checked is False:
         return RunOrigin(level=BREAKS_RULES, checked=False, checker=tool_version())
+    if measured_on is None and run.identity.kind == "simulated":
+        return None
     if measured_on is None or host_id is None:
-        return _unverified("the host that it was measured on is not known")
+        return _unverified(f"the host that measured it is not known; {_NAME_HOST}")
     return _unverified("a run folder of another host, copied and not imported")
 
 

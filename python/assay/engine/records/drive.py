@@ -80,6 +80,12 @@ class DriveIdentity:
         return self.kind != "simulated"
 
     @property
+    def file_label(self) -> str:
+        """What lies below a file target. Worked: interface ``file on ext4 (rw; rw)`` -> ``file on ext4``."""
+        named = (self.interface or "").partition(" (")[0]
+        return named if named.startswith("file ") else "file on a file system"
+
+    @property
     def faults_label(self) -> str | None:
         """The faults on one line, the first three of many; None where there are none.
 

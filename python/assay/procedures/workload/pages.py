@@ -12,7 +12,12 @@ from assay.plan.fills import preparation_text, with_fill
 from assay.procedures.custom import CustomReport, CustomResult, Value
 from assay.procedures.workload.insights import workload_insights
 from assay.procedures.workload.iometer_csv import iometer_csv
-from assay.procedures.workload.result import PERCENTILE_FIELDS, iops_over_time, stage_results
+from assay.procedures.workload.result import (
+    PERCENTILE_FIELDS,
+    iops_over_time,
+    stage_results,
+)
+from assay.procedures.workload.seconds import seconds_table
 from assay.procedures.workload.settings import WorkloadSettings
 from assay.procedures.workload.tails import stream_tails
 from assay.results import POINT_SHARES, withheld_reason
@@ -246,9 +251,10 @@ class WorkloadReport(CustomReport):
         )
 
     def tables(self, suffix: str) -> Iterator[ResultTable]:
-        """A row for every stream of each measured stage, with what it was asked."""
+        """A row for every stream of each measured stage, with what it was asked; and one for each second of each."""
         streams = (one for stage in self.result.stages for one in stage)
         yield table_of(f"workload_streams{suffix}", "Streams", _STREAMS, streams, section="results", brief=_BRIEF)
+        yield seconds_table(f"workload_seconds{suffix}", self.test if self.result.stages else None)
 
     def other_files(self, suffix: str) -> Iterator[tuple[str, bytes]]:
         """The results as Iometer writes them, where it has words for the workload."""

@@ -32,7 +32,6 @@ ORGANISATION = "SNIA SSS TWG: Solid State Storage Performance Test Specification
 
 TARGETS = {"loop": "a loop device on a file", "file": "a file"}
 """What stands in the place of a drive, in a sentence."""
-_NO_DRIVE = {"loop": "loop device on a file", "file": "file on a file system"}
 
 
 def header(run: StoredRun, test: StoredTest, edition: Edition, facts: TestFacts) -> Header:
@@ -248,13 +247,14 @@ def model_label(run: StoredRun) -> str:
     if identity.model_number and "?capacity=" in identity.id:
         made = f"; made with {capacity_label(identity.capacity_bytes)}" if " GB" in identity.model_number else ""
         return printable(identity.model_number + made)
-    return printable(identity.model_number or _NO_DRIVE.get(target_kind(run)))
+    others = {"loop": "loop device on a file", "file": identity.file_label}
+    return printable(identity.model_number or others.get(target_kind(run)))
 
 
 def serial_label(run: StoredRun) -> str:
     """The drive's serial number; the identity of a loop device or a file."""
     identity = run.identity
-    return printable(identity.serial or (identity.id if target_kind(run) in _NO_DRIVE else None))
+    return printable(identity.serial or (identity.id if target_kind(run) in TARGETS else None))
 
 
 def target_kind(run: StoredRun) -> str:

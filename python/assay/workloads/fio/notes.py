@@ -34,6 +34,9 @@ def _departures(job: Job) -> Iterator[tuple[int, str]]:
     engine = job.text("ioengine", "psync")
     if engine in SYNC_ENGINES and job.whole("iodepth", 1, 1, 1 << 20) > 1:
         yield settings["iodepth"].line, f"iodepth: has no effect with ioengine {engine}, which keeps 1 I/O outstanding"
+    for key in ("rwmixread", "rwmixwrite"):
+        if job.has(key) and access.direction != "rw":
+            yield settings[key].line, f"{key}: has no effect on a job that only {access.direction}s"
     if not access.random and job.has("percentage_random"):
         yield settings["percentage_random"].line, "percentage_random: has no effect on a sequential job"
     if job.has("rate") or job.has("rate_iops"):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from assay.engine.records import DriveIdentity
 
 PROC = Path("/proc")
 OWN_INODES = frozenset(
@@ -27,6 +29,7 @@ LOCAL = OWN_INODES | frozenset(
     }
 )
 """File systems that answer ``stat`` from this host alone; any other may wait for somebody, for ever."""
+_MEMORY = frozenset({"devtmpfs", "hugetlbfs", "ramfs", "rootfs", "tmpfs"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,7 @@ class Mount:
     """One line of ``mountinfo``.
 
     number : ``major:minor``, anonymous for btrfs and overlays. root : of the file system, what is mounted of it.
+    options : of the file system. flags : of this mount of it.
     own : whether our own mount namespace has it. kind : type of the file system. mark : of this mount among all.
     process : one that sees it, as a folder in ``/proc``.
     """
@@ -47,6 +51,7 @@ class Mount:
     root: str = "/"
     mark: int = 0
     process: str = "self"
+    flags: str = ""
 
     @property
     def is_local(self) -> bool:
@@ -100,6 +105,18 @@ def mount_of(path: Path) -> Mount | None:
     return mount_over(real, mounts(everywhere=False))
 
 
+def on_file_system(drive: DriveIdentity) -> DriveIdentity:
+    """A file target with its file system and mount options as its interface, memory called that; others as they are.
+
+    Worked: a file on tmpfs -> interface ``file in memory, tmpfs (rw,nosuid; rw,size=4096k)``, media ``memory``.
+    """
+    mount = mount_of(Path(drive.path)) if drive.kind == "file" else None
+    if mount is None:
+        return drive
+    media, kind = ("memory", f"in memory, {mount.kind}") if mount.kind in _MEMORY else (None, f"on {mount.kind}")
+    return replace(drive, interface=f"file {kind} ({mount.flags}; {mount.options})", media=media)
+
+
 def mount_over(path: Path, among: Iterable[Mount]) -> Mount | None:
     """The mount that a real path lies in: the last one with the longest point above it."""
     above = [mount for mount in among if path.is_relative_to(mount.point)]
@@ -138,6 +155,7 @@ def _mount(line: str, process: str, *, own: bool) -> Mount:
         root=_unescape(fields[3]),
         mark=int(fields[0]),
         process=process,
+        flags=fields[5],
     )
 
 

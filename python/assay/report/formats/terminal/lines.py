@@ -1,7 +1,8 @@
-"""A run on the terminal: at most 24 lines of 100 columns."""
+"""A run on the terminal: at most 24 lines of 100 columns, fewer on a narrow one."""
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 LINES_MAX, COLUMNS_MAX = 24, 100
 _TESTS_MAX, _TILES_MAX, _CAVEATS_MAX = 8, 8, 4
-_TITLE_COLUMNS = 36
+_TITLE_COLUMNS, _LEAST_COLUMNS = 36, 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,18 +35,20 @@ class Line:
     level: Level | None = None
 
 
-def terminal_lines(run: RunSummary, ends: Sequence[str] = ()) -> list[Line]:
+def terminal_lines(run: RunSummary, ends: Sequence[str] = (), columns: int = COLUMNS_MAX) -> list[Line]:
     """What the terminal shows of a run. ends : lines behind all others, as where its report is, which are never cut.
 
+    columns : of the terminal.
     Worked: eight tests -> two lines of the run, nine of tests, four of tiles, and caveats in what is left of 24.
     """
-    tests = [*_tests(run)]
-    head = [Line(text=_cut(paragraph(one))) for one in _head(run)]
-    tiles = [Line(text=tile) for tile in _tiles(run)]
+    tests = [*_tests(run, columns)]
+    head = [Line(text=part) for one in _head(run) for part in textwrap.wrap(paragraph(one), columns)]
+    tiles = [Line(text=tile) for tile in _tiles(run, columns)]
     last = [*_held(run), *(Line(text=end) for end in ends)]
     left = LINES_MAX - sum(map(len, (head, tests, tiles, last)))
-    said = [Line(text=_cut(paragraph(_finding(*one)))) for one in run.said[: max(left - 1, 1)]]
-    return _apart([head, tests, tiles, said, [*_caveats(run, min(left - len(said), _CAVEATS_MAX + 1))], last])
+    said = [Line(text=_cut(paragraph(_finding(*one)), columns)) for one in run.said[: max(left - 1, 1)]]
+    caveats = [*_caveats(run, min(left - len(said), _CAVEATS_MAX + 1), columns)]
+    return _apart([head, tests, tiles, said, caveats, last])
 
 
 def _finding(tests: Sequence[str], said: Coded) -> str:
@@ -78,12 +81,13 @@ def _duration(seconds: float) -> str:
     return duration_label(max(round(seconds), 1) * SECOND_NS)
 
 
-def _tests(run: RunSummary) -> Iterator[Line]:
+def _tests(run: RunSummary, columns: int) -> Iterator[Line]:
     """A line for each test, with how it came out and what stands beside that."""
     shown = run.tests[:_TESTS_MAX]
     rows = [(one.label, _verdict(one), _cut(paragraph(one.extent), 24), _depths(one)) for one in shown]
     levels: list[Level | None] = [None, *(level_of(one.verdict) for one in shown)]
-    for row, level in zip(_aligned([("Test", "Verdict", "Extent", "In flight"), *rows], wide=1), levels, strict=True):
+    table = _aligned([("Test", "Verdict", "Extent", "In flight"), *rows], columns)
+    for row, level in zip(table, levels, strict=True):
         yield Line(text=row, level=level)
     if more := len(run.tests) - len(shown):
         yield Line(text=f"+{more} tests: --full")
@@ -98,7 +102,7 @@ def _depths(test_summary: TestSummary) -> str:
     return f"{least:,}" if least == most else f"{least:,}-{most:,}"
 
 
-def _tiles(run: RunSummary) -> list[str]:
+def _tiles(run: RunSummary, columns: int) -> list[str]:
     """Two tiles a line where they fit, those of the first slots; of a slot that several tests have, the first."""
     tiles: dict[str, tuple[str, str]] = {}
     for test in run.tests:
@@ -108,7 +112,7 @@ def _tiles(run: RunSummary) -> list[str]:
     ordered = [tiles[slot] for slot in SLOTS if slot in tiles][:_TILES_MAX]
     pairs = [ordered[place : place + 2] for place in range(0, len(ordered), 2)]
     lines = [*_aligned([tuple(part for tile in pair for part in tile) for pair in pairs])]
-    return lines if all(len(line) <= COLUMNS_MAX for line in lines) else [*_aligned(ordered)]
+    return lines if all(len(line) <= columns for line in lines) else [*_aligned(ordered)]
 
 
 def _shown(test: TestSummary, tile: Tile) -> str:
@@ -135,11 +139,11 @@ def _number(measure: Measure | None) -> str:
     return text(result) if result else NOT_AVAILABLE
 
 
-def _caveats(run: RunSummary, most: int) -> Iterator[Line]:
+def _caveats(run: RunSummary, most: int, columns: int) -> Iterator[Line]:
     """Caveats in so many lines, the last of which says how many more there are."""
     fits = run.caveats if len(run.caveats) <= most else run.caveats[: max(most - 1, 0)]
     for fit in fits:
-        yield Line(text=_cut(paragraph(text(fit.said))), level=fit.level)
+        yield Line(text=_cut(paragraph(text(fit.said)), columns), level=fit.level)
     if more := len(run.caveats) - len(fits):
         yield Line(text=f"+{count_label(more, 'caveat')}: --full")
 
@@ -151,18 +155,17 @@ def _held(run: RunSummary) -> Iterator[Line]:
         yield Line(text=text(said), level=level)
 
 
-def _aligned(rows: Sequence[tuple[str, ...]], wide: int | None = None) -> Iterator[str]:
-    """Columns under each other. wide : the one that is cut so that a row fits."""
-    columns = list(zip_longest(*rows, fillvalue=""))
-    widths = [max(map(len, column)) for column in columns]
-    if wide is not None:
-        others = sum(width + 2 for index, width in enumerate(widths) if index != wide)
-        widths[wide] = min(widths[wide], COLUMNS_MAX - others)
+def _aligned(rows: Sequence[tuple[str, ...]], columns: int | None = None) -> Iterator[str]:
+    """Cells under each other. columns : that a row may take; the second of its cells is cut."""
+    widths = [max(map(len, column)) for column in zip_longest(*rows, fillvalue="")]
+    if columns is not None:
+        others = sum(width + 2 for index, width in enumerate(widths) if index != 1)
+        widths[1] = max(min(widths[1], columns - others), _LEAST_COLUMNS)
     for row in rows:
         yield "  ".join(_cut(cell, width).ljust(width) for cell, width in zip(row, widths, strict=False)).rstrip()
 
 
-def _cut(line: str, width: int = COLUMNS_MAX) -> str:
+def _cut(line: str, width: int) -> str:
     return line if len(line) <= width else f"{line[: width - 3]}..."
 
 
