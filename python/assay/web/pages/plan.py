@@ -170,10 +170,19 @@ async def _sent(request: Request) -> tuple[str, dict[str, Typed]]:
     """Drive and typed values. Raises UsageError for another form."""
     content = await sent_object(request)
     drive, values = content.get("drive"), content.get("values")
-    if not isinstance(drive, str) or not isinstance(values, dict) or not all(map(_is_typed, values.values())):
+    if (
+        not isinstance(drive, str)
+        or not isinstance(values, dict)
+        or not all(map(_is_typed, [drive, *values, *values.values()]))
+    ):
         raise FORM_LOST
     return drive.strip(), values
 
 
 def _is_typed(value: object) -> bool:
-    return isinstance(value, str | bool) or (isinstance(value, list) and all(isinstance(inner, str) for inner in value))
+    return isinstance(value, bool) or all(map(_is_text, value if isinstance(value, list) else [value]))
+
+
+def _is_text(value: object) -> bool:
+    """Whether a value is a text without half a character, which neither a file nor a message can hold."""
+    return isinstance(value, str) and not any("\ud800" <= letter <= "\udfff" for letter in value)

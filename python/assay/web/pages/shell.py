@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
@@ -73,13 +72,11 @@ def claimed(request: Request) -> str:
 
 
 async def sent_object(request: Request) -> dict[str, Any]:
-    """The JSON object that a script sent. Raises UsageError for anything else, lone surrogates included."""
+    """The JSON object that a script sent. Raises UsageError for anything else."""
     try:
-        content = json_object(await request.body())
-        json.dumps(content, ensure_ascii=False).encode()
+        return json_object(await request.body())
     except ValueError:
         raise FORM_LOST from None
-    return content
 
 
 def error_json(error: AssayError, status: int) -> Response:
