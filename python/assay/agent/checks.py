@@ -111,7 +111,10 @@ def seen_on(drive: DriveIdentity, contents: str) -> dict[str, str]:
     Raises IdentityError where the drive cannot be read.
     """
     disk = disk_at(drive.path)
-    written = device_counters(disk).write_bytes if disk else None
+    try:
+        written = device_counters(disk).write_bytes if disk else None
+    except OSError as error:
+        raise IdentityError(drive.path, error.strerror or "has no counters", "check the plan again") from None
     return {"contents": _hash([contents, sampled(drive.path)]), "writes": f"{_boot_id()} {written}"}
 
 

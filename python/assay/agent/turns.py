@@ -166,23 +166,30 @@ class Turns:
     ) -> None:
         """Keep how a job ended, unless somebody else changed its state before."""
         facts: dict[str, Any] = {"state": "ended", "exit_code": exit_code, "message": message[:2000]}
-        with suppress(UsageError):
-            ended = self._queue.take(job.id, was=(was,), ended_wall_ns=wall_ns or time.time_ns(), **facts)
-            self._unnoted.append(ended)
-        if job.is_real and was == "running":
-            self._see_left(job)
+
+        def end() -> None:
+            with suppress(UsageError):
+                ended = self._queue.take(job.id, was=(was,), ended_wall_ns=wall_ns or time.time_ns(), **facts)
+                self._unnoted.append(ended)
+
+        if job.is_real and time.monotonic() - self._seen_s.pop(job.id, float("-inf")) <= _JUST_NOW_S:
+            # Jobs that rest on what cannot be seen are refused at their turn.
+            with suppress(AssayError, OSError):
+                self._bounded.ask(job.node, _CHECK_S, lambda: self._see_left(job, end))
+        end()
         self._launcher.prune(self._queue.all())
         self._note_ends()
 
-    def _see_left(self, job: Job) -> None:
-        """See what a run left on its drive, where it ended just now: others may write to the drive from then on."""
-        if time.monotonic() - self._seen_s.pop(job.id, float("-inf")) > _JUST_NOW_S:
-            return
-        # Jobs that rest on what cannot be seen are refused at their turn.
-        with suppress(AssayError, OSError):
-            seen = self._bounded.ask(job.node, _CHECK_S, lambda: left_on(job.node))
+    def _see_left(self, job: Job, end: Callable[[], None]) -> None:
+        """See what a run left on its drive, before anybody is told that it ended: others may write to it from then on.
+
+        Nobody else queries the drive between.
+        """
+        seen = left_on(job.node)
+        if self._queue.find(job.id).facts.state == "running":
             self._checks.see(job.node, seen)
             self._queue.see(job.node, seen)
+            end()
 
     def _note_ends(self) -> None:
         """Keep and log what ended, also later where a disk was full. Raises StoreError."""
