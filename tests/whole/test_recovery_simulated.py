@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
+import json
 import re
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 import assay
@@ -178,3 +181,47 @@ def test_an_edition_without_the_tests_says_so_and_pages_are_those_of_the_specifi
     outcome = run_plan(plan, out=tmp_path / "client", answers=Answers(), show=lambda _: None)
     assert [skipped.test for skipped in outcome.skipped] == ["hir"]
     assert render_run(tmp_path / "client", FORMATS)
+
+
+def test_a_burst_without_a_completion_counts_as_zero_iops_and_has_no_response_time(tmp_path: Path) -> None:
+    """A drive that stalls for eight bursts holds its queue: later bursts issue nothing, and every output says so."""
+    faults = tmp_path / "faults.toml"
+    faults.write_text('schema = 1\n[[faults]]\nkind = "stall"\nevery_s = 3\njitter_s = 1\nduration_s = 0.4\n')
+    drive, edition = (
+        f"sim:client-2011?capacity=1GB&faults={faults}",
+        Path(__file__).parents[1] / "unit/short_recovery.toml",
+    )
+    run = stored(tmp_path / "run", drive, "hir", edition, scale=0.01)
+    render_run(tmp_path / "run", ["csv", "json"])
+    with (tmp_path / "run/report/hir_bursts.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    (written,) = json.loads((tmp_path / "run/report/results.json").read_text("ascii"))["tests"]
+    silent = 0
+    for number, state in enumerate(recovery(run).states, 1):
+        steps = run.tests[0].steps("segment", number)
+        done = [step for step in steps if step.label != "idle"]
+        rates = [
+            (step.write.window_io_count + step.write.carried_in_io_count) * SECOND_NS / step.span_ns for step in done
+        ]
+        counts = [step.write.latency_io_count for step in done]
+        silent += counts.count(0)
+        kept, stated = (state.bursts, state.returned), written["wait_states"][number - 1]
+        assert [rate for part in kept for rate in part.iops] == pytest.approx(rates)
+        assert (state.mean_iops, state.return_iops) == pytest.approx((fmean(rates[:60]), fmean(rates[60:])))
+        times = [time for part in kept for time in part.latency_ms_mean]
+        assert [time is None for time in times] == [count == 0 for count in counts]
+        assert [*stated["bursts"]["latency_ms_mean"], *stated["returned"]["latency_ms_mean"]] == times
+        printed = [row for row in rows if int(row["wait_state"]) == state.number]
+        assert [row["latency_ms_mean"] == "n/a" for row in printed] == [time is None for time in times]
+        assert [row["latency_ms_max"] == "n/a" for row in printed] == [time is None for time in times]
+    assert silent > 10
+    (report,) = reports_of_tests(run)
+    shown = {one.label: one.value for one in report.measures if one.stat == "mean" or one.unit == "IOPS"}
+    for state in (recovery(run).states[0], recovery(run).states[-1]):
+        assert shown[f"RND 4KiB 0/100, burst after {state.idle_s:g} s idle"] == state.mean_iops
+    figure = next(one for one in report.main_figures() if one.title == "Bursts by idle time").figure
+    lines = [list(line.y) for line in figure.series]
+    assert lines[:3] == [
+        [state.mean_iops for state in recovery(run).states],
+        *([pick(state.bursts.iops) for state in recovery(run).states] for pick in (min, max)),
+    ]

@@ -120,8 +120,7 @@ def mean_latency_ns(record: StepRecord) -> float | None:
 
 def mean_latency_ms(record: StepRecord) -> float | None:
     """The same in ms. Worked: a mean of 1,500,000 ns -> 1.5."""
-    mean = mean_latency_ns(record)
-    return None if mean is None else mean / MILLISECOND_NS
+    return float(response_time(record)) if latency_count(record) else None
 
 
 def max_latency_ns(record: StepRecord) -> int | None:
@@ -156,14 +155,15 @@ def ran_whole(record: StepRecord) -> bool:
     return record.ended == "stop-rule" and not error_count(record)
 
 
-def short_of_asked(record: StepRecord, stop: StopRule) -> str | None:
-    """What a step that ran to its end did less of than was asked; None where it did all of it.
+def short_of_asked(records: Sequence[StepRecord], stop: StopRule) -> str | None:
+    """What steps that ran side by side to their end did less of together than was asked; None where they did all of it.
 
-    Worked: one I/O of a recording of 200 -> ``1 of 200 I/Os``.
+    Worked: one I/O of a recording of 200 -> ``1 of 200 I/Os``; two streams with 60 and 40 of 100 -> None.
     """
-    if not ran_whole(record):
+    if not all(map(ran_whole, records)):
         return None
-    moved, done = sum(map(issued_bytes, record.sides)), completed_count(record)
+    moved = sum(issued_bytes(side) for record in records for side in record.sides)
+    done = sum(map(completed_count, records))
     if stop.amount_bytes is not None and moved < stop.amount_bytes:
         return f"{moved:,} of {stop.amount_bytes:,} bytes"
     if stop.io_count is not None and done != stop.io_count:

@@ -222,8 +222,10 @@ class Stream(Strict):
 
 
 class Stage(Strict):
-    """Streams that run side by side until one of time_s, amount_bytes (of all together) and io_count is done.
+    """Streams that run side by side to one end: after time_s, or when amount_bytes, amount_fills or io_count is done.
 
+    amount_bytes, amount_fills, io_count : what all streams together issue after the ramp-up: reads, writes, trims and,
+    as I/Os without bytes, flushes.
     role : whether its numbers are reported. ramp_up_s : runs first, unmeasured. Without streams nothing is issued.
     name : as printed; unique in the workload.
     """
@@ -248,6 +250,10 @@ class Stage(Strict):
             raise ValueError(reason, "lower queue_depth or thread_count of its streams")
         if not self.streams and self.time_s is None:
             raise ValueError("a stage without streams needs time_s")
+        if self.time_s is None and any(stream.rate and stream.rate.end_factor != 1 for stream in self.streams):
+            raise ValueError("a rate with end_factor changes over a stage of stated time", "write time_s")
+        if self.io_count is None and self.time_s is None and {stream.operation for stream in self.streams} == {"flush"}:
+            raise ValueError("flushes move no bytes and never reach an amount of them", "write io_count or time_s")
         names = [stream.name for stream in self.streams]
         if len(set(names)) < len(names):
             raise ValueError("two streams of a stage have the same name")
@@ -259,6 +265,7 @@ class Workload(Strict):
 
     title : one line. source : where it is from. purge : before the first stage. prepare_fills : sequential writes of
     the drive's capacity before it. left_out : what the original says and a block device cannot do, a line each.
+    stages : each ends by time_s, or by amount_bytes, amount_fills or io_count of all its streams together.
     """
 
     title: Annotated[str, Field(max_length=200)] = ""

@@ -14,10 +14,12 @@ import pytest
 from assay.archive.verify import verify_run
 from assay.cli import assay
 from assay.dut.dut import Answers
+from assay.engine.records import StopRule
 from assay.errors import EXIT_NOT_MET, AssayError, UsageError, ValueRangeError
 from assay.procedures.workload.result import PERCENTILE_FIELDS, StreamResult, averaged, stage_results
 from assay.procedures.workload.streams import ios_per_s, size_shares
 from assay.report import reports_of_tests
+from assay.results.step import completed_count, issued_bytes, short_of_asked
 from assay.run.plan_file import load_plan
 from assay.run.run import run_plan
 from assay.run.store.read import read_run
@@ -47,6 +49,7 @@ TRIMS = {
     "rate": {"bytes_per_s_per_tb": 52_428_800_000},
 }
 FLUSHES = {"name": "flushes", "operation": "flush", "lines": [{"size_bytes": 4096}], "rate": {"ios_per_s": 100}}
+RISING = {"ios_per_s": 5, "end_factor": 2}
 STAGE = {"name": "mixed", "time_s": 2, "ramp_up_s": 0.1, "streams": [READS, WRITES, TRIMS, FLUSHES]}
 PLANS = Path(__file__).parents[3] / "plans/data-centre"
 MODEL = "sim:client-tlc?capacity=1GB"
@@ -284,6 +287,9 @@ def test_a_stream_that_contradicts_itself_is_refused(change: dict[str, Any], rea
         ({"time_s": None}, "exactly 1 of time_s"),
         ({"io_count": 5}, "exactly 1 of"),
         ({"streams": [READS, READS]}, "same name"),
+        ({"time_s": None, "io_count": 5, "streams": [{**READS, "rate": RISING}]}, "end_factor .* stated time"),
+        ({"time_s": None, "amount_bytes": 4096, "streams": [FLUSHES]}, "never reach an amount"),
+        ({"time_s": None, "amount_fills": 1, "streams": [FLUSHES]}, "never reach an amount"),
     ],
 )
 def test_a_stage_that_contradicts_itself_is_refused(change: dict[str, Any], reason: str) -> None:
@@ -305,6 +311,37 @@ def test_a_range_that_holds_no_transfer_is_refused_by_the_name_of_the_stream(tmp
     with pytest.raises(AssayError, match="stream 'reads'") as refused:
         run_of(tmp_path / "run", [{**STAGE, "streams": [small]}])
     assert isinstance(refused.value, ValueRangeError)
+
+
+@pytest.mark.parametrize("end", [{"io_count": 10_000}, {"amount_bytes": 40_000_001}, {"amount_fills": 0.04}])
+def test_an_amount_is_of_all_streams_of_a_stage_together(end: dict[str, Any], tmp_path: Path) -> None:
+    stage = {**STAGE, "time_s": None, **end, "streams": [READS, {**WRITES, "rate": None}, TRIMS]}
+    (test,) = run_of(tmp_path / "run", [stage]).tests
+    (sequence,) = (one for one in test.sequences if one.role == "measure")
+    records = [record for _, record, _ in sequence.result_steps]
+    counts = [completed_count(record) for record in records]
+    if "io_count" in end:
+        assert sum(counts) == 10_000
+        assert short_of_asked(records, StopRule(io_count=10_001)) == "10,000 of 10,001 I/Os"
+    else:
+        # Whole blocks, rounded up to the last I/O, of at most a trim.
+        moved = sum(issued_bytes(side) for record in records for side in record.sides)
+        assert 39_999_000 <= moved < 40_000_000 + (1 << 20)
+    assert all(counts)
+    done = CliRunner().invoke(assay, ["verify", str(tmp_path / "run")], standalone_mode=False)
+    assert (done.return_value, "breaks" in done.stdout) == (0, False), done.stdout
+
+
+def test_a_trim_that_a_drive_refuses_is_refused_before_the_run(tmp_path: Path) -> None:
+    plan = {"drive": "sim:hdd-15k?capacity=1GB", "studies": ["workload"]}
+    with pytest.raises(ValueRangeError, match="stream 'trims': trims, which this drive refuses; leave the stream out"):
+        run_plan(
+            load_plan(None, plan | {"workload": {"stages": [{**STAGE, "streams": [READS, TRIMS]}]}}),
+            out=tmp_path / "run",
+            answers=Answers(),
+            show=lambda _: None,
+        )
+    assert not (tmp_path / "run").exists()
 
 
 def test_reads_and_writes_in_order_have_a_place_each_as_in_fio(tmp_path: Path) -> None:

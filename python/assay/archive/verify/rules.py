@@ -44,7 +44,8 @@ RULES: tuple[Rule, ...] = (
     Rule(id="T-06", part="tables", source=_FOLDER, check=tables.captures,
          sentence="The completions of every captured sequence are present, belong to its steps and lie on the drive."),
     Rule(id="W-01", part="steps", source=_JOURNAL, check=steps.labels,
-         sentence="A step has the name of its demand; a step that ran to its end moved the amount of its stop rule."),
+         sentence="A step has the name of its demand. Parallel steps that ran to their end moved the amount of their "
+                  "stop rule together."),
     Rule(id="W-02", part="steps", source=_RECORD, check=steps.succession,
          sentence="A window opens a lead-in after the end of the previous window. Equal steps have no lead-in. A "
                   "sequence begins after the end of the previous sequence."),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from assay.archive.verify.rule import Broken
 from assay.results import record
 from assay.results.finding import Finding
+from assay.results.groups import group_of
 from assay.results.record import steps_of_test
 from assay.results.run_checks import RUN_CHECKS
 from assay.results.step import ran_whole, short_of_asked, submitted_count
@@ -38,12 +39,14 @@ def contradicted(evidence: Evidence, find: Callable[[StoredTest], Iterable[Contr
 
 
 def labels(evidence: Evidence) -> Iterator[Broken]:
-    """A step has the name of what was asked of it, and did what ends it."""
+    """A step has the name of what was asked of it, and with those beside it did what ends them."""
     for where, step in all_steps(evidence):
-        stored, asked = step.record.label, step.spec.label
+        stored, asked, group = step.record.label, step.spec.label, group_of(step.sequence.asked, step.place)
         if stored != asked:
             yield Broken(place=where, found=f"is named {stored!r:.60}", expected=f"{asked!r:.60}")
-        elif fault := short_of_asked(step.record, step.spec.stop):
+        elif not step.spec.beside and (
+            fault := short_of_asked(step.sequence.steps[group.start : group.stop], step.spec.stop)
+        ):
             yield Broken(place=where, found=fault, expected="the amount of its stop rule, as it ran to its end")
 
 

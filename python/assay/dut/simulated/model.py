@@ -291,7 +291,8 @@ def _identity(
 
 def _controls(drive_model: DriveModel) -> tuple[Control, ...]:
     """A disk takes neither; an ideal drive has no flash that a write could wait for."""
-    if drive_model.kind == "disk" or drive_model["ideal"]:
+    if drive_model.kind == "disk":
         return ()
-    controls: dict[Control, bool] = {"trim": drive_model["trim"], "write-cache": not drive_model["write_cache_fixed"]}
+    caches = not (drive_model["ideal"] or drive_model["write_cache_fixed"])
+    controls: dict[Control, bool] = {"trim": drive_model["trim"], "write-cache": caches}
     return tuple(control for control, there in controls.items() if there)

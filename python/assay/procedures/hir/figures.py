@@ -23,11 +23,10 @@ def idle_figure(name: str, result: IdleRecoveryResult) -> Figure | None:
         return None
     idle = tuple(state.idle_s for state in states)
     means = tuple(state.mean_iops or 0.0 for state in states)
-    # The first burst of a wait state follows writes without a pause.
-    edges = [tuple(pick(state.bursts.iops[1:] or state.bursts.iops) for state in states) for pick in (min, max)]
+    edges = [tuple(pick(state.bursts.iops) for state in states) for pick in (min, max)]
     least, greatest = (
         Series(label=label, x=idle, y=edge, colour=_EDGE_COLOUR, dash="dot")
-        for label, edge in zip(("Least, greatest after idle", ""), edges, strict=True)
+        for label, edge in zip(("Least, greatest burst", ""), edges, strict=True)
     )
     return Figure(
         name=name,

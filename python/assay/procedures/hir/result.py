@@ -10,7 +10,7 @@ from assay.procedures.families.saturation.preconditioning import preconditioning
 from assay.procedures.hir.settings import IdleRecoverySettings
 from assay.results.ended import stored_error_count
 from assay.results.outcome import unsteady, verify_verdict, withheld_reason
-from assay.results.step import iops, max_latency_ms, response_time
+from assay.results.step import iops, max_latency_ms, mean_latency_ms
 from assay.spec.units import MINUTE_NS, SECOND_NS
 
 if TYPE_CHECKING:
@@ -24,14 +24,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bursts:
-    """Bursts in the order they ran; every tuple has one value per complete burst.
+    """Bursts in the order they ran; every tuple has one value per burst that ran to its end.
 
-    minutes : middle of the burst since the first wait state began. latency_ms_mean, latency_ms_max : of it.
+    minutes : middle of the burst since the first wait state began. iops : 0 where nothing completed in it.
+    latency_ms_mean, latency_ms_max : of the I/Os that were issued in it; None where there are none.
     """
 
     minutes: tuple[float, ...]
     iops: tuple[float, ...]
-    latency_ms_mean: tuple[float, ...]
+    latency_ms_mean: tuple[float | None, ...]
     latency_ms_max: tuple[float | None, ...]
 
 
@@ -40,7 +41,8 @@ class WaitState:
     """One wait state: bursts with idle time after each, and the return to the baseline without.
 
     number : of the wait state. idle_s : idle time after a burst.
-    mean_iops, return_iops : mean of the bursts, and of those of the return; None where one is missing.
+    mean_iops, return_iops : mean of all bursts, those without a completion and the first included, and of those of the
+    return; None where one is missing.
     over_baseline : mean_iops over the baseline; over_return : over that of all return phases. gain_per_s : rise of
     mean_iops over the baseline, in IOPS per second of idle time. unplanned_idle_share : of a burst without a submission
     at its edges, in the median.
@@ -162,6 +164,6 @@ def _bursts(steps: Sequence[StepRecord], origin_ns: int) -> Bursts:
     return Bursts(
         minutes=tuple((step.start_ns + step.span_ns / 2 - origin_ns) / MINUTE_NS for step in steps),
         iops=tuple(float(iops(step)) for step in steps),
-        latency_ms_mean=tuple(float(response_time(step)) for step in steps),
+        latency_ms_mean=tuple(mean_latency_ms(step) for step in steps),
         latency_ms_max=tuple(max_latency_ms(step) for step in steps),
     )

@@ -139,7 +139,7 @@ def run_replay(settings: ReplaySettings, _: Context) -> Course:
         on_void="stop",
         replay=partial(write_ios, settings),
     )
-    if short := short_of_asked(records[0], settings.step.stop):
+    if short := short_of_asked(records, settings.step.stop):
         return Ending(reason=INCOMPLETE, reached=True, detail=short)
     return Ending(reason="time", reached=True)
 

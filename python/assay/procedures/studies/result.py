@@ -15,10 +15,10 @@ from assay.results.step import (
     iops,
     issued_bytes,
     max_latency_ns,
+    mean_latency_ms,
     ran_whole,
     rate_bytes,
     rate_count,
-    response_time,
     throughput,
     window_count,
 )
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageValues:
-    """The mean over the settled samples of a stage; ``latency_ms_max`` is None where none completed.
+    """The mean over the settled samples of a stage; times are None where none completed.
 
     outstanding : effective total OIO. asked : TC x QD.
     """
 
     iops: float
     mb_per_s: float
-    latency_ms_mean: float
+    latency_ms_mean: float | None
     latency_ms_max: float | None
     outstanding: float
     asked: int
@@ -67,7 +67,7 @@ class StageResult:
     minutes: tuple[float, ...]
     iops: tuple[float, ...]
     throughput: tuple[float, ...]
-    response: tuple[float, ...]
+    response: tuple[float | None, ...]
     largest: tuple[float | None, ...]
     seconds: tuple[float, ...]
     second_iops: tuple[float, ...]
@@ -176,7 +176,7 @@ def _stage(
         minutes=tuple(end / MINUTE_NS for end in ends),
         iops=tuple(float(iops(record)) for record in step_records),
         throughput=tuple(float(throughput(record)) for record in step_records),
-        response=tuple(float(response_time(record)) for record in step_records),
+        response=tuple(mean_latency_ms(record) for record in step_records),
         largest=tuple(_milliseconds(max_latency_ns(record)) for record in step_records),
         seconds=tuple(second for second, _, _ in whole),
         second_iops=tuple(float(count) for _, count, _ in whole),
@@ -228,7 +228,7 @@ def _settled(step: StudyStep, step_records: Sequence[StepRecord], share: float) 
     return StageValues(
         iops=sum(map(rate_count, last)) * SECOND_NS / span_ns,
         mb_per_s=sum(map(rate_bytes, last)) * SECOND_NS / span_ns / MB,
-        latency_ms_mean=sum(side.latency_ns_sum for side in sides) / max(completed, 1) / MILLISECOND_NS,
+        latency_ms_mean=sum(side.latency_ns_sum for side in sides) / completed / MILLISECOND_NS if completed else None,
         latency_ms_max=_milliseconds(max((one for one in largest if one is not None), default=None)),
         outstanding=sum(record.outstanding_ns for record in last) / span_ns,
         asked=step.demand.thread_count * step.demand.queue_depth,
@@ -241,8 +241,10 @@ def _share(step: StudyStep, settled: StageValues | None, reference: Sequence[Sta
 
 
 def _proposal(stages: Sequence[StageResult]) -> Proposal | None:
-    cells = [(stage.demand, stage.settled.iops, stage.settled.latency_ms_mean) for stage in stages if stage.settled]
-    return proposal_of(cells) if len(cells) == len(stages) else None
+    if not all(stage.settled for stage in stages):
+        return None
+    values = [(stage.demand, stage.settled) for stage in stages if stage.settled]
+    return proposal_of([(demand, one.iops, art) for demand, one in values if (art := one.latency_ms_mean) is not None])
 
 
 def _milliseconds(time_ns: int | None) -> float | None:

@@ -80,7 +80,7 @@ def _grid(x_title: str, variable: str, result: StudyResult) -> Table:
 def _cell(stage: StageResult | None, variable: str) -> str:
     if stage is None or stage.settled is None:
         return NOT_AVAILABLE
-    return one_decimal(stage.settled.iops) if variable == "iops" else milliseconds_text(stage.settled.latency_ms_mean)
+    return one_decimal(stage.settled.iops) if variable == "iops" else milliseconds_or_na(stage.settled.latency_ms_mean)
 
 
 def _changes(settings: StudySettings, result: StudyResult) -> Table:
@@ -146,7 +146,7 @@ def _demand(variant: VariantResult) -> Table:
 def _demand_cell(stage: StageResult | None) -> str:
     if stage is None or stage.settled is None:
         return NOT_AVAILABLE
-    return f"{stage.settled.iops:,.0f} / {milliseconds_text(stage.settled.latency_ms_mean)}"
+    return f"{stage.settled.iops:,.0f} / {milliseconds_or_na(stage.settled.latency_ms_mean)}"
 
 
 def _proposed(variant: VariantResult) -> str:
@@ -170,7 +170,7 @@ def _values(stage: StageResult, share: float) -> tuple[str, ...]:
         one_decimal(settled.iops),
         f"{one_decimal(min(samples))} - {one_decimal(max(samples))}",
         one_decimal(settled.mb_per_s),
-        milliseconds_text(settled.latency_ms_mean),
+        milliseconds_or_na(settled.latency_ms_mean),
         milliseconds_or_na(settled.latency_ms_max),
         f"{settled.outstanding:,.2f}",
         f"{settled.asked:,}",

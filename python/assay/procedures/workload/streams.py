@@ -65,6 +65,8 @@ def _stop(stage: Stage, drive: DriveIdentity, scale: float) -> StopRule:
 def stream_pattern(stream: Stream, drive: DriveIdentity, data: DataPattern) -> AccessPattern:
     """The accesses of a stream. A single line without pauses needs no bursts."""
     block = drive.logical_block_bytes
+    if stream.operation == "trim" and drive.kind != "file" and "trim" not in drive.controls:
+        raise ValueRangeError(f"stream {stream.name!r}", "trims, which this drive refuses", "leave the stream out")
     for line in stream.lines:
         if line.size_bytes % block or line.align_bytes % block:
             reason = (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from assay.procedures.xsr.settings import CrossStimulusSettings
 from assay.results.ended import stored_error_count
 from assay.results.outcome import withheld_reason
-from assay.results.step import iops, max_latency_ms, ran_whole, rate_bytes, response_time, throughput
+from assay.results.step import iops, max_latency_ms, mean_latency_ms, ran_whole, rate_bytes, throughput
 from assay.spec.units import GB, MINUTE_NS
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class GroupResult:
     minutes: tuple[float, ...]
     iops: tuple[float, ...]
     throughput: tuple[float, ...]
-    latency_ms_mean: tuple[float, ...]
+    latency_ms_mean: tuple[float | None, ...]
     latency_ms_max: tuple[float | None, ...]
     mean_mb_per_s: float | None
     end_mb_per_s: float | None
@@ -117,7 +117,7 @@ def _group(
     label: str, steps: Sequence[StepRecord], begin_ns: int, before: float | None, *, complete: bool
 ) -> GroupResult:
     rates = tuple(float(throughput(step)) for step in steps)
-    times = tuple(float(response_time(step)) for step in steps)
+    times = tuple(mean_latency_ms(step) for step in steps)
     largest = tuple(max_latency_ms(step) for step in steps)
     mean = fmean(rates) if complete else None
     return GroupResult(
@@ -129,10 +129,14 @@ def _group(
         latency_ms_max=largest,
         mean_mb_per_s=mean,
         end_mb_per_s=fmean(_last(rates)) if complete else None,
-        latency_ms_mean_peak=max(times) if complete else None,
-        latency_ms_max_peak=max((one for one in largest if one is not None), default=None) if complete else None,
+        latency_ms_mean_peak=_peak(times) if complete else None,
+        latency_ms_max_peak=_peak(largest) if complete else None,
         drop_share=1 - mean / before if mean is not None and before else None,
     )
+
+
+def _peak(times: Sequence[float | None]) -> float | None:
+    return max((time for time in times if time is not None), default=None)
 
 
 class Slowest(NamedTuple):
@@ -153,7 +157,7 @@ def slowest(result: CrossStimulusResult) -> Slowest | None:
         Slowest(time, number, minute, mean)
         for number, group in enumerate(result.groups, 1)
         for minute, time, mean in zip(group.minutes, group.latency_ms_max, group.latency_ms_mean, strict=True)
-        if time is not None and group.latency_ms_max_peak is not None
+        if time is not None and mean is not None and group.latency_ms_max_peak is not None
     ]
     return max(results, default=None, key=lambda one: one.latency_ms)
 

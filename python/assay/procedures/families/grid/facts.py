@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from assay.procedures.families.grid.operating_points import cells_below
 from assay.procedures.families.grid.result import demand_label as cell_label
 from assay.procedures.families.grid.settings import DemandSettings
-from assay.results import iops, is_reached, latency_count, response_time
+from assay.results import iops, is_reached
+from assay.results.step import mean_latency_ms
 from assay.spec.steady import exact_limit
 from assay.spec.units import duration_label
 from assay.summary.pages.facts import TestFacts, pattern_stimulus, share_label, steady_word
@@ -17,7 +18,7 @@ from assay.words.coded import Coded, coded
 from assay.words.printed import (
     NOT_AVAILABLE,
     demand_label,
-    milliseconds_text,
+    milliseconds_or_na,
     mix_label,
     one_decimal,
     percent,
@@ -142,7 +143,7 @@ def _point_text(run: PointRun) -> str:
     demand = demand_label(run.point.demand)
     if run.step is None:
         return f"{NOT_AVAILABLE}: the point did not run, {demand}"
-    art = milliseconds_text(float(response_time(run.step))) if latency_count(run.step) else NOT_AVAILABLE
+    art = milliseconds_or_na(mean_latency_ms(run.step))
     return f"{one_decimal(float(iops(run.step)))} IOPS, ART {art} ms, {demand}"
 
 

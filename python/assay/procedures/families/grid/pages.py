@@ -38,6 +38,7 @@ from assay.results import (
     rate_count,
     response_time,
 )
+from assay.results.step import mean_latency_ms
 from assay.spec.units import MILLISECOND_NS, MINUTE_NS, duration_label
 from assay.summary.measures import MEAN
 from assay.summary.pages.histogram_figures import histogram_figure
@@ -297,7 +298,7 @@ def _times_box(run: PointRun, step: StepRecord) -> Box:
     origin = "every completion" if _exact(run) else "counts, within 0.1 %"
     entries = (
         ("IOPS", one_decimal(float(iops(step)))),
-        ("ART (ms)", _ms(float(response_time(step)))),
+        ("ART (ms)", _ms(mean_latency_ms(step))),
         *nines,
         ("MRT (ms)", _ms((max_latency_ns(step) or 0) / MILLISECOND_NS)),
         ("I/Os in the IOPS", f"{rate_count(step):,}"),
@@ -333,7 +334,7 @@ def _selected(test_report: DemandReport, run: PointRun) -> tuple[Selected, ...]:
     label, step = f"{run.point.name} {_cell(run.point.demand)}", run.step
     return (
         figure(f"{label} IOPS", "IOPS", one_decimal(float(iops(step))) if step else NOT_AVAILABLE),
-        figure(f"{label} ART", "ms", _ms(float(response_time(step)) if step and latency_count(step) else None)),
+        figure(f"{label} ART", "ms", _ms(mean_latency_ms(step) if step else None)),
     )
 
 

@@ -15,7 +15,6 @@ from assay.results import (
     latency_count,
     percentiles,
     rate_count,
-    response_time,
     round_hosts,
     throughput,
 )
@@ -94,7 +93,7 @@ _POINTS: Declared[PointRun] = (
     (Column("grid_latency_ms_mean", "Mean response time in the grid", "ms"), lambda run: run.point.latency_ms_mean),
     (Column("below_limit", "Below the limit"), lambda run: run.point.below_limit),
     (of.IOPS, _of_step(lambda step: float(iops(step)))),
-    (of.MEAN, _of_step(lambda step: float(response_time(step)) if latency_count(step) else None)),
+    (of.MEAN, _of_step(mean_latency_ms)),
     *((column, _counted(share)) for column, share in zip(_NINES, POINT_SHARES, strict=True)),
     *(
         (replace(column, key=f"exact_{column.key}", title=f"{column.title}, of every I/O"), _exact(share))

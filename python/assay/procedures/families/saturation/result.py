@@ -23,7 +23,7 @@ from assay.results.finding import Finding
 from assay.results.histogram import NINES, all_step_times, percentiles
 from assay.results.outcome import verify_verdict, withheld_reason
 from assay.results.stall import is_void
-from assay.results.step import iops, issued_bytes, max_latency_ms, ran_whole, response_time, throughput
+from assay.results.step import iops, issued_bytes, max_latency_ms, mean_latency_ms, ran_whole, throughput
 from assay.spec.steady import WINDOW_ROUNDS, exact_limit, steady_state
 from assay.spec.units import MINUTE_NS, gigabytes
 from assay.words.coded import coded
@@ -71,7 +71,7 @@ class SaturationResult:
     throughput: tuple[float, ...]
     written_gb: tuple[float, ...]
     fills: tuple[float, ...]
-    latency_ms_mean: tuple[float, ...]
+    latency_ms_mean: tuple[float | None, ...]
     latency_ms_max: tuple[float | None, ...]
     percentiles: dict[float, tuple[float | None, ...]]
     window: MeasurementWindow | None
@@ -169,7 +169,7 @@ def sampled_result(test: StoredTest, capacity_bytes: int, withheld: Coded | None
         throughput=tuple(float(throughput(sample)) for sample in samples),
         written_gb=curve.written_gb,
         fills=curve.fills,
-        latency_ms_mean=tuple(float(response_time(sample)) for sample in samples),
+        latency_ms_mean=tuple(mean_latency_ms(sample) for sample in samples),
         latency_ms_max=tuple(max_latency_ms(sample) for sample in samples),
         percentiles=_sample_percentiles(test, len(samples)),
         window=window,
