@@ -132,7 +132,7 @@ def level_of(signature: Signature | None, keys: Sequence[PublicKey], *, passed: 
     )
 
 
-_NAME_HOST = "name this one before the next run: systemd-machine-id-setup makes /etc/machine-id"
+_NAME_HOST = "name this host before the next run: systemd-machine-id-setup makes /etc/machine-id"
 
 
 def _of_folder(run: StoredRun, host_id: str | None) -> RunOrigin | None:
