@@ -3,7 +3,8 @@
 import json
 from pathlib import Path
 
-from assay.cli import assay
+import pytest
+from assay.cli import assay, check
 from click.testing import CliRunner
 
 OF_THE_DRIVE = {
@@ -49,4 +50,13 @@ def test_lines_name_the_remedy_of_what_does_not_pass() -> None:
     troubled = [place for place, line in enumerate(lines) if line.startswith(("warn", "invalid", "unknown"))]
     assert all(lines[place + 1].startswith("        ") for place in troubled)
     assert any(line.startswith("n/a      Link of the drive") for line in lines)
+    assert lines[0] == "sim:client-2011 may be tested."
     assert lines[-1].startswith("Not fit to test: invalid: " if done.return_value else "Fit to test")
+
+
+def test_the_first_line_says_why_a_drive_may_not_be_tested(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check, "_refusals", lambda _: ("mounted on /srv", "no permission to write it", "c", "d"))
+    done = CliRunner().invoke(assay, ["check", "sim:client-2011", "--seconds", "0.1"], standalone_mode=False)
+    assert done.return_value == 3
+    expected = "sim:client-2011 may not be tested: mounted on /srv; no permission to write it; and 2 more."
+    assert done.stdout.splitlines()[0] == expected

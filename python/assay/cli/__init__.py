@@ -161,8 +161,8 @@ def _open_streams() -> None:
         try:
             os.fstat(number)
         except OSError:
-            # The lowest free number is taken, and those below are open by now.
-            os.open(os.devnull, os.O_RDWR)
+            # The lowest free number is taken, and those below are open by now. What is printed there is an error.
+            os.open(os.devnull, os.O_RDONLY if name == "stdout" else os.O_RDWR)
             setattr(sys, name, open(number, mode, encoding="utf-8"))  # noqa: SIM115, PTH123 - open until the end
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli.candidates import drive_candidates
+from assay.errors import GateRefusedError
 from assay.words.visible import visible
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from assay.results.finding import Checked
 
 EXIT_INVALID = 5
+_REFUSALS = 2
+"""So many reasons stand on the first line."""
 
 
 class _Check(click.Command):
@@ -79,7 +82,9 @@ def check(
     host does not report it; n/a, does not apply to this kind of drive. The last line states whether the host is
     fit.
 
-    Exit codes: 0 fit to test; 5 not fit, a check is invalid.
+    The first line says whether DRIVE may be tested now, by this user.
+
+    Exit codes: 0 fit to test; 3 DRIVE may not be tested; 5 not fit, a check is invalid.
     """
     from assay.host import audit_host, load_limits  # noqa: PLC0415
     from assay.results.finding import facts  # noqa: PLC0415
@@ -87,19 +92,24 @@ def check(
     allowed = load_limits(limits)
     identity = _identity(drive, file_target)
     done = _put_back(identity) if put_back else []
+    refusals = _refusals(identity)
     result = audit_host(identity, allowed, seconds)
     if report:
-        _report(report, identity, result)
-    code = EXIT_INVALID if _named(result, "invalid") else 0
+        _report(report, identity, result, refusals)
+    code = GateRefusedError.exit_code if refusals else EXIT_INVALID if _named(result, "invalid") else 0
     if as_json:
         content = {
             "drive": drive,
             "put_back": done,
+            "refusals": refusals,
             "limits": allowed.model_dump(),
             "checks": [facts(check) for check in result],
         }
-        click.echo(json.dumps({**content, "fit": code == 0, "verdict": verdict(result)}, indent=2))
+        click.echo(json.dumps({**content, "fit": not _named(result, "invalid"), "verdict": verdict(result)}, indent=2))
         return code
+    more = f"; and {len(refusals) - _REFUSALS} more" if len(refusals) > _REFUSALS else ""
+    may = f"may not be tested: {'; '.join(refusals[:_REFUSALS])}{more}" if refusals else "may be tested"
+    click.echo(visible(f"{drive} {may}."))
     if put_back:
         click.echo(visible(f"Put back: {'; '.join(done) or 'nothing, no run has left anything changed'}"))
     if allowed.reason:
@@ -116,11 +126,18 @@ def check(
     return code
 
 
-def _report(path: Path, identity: DriveIdentity, checks: Sequence[Checked]) -> None:
+def _refusals(identity: DriveIdentity) -> Sequence[str]:
+    """Why the drive may not be tested now."""
+    if identity.kind == "simulated":
+        return ()
     from assay.dut.real.gate import examined  # noqa: PLC0415
+
+    return examined(identity).refusals
+
+
+def _report(path: Path, identity: DriveIdentity, checks: Sequence[Checked], refusals: Sequence[str]) -> None:
     from assay.host.compatibility import compatibility, write_compatibility  # noqa: PLC0415
 
-    refusals = () if identity.kind == "simulated" else examined(identity).refusals
     write_compatibility(path, compatibility(identity, checks, refusals))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -53,6 +54,8 @@ def fail_system(error: OSError | MemoryError) -> NoReturn:
     sys.stdout = io.StringIO()
     if isinstance(error, BrokenPipeError):
         sys.exit(SystemRefusedError.exit_code)
+    if error.errno == errno.EBADF:
+        fail(SystemRefusedError("standard output", "is closed", "send it to a file or to /dev/null"))
     thing = str(error.filename or "output")
     fail(SystemRefusedError(thing, error.strerror or str(error), "free what it needs and try again"))
 

@@ -15,7 +15,7 @@ from assay.results import arrival_label
 from assay.run.forecast import forecast
 from assay.run.run import plan_run, refuse_planned
 from assay.run.store.write import FREE_BYTES_MIN
-from assay.spec.units import MILLISECOND_NS, SECOND_NS, count_label, duration_label, gigabytes_label, rate_label
+from assay.spec.units import MB, MILLISECOND_NS, SECOND_NS, count_label, duration_label, gigabytes_label, rate_label
 from assay.words.printed import amount_label
 from assay.words.visible import visible
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from assay.run.planning import PlannedRun
 
 _UNREHEARSED = "Warning   nobody has seen {} of such a drive work on hardware: it was tried on recorded replies only"
+_PER_S = 100 * MB
 TOOL_MEMORY = "about 0.4 GB for the tool"
 _HELD = "{} is held by {}: what is on it, and what else stands against the run, is only known at its turn"
 _REAL_TIME = "unknown: a simulated drive plays this in virtual time, as fast as this host lets it"
@@ -143,6 +144,7 @@ def describe(foreseen: ForeseenRun) -> str:
         lines += _test_lines(_test_facts(test))
         lines += [f"          {_phase_line(phase, count)}" for phase, count in _merged(result.phases)]
     lines += [f"N/A       {test.test}: {test.reason}" for test in planned.skipped]
+    lines += _deviation_lines(foreseen)
     lines += [f"Warning   {text}" for text in _warnings(foreseen)]
     lines += _total_lines(drive, expected)
     if drive.kind != "simulated" and not expected.written_bytes_max:
@@ -174,6 +176,9 @@ def _total_lines(drive: DriveIdentity, expected: Forecast) -> list[str]:
         f"Writes    up to {gigabytes_label(expected.written_bytes_max)}, {most} the drive, at {rate}",
         f"          known beforehand: {gigabytes_label(expected.written_bytes)}, {known} the drive",
     ]
+    if rest := expected.written_bytes_max - expected.written_bytes:
+        each = round(rest * _PER_S / expected.bytes_per_s)
+        lines.append(f"          expected: {gigabytes_label(each)} more per {rate_label(_PER_S)} that the drive writes")
     if expected.overwritten_bytes:
         overwritten = gigabytes_label(expected.overwritten_bytes)
         lines.append(f"          with up to {overwritten} where a purge overwrites the drive")
@@ -240,8 +245,18 @@ def _test_lines(facts: dict[str, Any]) -> list[str]:
         f"          {facts['steps']} of {unit}, {demand}, test range {amount}",
         *([f"          {facts['arrivals']}"] if facts["arrivals"] else []),
         *(f"          {note}" for note in facts["notes"]),
-        *(f"Deviation {line}" for line in facts["deviations"]),
     ]
+
+
+def _deviation_lines(foreseen: ForeseenRun) -> list[str]:
+    """Each deviation once, with the tests that have it where only some do."""
+    tests: dict[str, list[str]] = {}
+    for facts in map(_test_facts, foreseen.planned.tests):
+        for line in facts["deviations"]:
+            tests.setdefault(line, []).append(facts["test"])
+    some = {line: f" ({', '.join(of)})" for line, of in tests.items() if len(of) < len(foreseen.planned.tests)}
+    # "no purge of iops" names its test.
+    return [f"Deviation {line}{'' if line.endswith(of[0]) else some.get(line, '')}" for line, of in tests.items()]
 
 
 def _merged(phases: tuple[PhaseForecast, ...]) -> list[tuple[PhaseForecast, int]]:

@@ -226,7 +226,7 @@ def test_a_run_of_this_host_is_self_checked_and_one_of_another_is_not(run: Path,
     with opened(export_run(run, run.with_name("o.assay")).path) as found:
         stored = replace(found.run, platform=replace(found.run.platform, host_id="a" * 16))
     nameless = replace(stored, platform=replace(stored.platform, host_id=None))
-    unnamed = "unverified: the host that measured it is not known; name it before the next run: "
+    unnamed = "unverified: the host that measured it is not known; name this host before the next run: "
     assert level_of(stored, run, keys, host_id="a" * 16) == "self-checked"
     assert level_of(stored, run, keys, host_id="a" * 16, checked=None) == "not checked here"
     assert level_of(stored, run, keys, host_id="b" * 16).startswith("unverified: a run folder of another host")

@@ -15,6 +15,7 @@ from assay.plan.phases import PlannedPhase, TimedSteps, timed_phase
 from assay.procedures.editions import load_edition
 from assay.results import issued_bytes
 from assay.run.forecast import forecast
+from assay.run.foreseen import describe, unqueried
 from assay.run.plan_file import load_plan
 from assay.run.planning import plan_suite
 from assay.run.store.write import refuse_folder
@@ -172,3 +173,17 @@ def test_a_folder_that_is_not_empty_is_said_by_the_plan_as_by_the_run(tmp_path: 
         str(invoke(verb, "sim:ideal", "--test", "lat", "--out", str(tmp_path)).exception) for verb in ("plan", "run")
     }
     assert said == {f"{tmp_path}: is not empty; name a new folder with --out"}
+
+
+def test_deviations_stand_once_after_the_tests_and_writes_are_given_per_rate() -> None:
+    """A quick look at a simulated drive has rounds of 12 min 30 s, of which what is not read is written."""
+    plan = load_plan(None, {"drive": "sim:client-2011?capacity=1GB", "suite": "quick"})
+    ahead = unqueried(plan, find_drive(plan))
+    lines = describe(ahead).splitlines()
+    heads = [line.partition(" ")[0] for line in lines if not line.startswith(" ")]
+    assert heads.index("Deviation") > max(place for place, head in enumerate(heads) if head == "Test")
+    assert len([line for line in lines if "quick look, not a test of the specification" in line]) == 1
+    expected = ahead.expected
+    each = (expected.written_bytes_max - expected.written_bytes) / expected.bytes_per_s * 100e6
+    (line,) = (line for line in lines if "expected:" in line)
+    assert line.strip() == f"expected: {each / 1e9:,.2f} GB more per 100 MB/s that the drive writes"

@@ -98,9 +98,7 @@ def _check(origin: Origin, run: StoredRun, folder: Path, *, whole: bool) -> None
     if run.journal is None or run.journal.hash != manifest.final_hash:
         raise StoreError(name, "the journal differs from that of the bundle", _REMEDY)
     for one in manifest.files if whole else ():
-        if one.name.startswith(_HELD_BY_JOURNAL):
-            continue
-        if bundle_file(folder, one.name, bytes_max=one.size_bytes) != one:
+        if not one.name.startswith(_HELD_BY_JOURNAL) and bundle_file(folder, one.name) != one:
             raise StoreError(name, f"{one.name} differs from that of the bundle", _REMEDY)
 
 
@@ -134,7 +132,7 @@ def level_of(signature: Signature | None, keys: Sequence[PublicKey], *, passed: 
     )
 
 
-_NAME_HOST = "name it before the next run: systemd-machine-id-setup makes /etc/machine-id"
+_NAME_HOST = "name this host before the next run: systemd-machine-id-setup makes /etc/machine-id"
 
 
 def _of_folder(run: StoredRun, host_id: str | None) -> RunOrigin | None:
