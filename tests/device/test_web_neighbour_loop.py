@@ -192,7 +192,7 @@ def test_whoever_has_cookie_and_key_starts_nothing_without_the_code(
         assert [status for status, _ in answers] == [202, 202, 409, 409, 409, 409]
         assert all("code" in (answer.get("error") or "code") for _, answer in answers)
         (line,) = typed_code(tmp_path, address)
-        assert f"starts iops on {node}" in line
+        assert f"  {node} (loop:" in line
         nothing_happened(opened, node, before)
         # The person starts another plan: the code of the thief's start is not the one.
         page.open(f"{address}/plan?drive={node}")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from assay.errors import UsageError
 
 _CHUNK_BYTES = 1 << 16
+_CONNECT_S, _RETRY_S = 10.0, 0.02
 _CREDENTIALS = struct.Struct("3i")
 
 
@@ -25,6 +26,18 @@ class Peer:
 def peer_of(connection: socket.socket) -> Peer:
     """Who connected. Raises OSError for another kind of socket."""
     return Peer(*_CREDENTIALS.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)))
+
+
+def connect(connection: socket.socket, path: str) -> None:
+    """Connect to a socket, once its server has taken some of those that wait. Raises OSError."""
+    until = time.monotonic() + _CONNECT_S
+    while True:
+        try:
+            return connection.connect(path)
+        except BlockingIOError:
+            if time.monotonic() >= until:
+                raise
+            time.sleep(_RETRY_S)
 
 
 def read_line(connection: socket.socket, *, bytes_max: int, seconds: float) -> bytes:

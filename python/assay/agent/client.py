@@ -7,11 +7,10 @@ import json
 import os
 import pwd
 import socket
-import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, overload
 
-from assay.agent.channel import read_line
+from assay.agent.channel import connect, read_line
 from assay.agent.config import SOCKET
 from assay.agent.messages import (
     ANSWER_BYTES_MAX,
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
 _ANSWER_S = 75.0
 """The agent waits 60 s for a drive."""
-_CONNECT_S, _RETRY_S = 10.0, 0.02
 _START = "root starts it: assay agent"
 
 
@@ -70,7 +68,7 @@ class AgentClient:
         try:
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
                 connection.settimeout(_ANSWER_S)
-                self._connect(connection)
+                connect(connection, str(self.path))
                 # An agent that takes no more connections answers before it has read.
                 with suppress(BrokenPipeError):
                     connection.sendall(line)
@@ -81,17 +79,6 @@ class AgentClient:
             raise StoreError(str(self.path), "no agent answers", _START) from None
         except OSError as error:
             raise StoreError(str(self.path), error.strerror or str(error), "see the agent's log") from None
-
-    def _connect(self, connection: socket.socket) -> None:
-        """Connect, once the agent has taken some of those that wait. Raises OSError."""
-        until = time.monotonic() + _CONNECT_S
-        while True:
-            try:
-                return connection.connect(str(self.path))
-            except BlockingIOError:
-                if time.monotonic() >= until:
-                    raise
-                time.sleep(_RETRY_S)
 
 
 def _barred(path: Path) -> StoreError:

@@ -9,14 +9,16 @@ import asyncio
 import json
 import os
 import socket
+from collections import Counter
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.agent.channel import peer_of, read_line
+from assay.agent.channel import connect, peer_of, read_line
 from assay.errors import AssayError, StoreError, UsageError, error_facts, error_of
 from assay.spec.state_file import state_folder
+from assay.web.host_agent import on_thread
 from assay.web.links import ROLES
 
 if TYPE_CHECKING:
@@ -27,7 +29,10 @@ if TYPE_CHECKING:
 UNIT_FOLDER = Path("/run/assay-web")
 """Of the server that root installed; systemd makes it for the unit's user and group."""
 _VARIABLE = "RUNTIME_DIRECTORY"
-_BYTES_MAX, _ASK_S = 64 << 10, 10.0
+USER_OPEN_MAX = 4
+_BYTES_MAX, _ASK_S, _BACKLOG = 64 << 10, 10.0, 128
+_TASKS: set[asyncio.Task[None]] = set()
+"""Held here as long as they run; the loop alone would let them go."""
 
 
 def server_name(path: Path | None, port: int) -> str:
@@ -48,7 +53,7 @@ def control_socket(name: str) -> Iterator[socket.socket]:
             # The server has its port: whatever lies here is of one that is gone.
             Path(path).unlink(missing_ok=True)
             listener.bind(path)
-            listener.listen(16)
+            listener.listen(_BACKLOG)
         except OSError as error:
             raise StoreError("the state folder", error.strerror or str(error), "make it writable") from None
         finally:
@@ -61,13 +66,25 @@ def control_socket(name: str) -> Iterator[socket.socket]:
 
 
 async def serve_control(site: Site, listener: socket.socket) -> None:
-    """Answer questions until this is cancelled."""
-    loop = asyncio.get_running_loop()
+    """Answer questions until this is cancelled, several at once; one user leaves places for others."""
+    loop, open_by_user = asyncio.get_running_loop(), Counter[int]()
     listener.setblocking(False)
+
+    async def answer(connection: socket.socket, uid: int) -> None:
+        with connection:
+            await on_thread(lambda: _answer(site, connection))
+        open_by_user[uid] -= 1
+
     while True:
         connection, _ = await loop.sock_accept(listener)
-        with connection:
-            await asyncio.to_thread(_answer, site, connection)
+        uid = peer_of(connection).uid
+        if open_by_user[uid] < USER_OPEN_MAX:
+            open_by_user[uid] += 1
+            task = asyncio.create_task(answer(connection, uid))
+            task.add_done_callback(_TASKS.discard)
+            _TASKS.add(task)
+        else:
+            connection.close()
 
 
 def ask(name: str, question: dict[str, Any]) -> dict[str, Any]:
@@ -88,9 +105,9 @@ def ask(name: str, question: dict[str, Any]) -> dict[str, Any]:
 def _connect(connection: socket.socket, name: str) -> None:
     """Raises OSError."""
     with suppress(OSError), _folder(make=False) as folder:
-        connection.connect(f"{folder}/{_file(name)}")
+        connect(connection, f"{folder}/{_file(name)}")
         return
-    connection.connect(str(UNIT_FOLDER / _file(name)))
+    connect(connection, str(UNIT_FOLDER / _file(name)))
 
 
 @contextmanager

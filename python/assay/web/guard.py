@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from assay.web.sessions import Session, Sessions
 
-BODY_MAX = 64 << 10
+BODY_MAX, HEAD_MAX = 64 << 10, 16 << 10
 REQUEST_S = 10.0
 """In which a whole request has to be here, and a part of an answer has to be taken."""
 LOCAL = frozenset({"localhost", "127.0.0.1", "[::1]"})
@@ -107,6 +107,9 @@ class Guard:
 
     def _admit(self, scope: Scope) -> Session | None:
         headers, method = Headers(scope=scope), scope["method"]
+        if sum(len(name) + len(value) for name, value in scope["headers"]) > HEAD_MAX:
+            # Another port of the host may have set them all.
+            raise RefusedError(431, "The cookies of this name are too long: clear them, or open localhost instead.")
         host = headers.getlist("host")
         if len(host) != 1 or _name(host[0]) not in self._rules.hosts:
             raise RefusedError(403, f"This server does not answer to the name {host[0][:80] if host else ''!r}.")

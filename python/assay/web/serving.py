@@ -35,6 +35,7 @@ from assay.web.pages.bundles import PATH as BUNDLES
 from assay.web.sessions import Sessions
 from assay.web.site import PORT, Site
 from assay.web.start_codes import StartCodes
+from assay.web.supervised import supervised
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,7 +43,8 @@ if TYPE_CHECKING:
 
     from assay.archive.index.location import Place
 
-HEADER_MAX = 16 << 10
+_HEAD_BYTES_MAX = 128 << 10
+"""Beyond this a connection ends without an answer; the guard answers to shorter ones that are too long."""
 _UNIT_DESCRIPTOR = 3
 _DESCRIPTORS = 8192
 _END_S = 1
@@ -112,11 +114,8 @@ def serve(
     with listening(serving) as taken:
         name = server_name(serving.socket, 0 if serving.socket else taken.getsockname()[1])
         site = site_of(serving, name, Measuring(serving.folders))
-        lines: SimpleQueue[str] = SimpleQueue()
-        site.log = lambda line: lines.put(line) if lines.qsize() < _LINES_MAX else None
-        site.codes.announce = announce
-        # Whoever reads the log may stand still; the server does not.
-        threading.Thread(target=_log, args=(lines, log), daemon=True).start()
+        # Whoever reads the log or the terminal may stand still; the server does not.
+        site.log, site.codes.announce = _aside(log), _aside(announce)
         _raise_descriptors()
         with control_socket(name) as control:
             ready(site)
@@ -138,9 +137,16 @@ def _base(serving: Serving, name: str) -> str:
     return f"http://127.0.0.1:{name if name.isdigit() else PORT}{serving.prefix}"
 
 
-def _log(lines: SimpleQueue[str], log: Callable[[str], None]) -> None:
-    while True:
-        log(lines.get())
+def _aside(write: Callable[[str], None]) -> Callable[[str], None]:
+    """Write lines on another thread; those beyond a limit that wait there are left out."""
+    lines: SimpleQueue[str] = SimpleQueue()
+
+    def run() -> None:
+        while True:
+            write(lines.get())
+
+    threading.Thread(target=run, daemon=True).start()
+    return lambda line: lines.put(line) if lines.qsize() < _LINES_MAX else None
 
 
 class _Server(uvicorn.Server):
@@ -167,11 +173,11 @@ async def _served(site: Site, taken: socket.socket, control: socket.socket) -> N
         proxy_headers=False,
         ws="none",
         http=Places().protocol(),  # type: ignore[arg-type]
-        h11_max_incomplete_event_size=HEADER_MAX,
+        h11_max_incomplete_event_size=_HEAD_BYTES_MAX,
         timeout_keep_alive=10,
         timeout_graceful_shutdown=_END_S,
     )
-    answering = asyncio.create_task(serve_control(site, control))
+    answering = asyncio.create_task(supervised("Control", lambda: serve_control(site, control), site.log))
     await _Server(config, site.live).serve([taken])
     answering.cancel()
 

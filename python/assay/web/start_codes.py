@@ -25,14 +25,13 @@ TRIES_MAX, SESSION_MAX, ALL_MAX = 5, 16, 512
 _LETTERS = "23456789abcdefghjkmnpqrstuvwxyz"
 """Without those that look alike."""
 _CODE_LETTERS = 8
-_WORDS_MAX = 300
+_TESTS_MAX = 100
 
 
 @dataclass(slots=True, kw_only=True)
 class Expected:
     """A start that may come. words : what would be started. real : a drive loses its data. code : empty until asked."""
 
-    session: str
     link: str
     words: str
     real: bool
@@ -43,12 +42,15 @@ class Expected:
     def line(self) -> str:
         """What the person compares before the code is typed."""
         code = f"{self.code[: _CODE_LETTERS // 2]}-{self.code[_CODE_LETTERS // 2 :]}"
-        return f"{code}  starts {self.words}, requested by link {self.link}"
+        return f"{code}  {self.words}, link {self.link}"
 
 
-def start_words(tests: Iterable[str], drive: str, identity: str) -> str:
-    """What a start starts. Worked: ``iops on /dev/sdb (S4EVNX0M123456)``."""
-    return visible(f"{', '.join(tests)} on {drive} ({identity})")[:_WORDS_MAX]
+def start_words(drive: str, identity: str, tests: Iterable[str], what: str) -> str:
+    """What a start starts, the drive first. what : tells it from another start of the same drive.
+
+    Worked: ``/dev/sdb (S4EVNX0M123456): iops, check 1a2b3c4d``.
+    """
+    return visible(f"{drive} ({identity}): {', '.join(tests)[:_TESTS_MAX]}, {what}")
 
 
 class StartCodes:
@@ -56,20 +58,19 @@ class StartCodes:
 
     def __init__(self, announce: Callable[[str], None] = lambda _: None) -> None:
         self.announce = announce
-        self._expected: dict[str, Expected] = {}
+        self._expected: dict[tuple[str, str], Expected] = {}
 
     def expect(self, key: str, session: Session, words: str, *, real: bool) -> None:
         """Keep what a key starts. The oldest of a session makes room, as the oldest of all does."""
         self._forget_old()
-        if key in self._expected and self._expected[key].session == session.digest:
+        if (session.digest, key) in self._expected:
             return
-        of_session = [known for known, expected in self._expected.items() if expected.session == session.digest]
+        of_session = [known for known in self._expected if known[0] == session.digest]
         if len(of_session) >= SESSION_MAX:
             del self._expected[of_session[0]]
         elif len(self._expected) >= ALL_MAX:
             del self._expected[next(iter(self._expected))]
-        self._expected[key] = Expected(
-            session=session.digest,
+        self._expected[session.digest, key] = Expected(
             link=session.link,
             words=words,
             real=real,
@@ -82,8 +83,8 @@ class StartCodes:
         Raises ConfirmationError for a wrong code, and for a key that this session was not shown.
         """
         self._forget_old()
-        expected = self._expected.get(key)
-        if expected is None or expected.session != session.digest:
+        expected = self._expected.get((session.digest, key))
+        if expected is None:
             raise ConfirmationError("check", "is unknown or older than 10 min", "check the plan again")
         if not expected.real:
             return True

@@ -53,6 +53,15 @@ def test_another_site_is_refused(tmp_path: Path, headers: dict[str, str]) -> Non
     assert client.post("/session", headers=headers, json={"token": "x"}).status_code == 403
 
 
+def test_cookies_of_other_ports_are_named_where_they_are_too_long(tmp_path: Path) -> None:
+    client = client_of(site_in(tmp_path), "viewer")
+    for number in range(17):
+        client.cookies.set(f"other{number}", "x" * 1000)
+    answer = client.get("/runs")
+    assert answer.status_code == 431
+    assert "open localhost instead" in answer.text
+
+
 def test_a_link_on_another_site_may_lead_here(tmp_path: Path) -> None:
     headers = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
     client = client_of(site_in(tmp_path), "viewer")

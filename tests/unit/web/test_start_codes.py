@@ -8,7 +8,7 @@ from assay.web import start_codes
 from assay.web.sessions import Session
 from assay.web.start_codes import ALL_MAX, SESSION_MAX, TRIES_MAX, StartCodes, start_words
 
-WORDS = start_words(("iops",), "/dev/sdb", "S4\u202eE")
+WORDS = start_words("/dev/sdb", "S4\u202eE", ("iops",), "check 1")
 
 
 def session(name: str = "a") -> Session:
@@ -31,7 +31,7 @@ def test_a_code_is_made_at_the_first_press_and_used_once(codes: StartCodes, told
     assert not codes.admit("plan", session(), "guess")
     assert codes.lines() == told
     code, text = told[0].split("  ")
-    assert text == r"starts iops on /dev/sdb (S4\u202eE), requested by link link-a"
+    assert text == r"/dev/sdb (S4\u202eE): iops, check 1, link link-a"
     assert not codes.admit("plan", session(), ""), "pressed again: no other code"
     assert len(told) == 1
     assert codes.admit("plan", session(), f" {code.upper()} ")
@@ -68,6 +68,21 @@ def test_a_code_ends_with_five_wrong_tries_and_with_time(
     with pytest.raises(ConfirmationError):
         codes.admit("plan", session(), told[1].split("  ")[0])
     assert codes.lines() == []
+
+
+def test_a_drive_is_named_whole_whatever_is_tested() -> None:
+    drive, identity = "/dev/disk/by-id/" + "x" * 200, "i" * 300
+    words = start_words(drive, identity, ("iops",) * 99, "check 1a2b3c4d")
+    assert words.startswith(f"{drive} ({identity}): iops, ")
+    assert words.endswith(", check 1a2b3c4d")
+
+
+def test_sessions_have_codes_of_their_own_for_one_job(codes: StartCodes, told: list[str]) -> None:
+    for name in "ab":
+        codes.expect("release job", session(name), WORDS, real=True)
+        codes.admit("release job", session(name), "")
+    codes.expect("release job", session("b"), WORDS, real=True)
+    assert codes.admit("release job", session("a"), told[0].split("  ")[0])
 
 
 def test_a_simulated_drive_needs_none(codes: StartCodes, told: list[str]) -> None:

@@ -13,6 +13,7 @@ from assay.errors import AssayError, StoreError, UsageError
 from assay.run.store.document import read_document
 from assay.spec.model_faults import model_faults
 from assay.spec.toml_file import toml_table
+from assay.spec.units import gigabytes_label
 from assay.web.pages.drives import drives_of
 from assay.web.pages.run import folder_of
 from assay.web.pages.shell import FORM_LOST, aside, claimed, error_json, operator_of, refused, sent_object, shown
@@ -148,7 +149,8 @@ async def _foreseen(site: Site, request: Request, typed: TypedPlan, drive: str) 
         missing = isinstance(error, StoreError) and error.thing == str(site.agent.path)
         return {"refused": {"thing": error.thing, "reason": error.reason, "remedy": error.remedy, "agent": missing}}
     if answer.digest:
-        words = start_words(typed.tests, drive, answer.identity)
+        written = f"writes up to {gigabytes_label(answer.facts['written_bytes_max'])}, check {answer.digest[:8]}"
+        words = start_words(answer.facts["drive"]["path"], answer.identity, typed.tests, written)
         site.codes.expect(answer.digest, operator_of(request), words, real=is_real(answer))
     return {"checked": shown_check(answer, drives)}
 

@@ -59,7 +59,7 @@ async def _is_confirmed(site: Site, request: Request, job_id: str, code: str) ->
     if job is None:
         raise UsageError(f"job {job_id}", "is not in the queue", "load the page again")
     key, session = f"release {job_id}", operator_of(request)
-    words = start_words(job.tests, job.drive, job.identity)
+    words = start_words(job.drive, job.identity, job.tests, f"release of job {job_id}")
     site.codes.expect(key, session, words, real=not is_simulated(job.drive))
     return site.codes.admit(key, session, code)
 

@@ -178,6 +178,7 @@
       const answer = await send("/plan/start", { digest: checked.digest, identity, code: at("plan-code-typed").value });
       if (answer.to) return location.assign(answer.to);
       at("plan-command").textContent = answer.code;
+      at("plan-digest").textContent = checked.digest.slice(0, 8);
       at("plan-code").hidden = false;
       at("plan-code-typed").focus();
     } catch (error) {

@@ -30,6 +30,7 @@
   function confirmRelease(button) {
     open(at("release"), button);
     at("release-known").textContent = button.dataset.identity;
+    at("release-job").textContent = button.dataset.job;
     at("release-error").textContent = "";
     at("release-code").hidden = true;
   }
