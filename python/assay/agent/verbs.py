@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import secrets
 import threading
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from assay.agent.messages import CheckAnswer, Request
 
 _CHECK_S = 60.0
+_LOGGED_BYTES_MAX = 512
 USER_LINES_MAX = 600
 """Requests of a user in a minute that are logged."""
 
@@ -79,7 +81,7 @@ class Agent:
         except Exception as error:
             slug = error.slug if isinstance(error, AssayError) else type(error).__name__
             with suppress(StoreError):
-                self._logged(request, peer, digest, f"{slug}: {error}"[:500])
+                self._logged(request, peer, digest, f"{slug}: {error}")
             raise
         with suppress(StoreError):
             self._logged(request, peer, getattr(answer, "digest", None) or digest, "ok")
@@ -123,7 +125,7 @@ class Agent:
     def _check(self, request: CheckRequest, uid: int) -> CheckAnswer:
         """A drive that a run holds is not queried."""
         node = node_of(request.drive)
-        return self._bounded.ask(node, _CHECK_S, lambda: self._checks.check(request, uid, self._held_by(node)))
+        return self._bounded.ask(node, _CHECK_S, lambda: self._checks.check(request, uid, self._held_by(node)), uid)
 
     def _held_by(self, node: str) -> str:
         job = self._holders().get(node)
@@ -177,7 +179,8 @@ class Agent:
 
     def _logged(self, request: Request, peer: Peer, digest: str | None, result: str) -> None:
         facts = request.model_dump(mode="json", include={"verb", "drive", "job", "action", "position", "claimed"})
-        self._log.write(uid=peer.uid, gid=peer.gid, pid=peer.pid, **facts, digest=digest, result=result)
+        facts = {key: _cut(value) if isinstance(value, str) else value for key, value in facts.items()}
+        self._log.write(uid=peer.uid, gid=peer.gid, pid=peer.pid, **facts, digest=digest, result=_cut(result))
 
     def _job_log(self, event: str, job: Job) -> None:
         facts: dict[str, Any] = job.facts.model_dump(include={"uid", "claimed", "drive", "identity", "folder"})
@@ -188,6 +191,13 @@ class Agent:
 def _looks(request: Request) -> bool:
     """Whether a request asks for what is known."""
     return isinstance(request, DrivesRequest) or (isinstance(request, QueueRequest) and request.action == "list")
+
+
+def _cut(text: str) -> str:
+    """A text with at most 512 bytes in the log: what a user sends is longer there, escaped."""
+    while len(json.dumps(text)) > _LOGGED_BYTES_MAX:
+        text = text[: len(text) // 2]
+    return text
 
 
 def _held(state: Path) -> int:

@@ -19,7 +19,7 @@ from assay.agent.messages import CheckRequest, DrivesRequest, QueueRequest, Star
 from assay.agent.notify import tell_ready
 from assay.agent.verbs import Agent
 from assay.engine.records import DriveCondition, DriveIdentity
-from assay.errors import HostLimitError, StoreError, UsageError
+from assay.errors import AssayError, HostLimitError, StoreError, UsageError
 
 
 def sent(config: AgentConfig, content: bytes, *, end: bool = False) -> dict[str, dict[str, str]]:
@@ -34,6 +34,12 @@ def sent(config: AgentConfig, content: bytes, *, end: bool = False) -> dict[str,
         except BrokenPipeError:
             pass
         return dict(json.loads(b"".join(iter(lambda: connection.recv(65536), b""))))
+
+
+def test_what_a_user_sends_is_cut_in_the_log(client: AgentClient, config: AgentConfig) -> None:
+    with pytest.raises(AssayError):
+        client.ask(CheckRequest(drive="sim:" + "\U0001f600" * 500, plan={}, claimed="\U0001f600" * 200))
+    assert max(map(len, Path(config.log).read_bytes().splitlines())) < 2000
 
 
 @pytest.mark.usefixtures("client")

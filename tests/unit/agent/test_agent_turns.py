@@ -345,6 +345,22 @@ def test_a_drive_that_others_query_leaves_the_job_waiting(config: AgentConfig, m
         assert queue.find(job.id).facts.state == "waiting"
 
 
+def test_a_user_asks_a_drive_twice_at_once_and_others_get_their_turn() -> None:
+    bounded, hanging = Bounded(), threading.Event()
+    first, second = [threading.Thread(target=bounded.ask, args=("/dev/x", 60, hanging.wait, 7)) for _ in range(2)]
+    for thread in (first, second):
+        thread.start()
+    while bounded._turns["/dev/x"].users[7] < 2:
+        time.sleep(0.01)
+    with pytest.raises(HostLimitError, match="for 2 requests of this user already"):
+        bounded.ask("/dev/x", 60, lambda: 1, 7)
+    hanging.set()
+    assert bounded.ask("/dev/x", 60, lambda: 2, 8) == 2
+    for thread in (first, second):
+        thread.join()
+    assert bounded.ask("/dev/x", 60, lambda: 3, 7) == 3
+
+
 def test_a_lack_of_threads_blocks_no_drive(monkeypatch: pytest.MonkeyPatch) -> None:
     bounded = Bounded()
 
