@@ -158,6 +158,14 @@ def test_a_simulated_run_that_says_it_is_of_a_real_drive_is_found(good: Callable
     assert "D-05" in found.unchecked
 
 
+def test_a_start_later_than_the_journal_is_found(good: Callable[[str], Path], tmp_path: Path) -> None:
+    folder = Folder.read(good("lat"))
+    folder.document["started_wall_ns"] = folder.lines[-1]["wall_ns"] + 1
+    folder.write(tmp_path / "run")
+    (answer,) = [answer for answer in verify_run(tmp_path / "run").answers if answer.rule == "F-06"]
+    assert answer.place == "run.json: started_wall_ns"
+
+
 def test_what_an_earlier_version_did_not_store_is_said_to_be_not_checked(
     good: Callable[[str], Path], tmp_path: Path
 ) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from assay.cli.origin import host_id
 from assay.cli.table import print_heading, print_paragraph, print_table
 from assay.errors import StoreError, VerificationError, strongest
 from assay.spec.units import count_label
@@ -17,6 +18,7 @@ from assay.words.visible import visible
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from assay.archive.verify import Verification
     from assay.archive.verify.listed import VerifiedRun
 
 _COLUMNS = ("Rule", "Location", "Actual", "Expected")
@@ -55,7 +57,8 @@ def _verified(path: Path) -> VerifiedRun:
 
     try:
         if not is_bundle(path):
-            return verified_run(verify_and_keep(path)[0], str(path))
+            verified = verify_and_keep(path)[0]
+            return verified_run(verified, str(path), _level(path, verified))
         with opened(path) as result:
             verified = verify_run(result.folder)
             level = bundle_level(
@@ -64,6 +67,20 @@ def _verified(path: Path) -> VerifiedRun:
             return verified_run(verified, str(path), level_text(level))
     except (StoreError, VerificationError) as error:
         return unreadable_run(error, str(path), tool_version())
+
+
+def _level(path: Path, verified: Verification) -> str | None:
+    """How far a run folder is vouched for, as ``assay show`` says it; None where a rule says why not."""
+    from assay.archive.bundle import trusted_keys, with_origin  # noqa: PLC0415 - heavy, as above
+    from assay.report.annex.level import level_label  # noqa: PLC0415
+    from assay.run.store.read import read_run  # noqa: PLC0415
+    from assay.spec.files import config_folder  # noqa: PLC0415
+
+    if not verified.passed or not verified.sequence_count:
+        return None
+    return level_label(
+        with_origin(read_run(path), path, trusted_keys(config_folder()), host_id=host_id(), checked=True)
+    )
 
 
 def _print(one: VerifiedRun) -> None:

@@ -6,6 +6,7 @@ import json
 from typing import Any, TypeVar
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic_core import SchemaValidator
 
 from assay.errors import StoreError
 from assay.spec.json_text import VALUES_MAX, json_object
@@ -16,7 +17,7 @@ T = TypeVar("T")
 _CHANGED = "the run was changed or damaged, or written by another version of Assay"
 
 _ENCODERS: dict[type, TypeAdapter[Any]] = {}
-_DECODERS: dict[Any, TypeAdapter[Any]] = {}
+_DECODERS: dict[Any, SchemaValidator] = {}
 
 
 def encode(record: object, *, exclude: Any = None) -> Any:
@@ -68,9 +69,18 @@ def parse(content: bytes, *, name: str, values_max: int = VALUES_MAX) -> dict[st
         raise StoreError(name, str(error), _CHANGED) from None
 
 
-def _decoder(record: Any) -> TypeAdapter[Any]:
+def _decoder(record: Any) -> SchemaValidator:
     """Records are plain dataclasses; a tuple around one is what lets a configuration reach them all."""
     if record not in _DECODERS:
         config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
-        _DECODERS[record] = TypeAdapter(tuple[record], config=config)
+        schema = TypeAdapter(tuple[record], config=config).core_schema
+        _DECODERS[record] = SchemaValidator(_ending_early(schema))
     return _DECODERS[record]
+
+
+def _ending_early(schema: Any) -> Any:
+    """The same where no list is read on behind its first fault: a hostile one has millions, and one is shown."""
+    if isinstance(schema, dict):
+        result = {key: _ending_early(part) for key, part in schema.items()}
+        return result | ({"fail_fast": True} if result.get("type") in {"tuple", "list"} else {})
+    return [_ending_early(part) for part in schema] if isinstance(schema, list) else schema

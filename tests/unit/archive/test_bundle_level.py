@@ -65,6 +65,23 @@ def signed(run: Path, keys: Path) -> Path:
     return export_run(run, run.with_name("signed.assay"), key=signer(keys)).path
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Lab 2, replicated by 9 runs", "Verified", "self-checked", "an unknown key", "not signed", "redacted", "L: x",
+        "\u041b\u0430b", "\u0391lab", "\uff2cab", "\u2160", "La\u200bb", " Lab", "x" * 61, "",
+    ],
+)  # fmt: skip
+def test_a_key_is_not_called_like_a_level_or_another_name(name: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no part of a level"):
+        make_key(tmp_path / "keys", name)
+
+
+def test_a_name_may_be_of_another_language_and_a_fingerprint_has_128_bits(tmp_path: Path) -> None:
+    for place, name in enumerate(("M\u00fcller GmbH", "\u6771\u4eac\u30e9\u30dc", "Lab-2 (ground floor)")):
+        assert len(make_key(tmp_path / f"keys{place}", name).fingerprint) == 32
+
+
 def test_a_private_key_is_for_its_user_alone(keys: Path, tmp_path: Path) -> None:
     path = keys / PRIVATE_KEY
     assert path.stat().st_mode & 0o777 == 0o600

@@ -9,9 +9,12 @@ import base64
 import binascii
 import hashlib
 import os
+import re
 import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from unicodedata import name as unicode_name
+from unicodedata import normalize
 
 from assay.archive.bundle.weak_keys import is_weak
 from assay.errors import StoreError, UsageError
@@ -31,7 +34,10 @@ _CONTEXT = b"assay bundle 1\n"
 """Stands before what is signed, so that the key signs nothing else by mistake."""
 _KEY_BYTES = 32
 _FILE_BYTES_MAX = 1 << 20
-_FINGERPRINT_DIGITS = 16
+_FINGERPRINT_DIGITS = 32
+_SCRIPTS = {"LATIN", "CJK", "HIRAGANA", "KATAKANA", "HANGUL"}
+"""Others have letters that look like Latin ones."""
+_LEVEL = re.compile(r"[,;:]|check|verif|sign|replicat|redact|unknown key|rules")
 _REMEDY = "name a file that assay key make wrote"
 
 
@@ -44,7 +50,7 @@ class PublicKey:
 
     @property
     def fingerprint(self) -> str:
-        """What people compare: the first 16 digits of the SHA-256 of the key."""
+        """What people compare: the first 32 digits of the SHA-256 of the key."""
         return hashlib.sha256(self.raw).hexdigest()[:_FINGERPRINT_DIGITS]
 
     @property
@@ -206,9 +212,17 @@ def _key(line: str, path: Path) -> PublicKey:
 
 
 def _is_name(name: str) -> bool:
-    return 0 < len(name) <= NAME_LETTERS_MAX and name == name.strip() == visible(name)
+    """Whether a name can stand in a level: it looks like no other name, and like no part of a level."""
+    if not 0 < len(name) <= NAME_LETTERS_MAX or not name == name.strip() == visible(name) == normalize("NFKC", name):
+        return False
+    letters = {unicode_name(letter, "").partition(" ")[0] for letter in name if letter.isalpha()}
+    return letters <= _SCRIPTS and not _LEVEL.search(name.casefold())
 
 
 def _check_name(name: str) -> None:
     if not _is_name(name):
-        raise UsageError("--name", f"must be a text of 1 to {NAME_LETTERS_MAX} printable letters", "give another")
+        raise UsageError(
+            "--name",
+            f"must be 1 to {NAME_LETTERS_MAX} printable letters, Latin or East Asian, and no part of a level",
+            "give another",
+        )

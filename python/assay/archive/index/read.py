@@ -9,6 +9,7 @@ from collections import defaultdict
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from assay.archive.index.driver import check_schema, connected, database_error
@@ -166,7 +167,7 @@ def _known(rows: Iterable[Row]) -> Known:
 def _is_true(row: Row) -> bool:
     """Whether a row names an entry of its folder of runs, by its own address."""
     name = given_name(row["folder"])
-    is_entry = name not in {"", ".", ".."} and "/" not in name
+    is_entry = name not in {"", ".", ".."} and name == PurePath(name).name
     return is_entry and row["address"] == run_address(row["site"], row["parent"], row["folder"])
 
 

@@ -97,8 +97,14 @@ def asked_digests(evidence: Evidence) -> Iterable[Broken]:
 
 
 def line_order(evidence: Evidence) -> Iterator[Broken]:
-    """What happens in a test stands between its begin and its end, or the place where the run was resumed."""
-    inside = False
+    """What happens in a test stands between its begin and its end, or the place where the run was resumed.
+
+    A clock that is set back may make the first lines earlier than the start, but not all of them.
+    """
+    inside, began_ns = False, evidence.document.started_wall_ns
+    if evidence.journal.lines and all(entry.wall_ns < began_ns for entry in evidence.journal.lines):
+        place, found = "run.json: started_wall_ns", f"{began_ns} ns, later than every line of the journal"
+        yield Broken(place=place, found=found, expected="the start of the run")
     for entry in evidence.journal.lines:
         if fault := _misplaced(entry, inside=inside):
             yield Broken(place=entry.place, found=fault, expected="each test from its begin to its end, then the next")

@@ -25,7 +25,8 @@ RULES: tuple[Rule, ...] = (
     Rule(id="F-05", part="folder", source=f"{_JOURNAL}, asked", check=folder.asked_digests,
          sentence="The demand of steps has the digest that names it, and every name is written before its use."),
     Rule(id="F-06", part="folder", source=_JOURNAL, check=folder.line_order,
-         sentence="The events of a test lie between its begin and its end, and tests follow each other."),
+         sentence="The events of a test lie between its begin and its end. Tests follow each other after the "
+                  "start of the run."),
     Rule(id="F-07", part="folder", source=_JOURNAL, check=folder.run_end,
          sentence="Nothing follows the end of a run."),
     Rule(id="F-08", part="folder", source=_FOLDER, check=folder.report_date_form,

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import fcntl
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-if TYPE_CHECKING:
-    from pathlib import Path
+_FIELDS_MIN = 6
 
 
 def is_going(folder: Path) -> bool:
     """Whether a process writes to a run folder: it holds a lock, which ends with it however it ends.
 
-    False also where the folder cannot be opened. It reads no file of the run.
+    Who may read the folder can lock it as well: the lock of another user counts for nothing. False also where the
+    folder cannot be opened. It reads no file of the run.
     """
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -22,10 +22,33 @@ def is_going(folder: Path) -> bool:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
-        return True
+        return _is_of_owner(os.fstat(descriptor))
     except OSError:
         # On a file system without locks no run begins.
         return False
     finally:
         os.close(descriptor)
     return False
+
+
+def _is_of_owner(folder: os.stat_result) -> bool:
+    """Whether the lock of a folder is of its owner, of root or of this user; also where the kernel does not tell.
+
+    Source: Linux ``proc_locks(5)``: number, FLOCK, ADVISORY, WRITE, PID, device and inode, range.
+    """
+    owners, uids = {folder.st_uid, os.geteuid(), 0}, set[int]()
+    lines = [line.split() for line in _text("/proc/locks").splitlines()]
+    locks = [line for line in lines if len(line) >= _FIELDS_MIN and line[1] == "FLOCK"]
+    pids = [line[4] for line in locks if line[5].endswith(f":{folder.st_ino}")]
+    for pid in pids:
+        # The folder of a process that others may not look into belongs to root; its status has its real user.
+        status = _text(f"/proc/{pid}/status").splitlines()
+        uids |= {int(line.split()[1]) for line in status if line.startswith("Uid:")}
+    return not pids or not uids.isdisjoint(owners)
+
+
+def _text(path: str) -> str:
+    try:
+        return Path(path).read_text("utf-8", "replace")
+    except OSError:
+        return ""
