@@ -45,7 +45,7 @@ def _check_size(value: dict[str, Any], values_max: int) -> None:
         if values_max < 0:
             raise ValueError("has more values than any that Assay writes")
         inside = (part.values() if isinstance(part, dict) else part for part in level)
-        level = [one for part in inside for one in part if isinstance(one, dict | list)]
+        level = [inner for part in inside for inner in part if isinstance(inner, dict | list)]
         if not level:
             return
     raise ValueError("is nested too deeply")
