@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from assay.workloads.iometer import read_results
-from assay.workloads.iometer.invariants import invariants
 from conftest import HANG_S, PATIENT, known_id, set_throttle
+from iometer_invariants import invariants
 from quiet_host import QUIET_ASSAY
 from undisturbed import undisturbed
 

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 import pytest
 from assay.errors import PlanError
 from assay.workloads.iometer import results_csv
-from assay.workloads.iometer.invariants import invariants
 from assay.workloads.iometer.model import AccessRow, AccessSpec
 from assay.workloads.iometer.results_columns import COLUMNS, EMPTY
 from assay.workloads.iometer.results_read import parse_results
 from assay.workloads.iometer.results_shown import COLUMNS as SHOWN
 from assay.workloads.iometer.results_shown import as_csv, as_json, table_rows
 from assay.workloads.iometer.results_write import CpuFigures, Direction, StageFigures, WorkerFigures
+from iometer_invariants import invariants
 
 if TYPE_CHECKING:
     from assay.workloads.iometer.model import Record

@@ -9,9 +9,9 @@ from assay.cli import assay
 from assay.errors import UsageError
 from assay.run.store.read import read_run
 from assay.workloads.iometer import read_results
-from assay.workloads.iometer.invariants import invariants
 from assay.workloads.iometer.results_columns import COLUMNS, EMPTY
 from click.testing import CliRunner, Result
+from iometer_invariants import invariants
 from test_workload import STAGE
 from test_workload import run_of as run_streams
 
