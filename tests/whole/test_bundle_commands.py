@@ -95,7 +95,8 @@ def test_a_bundle_is_verified_as_the_run_in_it(runs: Path, tmp_path: Path, capsy
     assert command("verify", bundle, runs / "lat", "--json") == 0
     packed, folder = json.loads(capsys.readouterr().out)
     assert packed["run"] == str(bundle)
-    assert {**packed, "run": "", "level": None} == {**folder, "run": ""}
+    assert {**packed, "run": "", "level": folder["level"]} == {**folder, "run": ""}
+    assert folder["level"] == "self-checked"
     assert packed["level"] == "verified bundle, unsigned"
     assert "Level: verified bundle, unsigned." in said(capsys, "verify", bundle)
     content = bytearray(bundle.read_bytes())

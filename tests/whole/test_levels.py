@@ -74,6 +74,14 @@ def planted(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (path / "origin.json").write_text(json.dumps(content), "utf-8")
 
 
+def test_verify_and_show_say_the_same_level(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, host_id in (("here", HOST), ("nowhere", None), ("elsewhere", "b" * 16)):
+        written(Folder.read(run), tmp_path / name, host_id)
+        (verified,) = json.loads(said(capsys, "verify", tmp_path / name, "--json"))
+        assert verified["level"] == shown(capsys, tmp_path / name)
+        assert ("unverified" in verified["level"]) == (host_id != HOST)
+
+
 def test_a_planted_origin_makes_no_forged_run_a_verified_bundle(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

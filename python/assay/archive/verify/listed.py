@@ -32,7 +32,9 @@ class VerifiedRun(Facts):
     exit_code: int = Field(description="0; 5 if a rule is broken or results of the run are withheld; 6 if it cannot be "
                            "read.")  # fmt: skip
     error: str | None = Field(description="Why the folder cannot be read; null where it can.")
-    level: str | None = Field(description="Trust level of a bundle; null for a run folder.")
+    level: str | None = Field(
+        description="Trust level, as assay show has it; null where rules are broken in a run folder."
+    )
     checker: str = Field(description="Version of Assay that verified it.")
     tool_version: str = Field(description="Version of Assay that wrote it; empty where unknown.")
     edition: str = Field(description="Name of its edition; empty where unknown.")
@@ -54,7 +56,7 @@ class VerifiedRun(Facts):
 
 
 def verified_run(verification: Verification, name: str, level: str | None = None) -> VerifiedRun:
-    """A verification as it is printed. name : of the run folder, as the user gave it. level : of a bundle."""
+    """A verification as it is printed. name : of the run folder, as the user gave it. level : its trust level."""
     return VerifiedRun(
         run=unicode_name(name),
         passed=verification.passed,
