@@ -85,3 +85,14 @@ def test_a_slow_simulated_drive_is_given_up_after_the_limit_of_its_plan() -> Non
         check_sequence([late], CLIENT)
     assert "--io-time-limit" in str(failure.value)
     assert "kernel" not in str(failure.value)
+
+
+def test_a_deep_queue_that_a_slow_drive_works_off_is_no_drive_that_stopped_answering() -> None:
+    """Each of 512 writes of 1 MiB programs pages for 50 ms a time: the last waits ten times the limit."""
+    model, limit_ns = parse_simulated(CLIENT).drive_model.replaced(program_ns=50_000_000), 3 * 10**9
+    deep = _write(1 << 29, 1 << 20, 512, 1024)
+    with Stimulus.simulated(model, seed=1, epoch_wall_ns=0, io_time_limit_ns=limit_ns) as stimulus:
+        record = stimulus.run([deep])[-1]
+    assert (record.ended, record.write.errors) == ("stop-rule", {})
+    assert record.write.latency_ns_max is not None
+    assert record.write.latency_ns_max > 10 * limit_ns

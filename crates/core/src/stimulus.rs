@@ -34,7 +34,7 @@ const FAREWELL: Duration = Duration::from_secs(2);
 pub struct Limits {
     /// Failed I/Os after which a sequence ends, at least 1.
     pub error_limit: u64,
-    /// Longest time without any completion while I/Os are outstanding.
+    /// Longest time in which none of the oldest outstanding I/Os completes.
     pub io_time_limit: Nanos,
 }
 

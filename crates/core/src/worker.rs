@@ -112,6 +112,8 @@ struct WorkerRun<'a, D> {
     /// The step of a group that is looked at first: they take turns.
     turn: usize,
     looked: Nanos,
+    /// When the oldest outstanding I/O and how many were submitted with it, and since when these are the oldest.
+    oldest: (Nanos, usize, Nanos),
     /// When the device is looked at again: for an I/O that is overdue, or a second to be published.
     look_at: Nanos,
     /// Where the next second to be published ends; [`Nanos::NEVER`] without an open window or a receiver.
@@ -139,6 +141,7 @@ impl<'a, D: Device> WorkerRun<'a, D> {
             counted: start,
             turn: 0,
             looked: start,
+            oldest: (start, 0, start),
             look_at: start,
             second_end: Nanos::NEVER,
             io_count: 0,
@@ -370,7 +373,9 @@ impl<'a, D: Device> WorkerRun<'a, D> {
         now
     }
 
-    /// Is an I/O outstanding for longer than the time limit? Looked at in full only once in a while.
+    /// Has nothing as old as the oldest outstanding I/O completed for longer than the time limit? A drive that works off a
+    /// deep queue answers, however long an I/O waits in it; an I/O that is lost becomes the oldest. Looked at only once in a
+    /// while.
     fn overdue(&mut self, now: Nanos) -> bool {
         if self.outstanding == 0 || now.0 < self.looked.0 + LOOK_EVERY.0 {
             return false;
@@ -378,13 +383,13 @@ impl<'a, D: Device> WorkerRun<'a, D> {
         // A host that stopped the worker meanwhile is no fault of the drive: what has completed is only now seen.
         let stopped = now.0 > self.looked.0 + 2 * LOOK_EVERY.0;
         self.looked = now;
-        let limit = self.sequence.io_time_limit.0;
-        !stopped
-            && self
-                .worker
-                .flights
-                .iter()
-                .any(|flight| flight.outstanding && now.0.saturating_sub(flight.submitted.0) > limit)
+        let times = || self.worker.flights.iter().filter(|flight| flight.outstanding).map(|flight| flight.submitted);
+        let submitted = times().min().unwrap_or(now);
+        let count = times().filter(|time| *time == submitted).count();
+        if (submitted, count) != (self.oldest.0, self.oldest.1) {
+            self.oldest = (submitted, count, now);
+        }
+        !stopped && now.0.saturating_sub(self.oldest.2.0) > self.sequence.io_time_limit.0
     }
 
     /// The time integral of the outstanding I/Os is the sum of the times that each of them spent in the window: this adds

@@ -59,7 +59,7 @@ _FAULT_OPTIONS = [
         "io_time_limit_seconds",
         type=float,
         metavar="SECONDS",
-        help="Seconds per I/O; a longer I/O ends the run (exit code 4). Default: 35.",
+        help="Longest wait for the oldest I/O in flight. Default: 35.",
     ),
     click.option(
         "--stall-limit",

@@ -396,7 +396,7 @@ def hold_drive(
     read_only : it is opened for reading only. pin : CPUs of the threads, see ``device.placement``.
     io_path : the way that its I/Os take; ``auto`` takes system calls, where one I/O is outstanding, for a drive that
     hands the I/Os of a ring to worker threads; ``passthrough`` is for NVMe drives, and refused to others.
-    io_time_limit_ns : an I/O that takes longer ends its sequence.
+    io_time_limit_ns : an oldest I/O in flight that takes longer ends its sequence.
     written_bytes : what is known to be written, written_bytes_max : at most.
     kept : paths that must not lie on the drive.
     Raises GateRefusedError and its kinds where the gate keeps its hands off the drive.

@@ -90,7 +90,7 @@ class Stimulus:
         drive model : a ``device.simulated.DriveModel``.
         seed : of the address streams, 0 to 2**64 - 1.
         epoch_wall_ns : the wall-clock time at which its virtual clock is zero.
-        io_time_limit_ns : an I/O that takes longer ends its sequence; above 0.
+        io_time_limit_ns : an oldest I/O in flight that takes longer ends its sequence; above 0.
         """
         return cls(NativeStimulus.simulated(drive_model.text, seed, epoch_wall_ns), io_time_limit_ns)
 
@@ -107,7 +107,7 @@ class Stimulus:
         """Drive a fresh simulated drive that fails where and when its faults say.
 
         faults : a JSON list, see ``device.injected_faults``. Their draws follow from the drive model's seed.
-        io_time_limit_ns : an I/O that takes longer ends its sequence; above 0.
+        io_time_limit_ns : an oldest I/O in flight that takes longer ends its sequence; above 0.
         Raises ValueRangeError for faults that the drive cannot have.
         """
         return cls(NativeStimulus.faulty(drive_model.text, seed, epoch_wall_ns, faults), io_time_limit_ns)
@@ -170,7 +170,7 @@ class Stimulus:
         (one read of its first block tells), ``kernel-thread`` two idle processors per thread on a host of at least
         four, ``passthrough`` a descriptor of ``gate.open_passthrough``; it has no counters.
         placement : CPUs of the threads.
-        io_time_limit_ns : an I/O that takes longer ends its sequence; above 0.
+        io_time_limit_ns : an oldest I/O in flight that takes longer ends its sequence; above 0.
         Raises ValueRangeError where the drive or the host cannot serve the path, HostLimitError where the host has too
         few files or threads or a thread cannot be kept on its CPU, DeviceFailureError where the drive cannot be opened.
         """

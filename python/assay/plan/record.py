@@ -168,7 +168,8 @@ class PlanRecord(Strict):
     capture : keep every completion of what is measured: its time and response time, or also its place and size.
     pin : CPUs of the threads on a real drive: ``auto``, ``none``, or a list such as ``0,2,4-7``.
     io_path : the way that the I/Os of a real drive take; ``auto`` probes it.
-    io_time_limit_seconds : an I/O that takes longer ends the run as a device failure.
+    io_time_limit_seconds : the oldest I/O in flight, where it completes no sooner, ends the run as a device failure;
+    what waits in a queue that the drive works off does not.
     stall_limit_seconds : longest time in which a drive may complete nothing; beyond, a round or sample is void.
     on_stall : after a void round or sample, ``continue`` with a window that begins anew, or ``stop``.
     purge : how a real drive is purged; ``auto`` takes the strongest way that needs no name.

@@ -43,7 +43,7 @@ def simulated_stimulus(
 ) -> Iterator[Stimulus]:
     """The stimulus of a simulated drive that remembers, where it has a file for that, however the run ends.
 
-    io_time_limit_ns : an I/O that takes longer ends its sequence.
+    io_time_limit_ns : an oldest I/O in flight that takes longer ends its sequence.
     write_cache : its state in the run, where it can be set; a drive that is kept has its former one again.
     """
     former, settable = target.identity.write_cache, "write-cache" in target.identity.controls
