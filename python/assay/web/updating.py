@@ -12,12 +12,14 @@ if TYPE_CHECKING:
 
 UPDATE = "update"
 """Kind and key of the job: it waits or runs once at most."""
-AGE_S = 5.0
+AGE_S, FAILED_AGE_S = 5.0, 60.0
 
 
 def bring_up(site: Site, *, age_s: float = AGE_S) -> None:
     """Have the index brought up to the folders of a site, unless that was asked for less than ``age_s`` ago."""
     now_s = time.monotonic()
+    if site.jobs.state(UPDATE) == "failed":
+        age_s = max(age_s, FAILED_AGE_S)
     if now_s - site.updated_s < age_s or site.jobs.state(UPDATE) in {"waiting", "held", "running"}:
         return
     site.updated_s = now_s

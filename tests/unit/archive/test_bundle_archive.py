@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
-from assay.archive.bundle import export_run, import_bundle, opened
+from assay.archive.bundle import export_run, import_bundle, opened, unpack
 from assay.archive.bundle.archive import header, write_archive
 from assay.archive.bundle.frame import check_frame
 from assay.archive.bundle.manifest import BundleFile, Manifest, read_manifest
@@ -27,6 +27,7 @@ from every_kind import run_of
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+    from typing import IO
 
     from assay.archive.bundle import Bundle
 
@@ -109,6 +110,26 @@ def test_an_imported_run_is_the_run_that_was_exported(run: Path, bundle: Path, t
     assert [path.name for path in (tmp_path / "runs").iterdir()] == ["good"]
     with pytest.raises(StoreError, match="is there already"):
         import_bundle(bundle, tmp_path / "runs")
+
+
+def test_who_puts_another_folder_in_the_place_of_the_draft_gets_nothing(
+    bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    into, elsewhere = tmp_path / "runs", tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    real = unpack._unpacked
+
+    def raced(file: IO[bytes], checked: Bundle, folder: Path) -> unpack.Opened:
+        (draft,) = into.glob(".import-*")
+        draft.rename(into / "away")
+        draft.symlink_to(elsewhere)
+        return real(file, checked, folder)
+
+    monkeypatch.setattr(unpack, "_unpacked", raced)
+    found = import_bundle(bundle, into)
+    assert list(elsewhere.iterdir()) == []
+    assert (found.folder / "origin.json").is_file()
+    assert found.folder == into / "good"
 
 
 def test_an_opened_bundle_is_gone_afterwards(bundle: Path) -> None:

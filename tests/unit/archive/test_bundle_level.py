@@ -70,6 +70,8 @@ def signed(run: Path, keys: Path) -> Path:
     [
         "Lab 2, replicated by 9 runs", "Verified", "self-checked", "an unknown key", "not signed", "redacted", "L: x",
         "\u041b\u0430b", "\u0391lab", "\uff2cab", "\u2160", "La\u200bb", " Lab", "x" * 61, "",
+        "Lab\u1160", "Lab\u115f", "Lab\ufe0f", "Lab\u034f", "Lab\u2800", "Lab\U000e0100", "La\u0131b",
+        "\u01c0ab", "Lab  2",
     ],
 )  # fmt: skip
 def test_a_key_is_not_called_like_a_level_or_another_name(name: str, tmp_path: Path) -> None:

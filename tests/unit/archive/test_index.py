@@ -109,6 +109,14 @@ def test_a_row_with_the_address_of_another_run_is_none(place: Place, runs: Path)
         assert run_at(reader, address) is None
 
 
+@pytest.mark.parametrize("value", ["[[[[", "5", "no list"])
+def test_values_of_another_form_end_no_list(value: str, place: Place, runs: Path) -> None:
+    listed(place, runs)
+    with writing(place) as connection:
+        connection.execute(text("UPDATE assay_runs SET deviations = :value"), {"value": value})
+    assert {run.deviations for run in listed(place, runs).values()} == {()}
+
+
 def test_a_level_is_believed_only_where_nobody_else_can_have_written_it(place: Place, runs: Path) -> None:
     listed(place, runs)
     forged = "signed by Lab 2, replicated by 9 runs"

@@ -60,6 +60,14 @@ def test_a_sparse_document_or_journal_is_refused_at_once(name: str, size: int, r
     assert time.process_time() - begun < CPU_S_MAX
 
 
+def test_all_lines_of_a_journal_together_have_a_bound(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    head, lines = (run / "run.json").read_bytes(), (run / "journal.jsonl").read_bytes().splitlines()
+    assert len(read_journal(run, head).lines) == len(lines)
+    monkeypatch.setattr("assay.run.store.journal._VALUES_MAX", sum(line.count(b",") for line in lines) - 1)
+    with pytest.raises(StoreError, match="has more values than any journal that Assay writes"):
+        read_journal(run, head)
+
+
 @pytest.mark.parametrize("size", [TERABYTE, GIBIBYTE])
 @pytest.mark.parametrize("name", ["series/000001.parquet", "histograms/000001.parquet"])
 def test_a_sparse_table_is_refused_at_once(name: str, size: int, run: Path) -> None:

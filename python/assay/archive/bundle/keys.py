@@ -37,6 +37,8 @@ _FILE_BYTES_MAX = 1 << 20
 _FINGERPRINT_DIGITS = 32
 _SCRIPTS = {"LATIN", "CJK", "HIRAGANA", "KATAKANA", "HANGUL"}
 """Others have letters that look like Latin ones."""
+_EUROPEAN_MAX = 0x17F
+"""Last code point of Latin Extended-A: letters beyond it look like ASCII letters and signs."""
 _LEVEL = re.compile(r"[,;:]|check|verif|sign|replicat|redact|unknown key|rules")
 _REMEDY = "name a file that assay key make wrote"
 
@@ -119,7 +121,7 @@ def trust_key(folder: Path, key: PublicKey) -> None:
     known = trusted_keys(folder)
     if key in known:
         return
-    if any(one.name == key.name or one.raw == key.raw for one in known):
+    if any(one.name.casefold() == key.name.casefold() or one.raw == key.raw for one in known):
         path = folder / TRUSTED_KEYS
         raise UsageError(
             key.name, f"this name or this key is trusted already, in {path}", "give another name with --name"
@@ -215,8 +217,16 @@ def _is_name(name: str) -> bool:
     """Whether a name can stand in a level: it looks like no other name, and like no part of a level."""
     if not 0 < len(name) <= NAME_LETTERS_MAX or not name == name.strip() == visible(name) == normalize("NFKC", name):
         return False
-    letters = {unicode_name(letter, "").partition(" ")[0] for letter in name if letter.isalpha()}
-    return letters <= _SCRIPTS and not _LEVEL.search(name.casefold())
+    return all(map(_is_plain, name)) and "  " not in name and not _LEVEL.search(name.casefold())
+
+
+def _is_plain(letter: str) -> bool:
+    """Whether a letter is seen and looks like no other: ASCII, European or East Asian, and no filler or mark."""
+    if letter.isascii() or letter.isdecimal():
+        return letter.isascii()
+    script, *words = unicode_name(letter, "").split(" ")
+    seen = letter.isalpha() and script in _SCRIPTS and "FILLER" not in words
+    return seen and (script != "LATIN" or (ord(letter) <= _EUROPEAN_MAX and "DOTLESS" not in words))
 
 
 def _check_name(name: str) -> None:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _REMEDY = "do not use it; take it from its maker again"
 _SPARE_BYTES = 64 << 20
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,22 +75,42 @@ def import_bundle(path: Path, into: Path) -> Opened:
         bundle = _inspected(file, path)
         target = into / (path.stem if is_plain_name(path.stem) else bundle.manifest.run_id)
         _refuse_existing(target)
-        draft = into / f".import-{secrets.token_hex(8)}"
         try:
             into.mkdir(parents=True, exist_ok=True)
-            draft.mkdir()
-            # One folder deeper: a run that is not whole is in no list of runs.
-            result = _unpacked(file, bundle, draft / "run")
-            _keep_origin(result)
-            _refuse_existing(target)
-            result.folder.rename(target)
+            with _draft(into) as (above, draft):
+                # One folder deeper: a run that is not whole is in no list of runs.
+                result = _unpacked(file, bundle, Path(f"/proc/self/fd/{draft}/run"))
+                _keep_origin(result)
+                _refuse_existing(target)
+                os.rename("run", target.name, src_dir_fd=draft, dst_dir_fd=above)
             sync_folder(into)
         except OSError as error:
             reason = error.strerror or "cannot be written"
             raise StoreError(str(into), reason, "free some space, or name another folder with --into") from None
-        finally:
-            shutil.rmtree(draft, ignore_errors=True)
     return Opened(bundle=bundle, folder=target, run=result.run)
+
+
+@contextmanager
+def _draft(into: Path) -> Iterator[tuple[int, int]]:
+    """Descriptors of a folder and of a new one in it, which is gone afterwards.
+
+    Who may write to the folder can put another in the place of the new one, but changes nothing in that which is open.
+    """
+    name = f".import-{secrets.token_hex(8)}"
+    above = os.open(into, _FOLDER)
+    try:
+        os.mkdir(name, 0o700, dir_fd=above)
+        draft = os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=above)
+        try:
+            found = os.fstat(draft)
+            if found.st_uid != os.geteuid() or any(os.scandir(draft)):
+                raise StoreError(str(into), "is changed by others meanwhile", "name another folder with --into")
+            yield above, draft
+        finally:
+            os.close(draft)
+            shutil.rmtree(name, ignore_errors=True, dir_fd=above)
+    finally:
+        os.close(above)
 
 
 def _file(path: Path) -> IO[bytes]:

@@ -16,7 +16,7 @@ from assay.archive.index.driver import DamagedIndexError, UnusableIndexError
 from assay.archive.index.folders import given_name, seen_folders, site, thorough_look
 from assay.archive.index.read import Known, folder_of, reading
 from assay.archive.index.update import Changes, apply, changes, parent_of
-from assay.errors import AssayError
+from assay.errors import AssayError, StoreError
 from assay.spec.files import config_folder
 from assay.words.visible import unicode_name
 
@@ -228,6 +228,10 @@ def _read(folder: tuple[Path, str, str], host_id: str | None, shown: str | None 
         conditions = foreign(lambda: tuple(held_conditions(run, test) for test in run.tests), shown)
     except AssayError as error:
         return ReadRun(folder=name, look=thorough_look(path), listed=unreadable_run(shown, error))
+    except MemoryError:
+        # It ends no list of others.
+        large = StoreError(shown, "takes more memory than there is", "take it out of the folder of runs")
+        return ReadRun(folder=name, look=thorough_look(path), listed=unreadable_run(shown, large))
     return ReadRun(
         folder=name,
         look=look,

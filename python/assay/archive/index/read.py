@@ -166,7 +166,12 @@ def _known(rows: Iterable[Row]) -> Known:
 
 def _is_true(row: Row) -> bool:
     """Whether a row names an entry of its folder of runs, by its own address."""
-    name = given_name(row["folder"])
+    if not isinstance(row["folder"], str) or not isinstance(row["parent"], str):
+        return False
+    try:
+        name = given_name(row["folder"])
+    except ValueError:
+        return False
     is_entry = name not in {"", ".", ".."} and name == PurePath(name).name
     return is_entry and row["address"] == run_address(row["site"], row["parent"], row["folder"])
 
@@ -228,7 +233,12 @@ _FORM = ListedRun.model_fields["schema_version"].default
 
 @lru_cache(maxsize=4096)
 def _texts(text: str) -> tuple[Any, ...]:
-    return tuple(json.loads(text))
+    """A stored list; none where others wrote something else."""
+    try:
+        found = json.loads(text)
+    except (ValueError, TypeError, RecursionError):
+        found = None
+    return tuple(found) if isinstance(found, list) else ()
 
 
 def _made(form: type[F], values: dict[str, Any]) -> F:

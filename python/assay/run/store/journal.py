@@ -28,6 +28,7 @@ JOURNAL_NAME = "journal.jsonl"
 RUN_ENDED = "run_ended"
 _DISTRUST = "the run was changed or damaged; do not trust it"
 _BYTES_MAX, _LINE_BYTES_MAX, _LINE_VALUES_MAX = 1 << 30, 64 << 20, 1 << 24
+_VALUES_MAX = 1 << 24
 _HASH = b',"hash":"'
 
 
@@ -158,11 +159,15 @@ def read_journal(folder: Path, head: bytes) -> Entries:
     StoreError where it cannot be read.
     """
     path, digest, found = folder / JOURNAL_NAME, hashlib.sha256(head).hexdigest(), list[Entry]()
-    whole_bytes = torn_bytes = 0
+    whole_bytes = torn_bytes = commas = 0
     for number, line in enumerate(_lines(folder), start=1):
         if not line.endswith(b"\n"):
             torn_bytes = len(line)
             break
+        # All lines are kept: a bound on each alone would let many of them use up the memory.
+        commas += line.count(b",")
+        if commas > _VALUES_MAX:
+            raise StoreError(f"{path}:{number}", "has more values than any journal that Assay writes", _DISTRUST)
         found.append(_entry(f"{path}:{number}", number, line[:-1], digest))
         digest = found[-1].digest
         whole_bytes += len(line)
