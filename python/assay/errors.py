@@ -75,8 +75,17 @@ class AssayError(Exception):
     exit_code = 1
 
     def __init__(self, thing: str, reason: str, remedy: str, *, further: tuple[AssayError, ...] = ()) -> None:
-        super().__init__("\n".join((_one_line(f"{thing}: {reason}; {remedy}"), *map(str, further))))
+        super().__init__()
         self.thing, self.reason, self.remedy, self.further = thing, reason, remedy, further
+
+    def __str__(self) -> str:
+        """Each fault on a line; a remedy that several of one thing share stands with the last of them."""
+        faults = [self, *(one for fault in self.further for one in (fault, *fault.further))]
+        last = {(fault.thing, fault.remedy): fault for fault in faults}
+        return "\n".join(
+            _one_line(f"{one.thing}: {one.reason}" + (f"; {one.remedy}" if last[one.thing, one.remedy] is one else ""))
+            for one in faults
+        )
 
 
 class SystemRefusedError(AssayError):

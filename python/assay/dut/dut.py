@@ -16,8 +16,7 @@ from assay._native import hands_to_workers
 from assay.dut.ended import check_sequence
 from assay.dut.needs import OVERWRITE_BYTES, OVERWRITE_DEMAND, refuse_without_memory
 from assay.dut.real.condition import read_condition
-from assay.dut.real.gate import Asking, examined, open_drive, open_passthrough, pinned
-from assay.dut.real.gate.mounts import on_file_system
+from assay.dut.real.gate import Asking, examined, on_file_system, open_drive, open_passthrough, pinned
 from assay.dut.real.heat import too_hot
 from assay.dut.real.host_watch import HostWatch
 from assay.dut.real.identity import identify
@@ -127,10 +126,11 @@ def find_drive(plan: PlanRecord, answers: Answers | None = None, kept: tuple[Pat
     drive whose tables would not fit into memory.
     """
     if is_simulated(plan.drive):
-        for key in ("io_path", "pin", "purge"):
-            if getattr(plan, key) != PlanRecord.model_fields[key].default:
-                option = f"--{key.replace('_', '-')}"
-                raise UsageError(option, "is a choice for real drives only", "leave it out for a simulated drive")
+        usual = PlanRecord.model_fields
+        given = [key for key in ("io_path", "pin", "purge") if getattr(plan, key) != usual[key].default]
+        for key in (*given, *(["max_drive_writes"] if answers and answers.drive_writes_max is not None else [])):
+            option = f"--{key.replace('_', '-')}"
+            raise UsageError(option, "is a choice for real drives only", "leave it out for a simulated drive")
         return fitting(parse_simulated(plan.drive)).identity
     said = answers or Answers()
     drive = identified_drive(plan)

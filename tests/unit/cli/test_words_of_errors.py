@@ -63,6 +63,8 @@ sponsor = 5
         ("x" * 100_000, ["iops"], None),
         ("", ["iops"], None),
         ("iops", [], None),
+        ("--format", ["--out", "--json"], None),
+        ("--jsn", ["--out", "--json"], "--json"),
     ],
 )
 def test_the_nearest_known_word(word: str, known: list[str], found: str | None) -> None:

@@ -178,7 +178,9 @@ def _content(folder: Path) -> bytes:
         return read_inside(folder, JOURNAL_NAME, bytes_max=_BYTES_MAX)
     except OSError as error:
         reason = error.strerror or "cannot be read"
-        raise StoreError(str(folder / JOURNAL_NAME), reason, "name a run folder") from None
+        is_run = (folder / "run.json").exists()
+        remedy = "restore it from a copy or bundle of the run" if is_run else "name a run folder"
+        raise StoreError(str(folder / JOURNAL_NAME), reason, remedy) from None
 
 
 def is_sealed(content: bytes) -> bool:
