@@ -15,7 +15,8 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     """The known word that is most like another, None where none is.
 
     A name with a place in front of it is also known by what follows its last ``/`` or ``:``; letters may be of either
-    case, and the dashes of an option make none alike. Worked: ``nearest("sdb", ["/dev/sdb"])`` is ``"/dev/sdb"``, ``nearest("clinet", ["client"])`` is ``"client"``.
+    case, and the dashes of an option make none alike. Worked: ``nearest("sdb", ["/dev/sdb"])`` is ``"/dev/sdb"``,
+    ``nearest("clinet", ["client"])`` is ``"client"``.
     """
     from difflib import get_close_matches  # noqa: PLC0415 - loaded by those who have misspelled something
 
