@@ -126,11 +126,10 @@ def find_drive(plan: PlanRecord, answers: Answers | None = None, kept: tuple[Pat
     drive whose tables would not fit into memory.
     """
     if is_simulated(plan.drive):
-        usual = PlanRecord.model_fields
-        given = [key for key in ("io_path", "pin", "purge") if getattr(plan, key) != usual[key].default]
-        for key in (*given, *(["max_drive_writes"] if answers and answers.drive_writes_max is not None else [])):
-            option = f"--{key.replace('_', '-')}"
-            raise UsageError(option, "is a choice for real drives only", "leave it out for a simulated drive")
+        for key in ("io_path", "pin", "purge"):
+            if getattr(plan, key) != PlanRecord.model_fields[key].default:
+                option = f"--{key.replace('_', '-')}"
+                raise UsageError(option, "is a choice for real drives only", "leave it out for a simulated drive")
         return fitting(parse_simulated(plan.drive)).identity
     said = answers or Answers()
     drive = identified_drive(plan)
