@@ -80,10 +80,19 @@ class AssayError(Exception):
     exit_code = 1
 
     def __init__(self, thing: str, reason: str, remedy: str, *, further: tuple[AssayError, ...] = ()) -> None:
+        super().__init__()
         self.thing, self.reason, self.remedy = map(_clipped, (thing, reason, remedy), _LETTERS_MAX)
         self.further = further
-        line = _clipped(_one_line(f"{self.thing}: {self.reason}; {self.remedy}"), sum(_LETTERS_MAX))
-        super().__init__("\n".join((line, *map(str, further))))
+
+    def __str__(self) -> str:
+        """Each fault on a line; a remedy that several of one thing share stands with the last of them."""
+        faults = [self, *(inner for fault in self.further for inner in (fault, *fault.further))]
+        last = {(fault.thing, fault.remedy): fault for fault in faults}
+        lines = (
+            f"{fault.thing}: {fault.reason}" + f"; {fault.remedy}" * (last[fault.thing, fault.remedy] is fault)
+            for fault in faults
+        )
+        return "\n".join(_clipped(_one_line(line), sum(_LETTERS_MAX)) for line in lines)
 
 
 class SystemRefusedError(AssayError):

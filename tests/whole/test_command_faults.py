@@ -6,7 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from assay.errors import UsageError, joined
 from assay.words.visible import visible
+from every_kind import run_of
 from shown_errors import error_lines
 
 ASSAY = str(Path(sys.executable).with_name("assay"))
@@ -88,3 +90,23 @@ def test_a_drive_model_of_ones_own_needs_no_option_to_be_told_from_a_plan(tmp_pa
 def test_what_is_made_visible() -> None:
     assert visible("plain é 東") == "plain é 東"
     assert visible("a\x1b\r\n\udcff") == r"a\x1b\r\n\udcff"
+
+
+def test_a_remedy_that_faults_of_one_thing_share_stands_once_and_at_the_end() -> None:
+    faults = [
+        UsageError(thing, reason, "mend it") for thing, reason in (("a", "is odd"), ("b", "is odd"), ("a", "is old"))
+    ]
+    assert str(joined(faults)).splitlines() == ["a: is odd", "b: is odd; mend it", "a: is old; mend it"]
+
+
+def test_a_limit_of_writes_is_no_choice_for_a_simulated_drive(tmp_path: Path) -> None:
+    done = shell(f"{ASSAY} plan '{DRIVE}' --max-drive-writes 9", tmp_path)
+    assert (done.returncode, "--max-drive-writes: is a choice for real drives only" in done.stderr) == (2, True)
+
+
+def test_a_deleted_journal_is_named_with_its_remedy(tmp_path: Path) -> None:
+    run_of("lat", tmp_path / "run")
+    (tmp_path / "run/journal.jsonl").unlink()
+    done = shell(f"{ASSAY} show run", tmp_path)
+    said = "assay: run/journal.jsonl: No such file or directory; restore it from a copy or bundle of the run\n"
+    assert (done.returncode, done.stderr) == (6, said)

@@ -20,8 +20,10 @@ _HELP = """Test solid-state drives as the SNIA Performance Test Specification sa
 
 \b
 assay drives                         drives of this host, and simulated ones
-assay tests                          tests and studies; also: assay models, assay editions
-assay check DRIVE                    whether this host is fit for tests
+assay models                         simulated drives
+assay tests                          tests and studies
+assay editions                       editions of the specification
+assay check DRIVE                    whether the drive may be tested, and this host is fit
 assay init plan.toml                 a commented plan file
 assay plan DRIVE --suite client      bytes that a run would write, and its time
 assay run DRIVE --suite client       run it and write the report
@@ -42,8 +44,12 @@ assay crosscheck DRIVE               this engine against fio on the same drive
 assay convert FILE.icf               Iometer and fio files to plans and back
 assay trace-stack FOLDER             I/Os as issued and as the device received them
 assay serve                          runs in a browser: live, lists, comparison, trend
+assay agent                          starts runs for users of its socket, as root allows
 assay calibrate                      the limits of this host, without a drive
+assay fit sim:NAME                   a drive model from published figures
+assay config                         what is set for this user
 assay completion bash                shell completion of commands, drives and tests
+assay man DIR                        the manual pages
 """
 
 
@@ -94,6 +100,9 @@ class _Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
         return list(_COMMANDS)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Nothing: the help says of each what it is for."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         del ctx

@@ -36,8 +36,7 @@ _GIVEN, _ABSENT = "given in the drive's name", "not stated"
 def real_facts(target: str, *, file_target: bool) -> dict[str, Any]:
     """Everything known of a real drive, as JSON values."""
     from assay.dut.real.condition import read_condition  # noqa: PLC0415
-    from assay.dut.real.gate import examined  # noqa: PLC0415
-    from assay.dut.real.gate.mounts import on_file_system  # noqa: PLC0415
+    from assay.dut.real.gate import examined, on_file_system  # noqa: PLC0415
     from assay.dut.real.identity import identify  # noqa: PLC0415
 
     identity = examined(on_file_system(identify(target, file_target=file_target)))

@@ -391,6 +391,13 @@ def _named(plan: Plan, given: dict[str, Any]) -> Plan:
     return plan.model_copy(update={"report": report})
 
 
+def refuse_writes_limit(plan: Plan, drive_writes_max: float | None) -> None:
+    """Raise UsageError for ``--max-drive-writes`` of a simulated drive, which no gate holds to it."""
+    if drive_writes_max is not None and plan.drive.startswith(_SIMULATED):
+        reason = "is a choice for real drives only"
+        raise UsageError("--max-drive-writes", reason, "leave it out for a simulated drive")
+
+
 def _quick_suite(given: dict[str, Any], *, quick: bool) -> str:
     """The suite that ``--quick`` and ``--read-only`` stand for. Raises UsageError beside another suite."""
     from assay.procedures.registry import READ_ONLY  # noqa: PLC0415

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli.config import output_folder
-from assay.cli.options import gate_options, make_plan, plan_options
+from assay.cli.options import gate_options, make_plan, plan_options, refuse_writes_limit
 from assay.errors import error_facts
 
 if TYPE_CHECKING:
@@ -29,7 +29,9 @@ def plan(as_json: bool, out: Path | None, **options: Any) -> None:
 
     limits = {name: options.pop(name) for name in ("acknowledged", "drive_writes_max", "all_namespaces")}
     answers = Answers(signatures=frozenset(options.pop("signatures")), **limits)
-    foreseen = foresee(make_plan(**options), out=out, answers=answers, below=output_folder())
+    plan = make_plan(**options)
+    refuse_writes_limit(plan, answers.drive_writes_max)
+    foreseen = foresee(plan, out=out, answers=answers, below=output_folder())
     refusal = foreseen.refusal
     if as_json:
         refused = refusal and error_facts(refusal)

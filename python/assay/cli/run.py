@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli.config import output_folder
-from assay.cli.options import gate_options, make_plan, plan_options, yes_destroy_option
+from assay.cli.options import gate_options, make_plan, plan_options, refuse_writes_limit, yes_destroy_option
 from assay.cli.progress import RunDisplay
 from assay.errors import EXIT_NOT_MET, EXIT_OK, AssayError, InterruptedRunError, UsageError, joined, strongest_first
 
@@ -79,6 +79,7 @@ def run(
         raise click.MissingParameter(param=_parameter("targets"))
     given = {name: options.pop(name) for name in _CONSENTS}
     plan = make_plan(**options) if resume is None else _plan_again(resume, out, options)
+    refuse_writes_limit(plan, given["drive_writes_max"])
     for notice in () if quiet else _notices(plan):
         click.echo(notice, err=True)
     from assay.cli.on_end import at_end  # noqa: PLC0415

@@ -16,8 +16,7 @@ from assay._native import hands_to_workers
 from assay.dut.ended import check_sequence
 from assay.dut.needs import OVERWRITE_BYTES, OVERWRITE_DEMAND, refuse_without_memory
 from assay.dut.real.condition import read_condition
-from assay.dut.real.gate import Asking, examined, open_drive, open_passthrough, pinned
-from assay.dut.real.gate.mounts import on_file_system
+from assay.dut.real.gate import Asking, examined, on_file_system, open_drive, open_passthrough, pinned
 from assay.dut.real.heat import too_hot
 from assay.dut.real.host_watch import HostWatch
 from assay.dut.real.identity import identify

@@ -15,15 +15,16 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     """The known word that is most like another, None where none is.
 
     A name with a place in front of it is also known by what follows its last ``/`` or ``:``; letters may be of either
-    case. Worked: ``nearest("sdb", ["/dev/sdb"])`` is ``"/dev/sdb"``, ``nearest("clinet", ["client"])`` is ``"client"``.
+    case, and the dashes of an option make none alike. Worked: ``nearest("sdb", ["/dev/sdb"])`` is ``"/dev/sdb"``,
+    ``nearest("clinet", ["client"])`` is ``"client"``.
     """
     from difflib import get_close_matches  # noqa: PLC0415 - loaded by those who have misspelled something
 
     forms: dict[str, str] = {}
     for whole in known:
         for form in (whole, whole.rpartition("/")[2], whole.rpartition(":")[2]):
-            forms.setdefault(form.casefold(), whole)
-    result = get_close_matches(word.strip()[:_LENGTH_MAX].casefold(), forms, n=1)
+            forms.setdefault(form.casefold().lstrip("-"), whole)
+    result = get_close_matches(word.strip()[:_LENGTH_MAX].casefold().lstrip("-"), forms, n=1)
     return forms[result[0]] if result else None
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 import pytest
 from assay import cli
-from assay.cli import assay, failure
+from assay.cli import _COMMANDS, assay, failure
 from assay.cli.failure import worded
 from assay.cli.run import _again
 from assay.dut.real import identity
@@ -23,6 +23,7 @@ from assay.run.plan_file import Plan, load_plan
 from assay.spec.model_faults import fault_words, model_faults
 from assay.spec.nearest import did_you_mean, nearest
 from assay.tools.simfit import left_alone, read_targets
+from click.testing import CliRunner
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from pydantic_core.core_schema import ErrorType
 
@@ -63,6 +64,8 @@ sponsor = 5
         ("x" * 100_000, ["iops"], None),
         ("", ["iops"], None),
         ("iops", [], None),
+        ("--format", ["--out", "--json"], None),
+        ("--jsn", ["--out", "--json"], "--json"),
     ],
 )
 def test_the_nearest_known_word(word: str, known: list[str], found: str | None) -> None:
@@ -335,3 +338,10 @@ def test_whatever_a_command_raises_ends_in_one_line(
     told = capsys.readouterr().err
     assert (caught.value.code, told.count("\n")) == (code, 1)
     assert told.startswith(said)
+
+
+def test_the_help_lists_each_command_once() -> None:
+    lines = CliRunner().invoke(assay, ["--help"]).stdout.splitlines()
+    words = [line.split() for line in lines if line.startswith("  ")]
+    assert sorted(line[1] for line in words if line[0] == "assay") == sorted(_COMMANDS)
+    assert not {line[0] for line in words} & set(_COMMANDS)

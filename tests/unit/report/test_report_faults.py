@@ -174,7 +174,7 @@ def test_pages_that_cannot_be_laid_out_cost_no_table(tmp_path: Path, monkeypatch
         raise ZeroDivisionError
 
     monkeypatch.setattr(report_module, "all_tests_page", fail)
-    with pytest.raises(StoreError, match=r"html report.*pdf report.*written all the same: .*json, .*csv.*xlsx"):
+    with pytest.raises(StoreError, match=r"(?s)html report.*pdf report.*written all the same: .*json, .*csv.*xlsx"):
         render(synthetic_run(), tmp_path, formats=FORMATS)
     assert names(tmp_path) == sorted(OTHERS)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from assay.errors import AssayError, StoreError
+from assay.errors import AssayError, StoreError, joined
 from assay.spec.files import write_inside
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def _write(folder: Path, name: str, content: bytes) -> Path:
         write_inside(folder, name, content, durable=False)
     except OSError as error:
         raise StoreError(
-            str(folder / name), error.strerror or str(error), "free the folder or choose another"
+            str(folder / name), error.strerror or str(error), "write elsewhere: assay report RUN --out FOLDER"
         ) from None
     return folder / name
 
@@ -90,12 +90,13 @@ def told(error: Exception) -> str:
 
 def _all_faults(faults: Mapping[Name, AssayError], written: Mapping[Name, list[Path]]) -> AssayError:
     """The first fault, with those of other formats that differ, and where the others are."""
-    first, *others = dict.fromkeys(str(error) for error in faults.values())
-    error = next(iter(faults.values()))
-    reason = "; ".join([error.reason, *(text for text in others if text != first)])
+    unlike: dict[tuple[str, str], AssayError] = {}
+    for fault in faults.values():
+        unlike.setdefault((fault.reason, fault.remedy), fault)
+    *errors, last = unlike.values()
     files = [_file_label(name, paths) for name, paths in written.items() if paths]
     rest = f"; written all the same: {', '.join(files)}" if files else ""
-    whole = type(error)(error.thing, reason + rest, error.remedy)
+    whole = joined([*errors, type(last)(last.thing, last.reason + rest, last.remedy)])
     whole.__cause__ = next((fault.__cause__ for fault in faults.values() if fault.__cause__), None)
     return whole
 

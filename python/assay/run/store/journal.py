@@ -190,7 +190,9 @@ def _lines(folder: Path) -> Iterator[bytes]:
                 yield line
     except OSError as error:
         reason = error.strerror or "cannot be read"
-        raise StoreError(str(folder / JOURNAL_NAME), reason, "name a run folder") from None
+        is_run = (folder / "run.json").exists()
+        remedy = "restore it from a copy or bundle of the run" if is_run else "name a run folder"
+        raise StoreError(str(folder / JOURNAL_NAME), reason, remedy) from None
 
 
 def _line(file: IO[bytes], bytes_max: int) -> bytes:

@@ -14,6 +14,7 @@ from assay.dut.real.gate.commands import open_passthrough
 from assay.dut.real.gate.contents import carried, sampled, signatures
 from assay.dut.real.gate.entry import OpenDrive, examined, open_drive, refusals, refuse_foreseen
 from assay.dut.real.gate.facts import DRIVE_WRITES_MAX, Request
+from assay.dut.real.gate.mounts import on_file_system
 from assay.dut.real.gate.stack import stack_kinds
 from assay.dut.real.gate.users import Asking, arrived
 
@@ -25,6 +26,7 @@ __all__ = [
     "arrived",
     "carried",
     "examined",
+    "on_file_system",
     "open_drive",
     "open_passthrough",
     "pinned",
