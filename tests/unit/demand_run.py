@@ -22,7 +22,7 @@ MIX = Cell(read_pct=65, transfer_bytes=8192)
 
 
 def demand_drive(block: int = 512) -> DriveIdentity:
-    """A drive of 32 GB with its write cache off."""
+    """A drive of 32 GB with its write cache off, which takes trims."""
     return DriveIdentity(
         id="x",
         path="sim:x",
@@ -31,6 +31,7 @@ def demand_drive(block: int = 512) -> DriveIdentity:
         logical_block_bytes=block,
         physical_block_bytes=None,
         write_cache="disabled",
+        controls=("trim",),
     )
 
 
