@@ -45,7 +45,10 @@ _ACTIONS = {
 @click.argument("arguments", nargs=-1, metavar="[FOLDER]... | link | links | revoke ID | code")
 @click.option("--port", type=click.IntRange(0, 65535), default=8375, show_default=True, help="Port; 0: any free port.")
 @click.option(
-    "--socket", type=click.Path(path_type=Path), metavar="PATH", help="Unix socket instead of a port, for ssh -L."
+    "--socket",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="Unix socket instead of a port, for ssh -L. Default: none.",
 )
 @click.option("--behind-proxy", is_flag=True, help="A proxy with TLS stands in front; allows --address.")
 @click.option("--address", default=LOOPBACK, show_default=True, help="Address to listen at.")

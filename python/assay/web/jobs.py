@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from assay.errors import AssayError
+from assay.errors import HostLimitError
 from assay.version import tool_version
 
 if TYPE_CHECKING:
@@ -61,11 +61,8 @@ class Failure:
     text: str
 
 
-class QueueFullError(AssayError):
+class QueueFullError(HostLimitError):
     """Too many jobs wait already. status : of the answer that says so."""
-
-    slug = "queue-full"
-    exit_code = 1
 
     def __init__(self, count: int, status: int, whose: str) -> None:
         super().__init__("Jobs", f"{count} {whose} wait already", "open this page again once some of them are done")

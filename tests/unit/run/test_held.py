@@ -49,5 +49,13 @@ def test_a_run_of_its_owner_goes_on_as_long_as_its_process(tmp_path: Path) -> No
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 @pytest.mark.parametrize(("dumpable", "how"), [(True, "plain"), (False, "plain"), (True, "forked")])
 def test_the_lock_of_another_user_holds_no_run(tmp_path: Path, how: str, *, dumpable: bool) -> None:
+    tmp_path.chmod(0o755)
     with locked(tmp_path, 65534, dumpable=dumpable, how=how):
         assert not is_going(tmp_path)
+
+
+def test_a_lock_that_an_ended_process_left_to_another_holds_a_closed_folder(tmp_path: Path) -> None:
+    # As a supervisor that was killed leaves that of its job to the run.
+    tmp_path.chmod(0o700)
+    with locked(tmp_path, os.geteuid(), how="forked"):
+        assert is_going(tmp_path)

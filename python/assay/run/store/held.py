@@ -6,7 +6,7 @@ import fcntl
 import os
 from pathlib import Path
 
-_FIELDS_MIN = 6
+_FIELDS_MIN, _OTHERS = 6, 0o077
 
 
 def is_going(folder: Path) -> bool:
@@ -36,6 +36,9 @@ def _is_of_owner(folder: os.stat_result) -> bool:
 
     Source: Linux ``proc_locks(5)``: number, FLOCK, ADVISORY, WRITE, PID, device and inode, range.
     """
+    if not folder.st_mode & _OTHERS:
+        # Nobody else can have opened it; its lock may be of a process that has ended and left it to another.
+        return True
     owners, uids = {folder.st_uid, os.geteuid(), 0}, set[int]()
     lines = [line.split() for line in _text("/proc/locks").splitlines()]
     locks = [line for line in lines if len(line) >= _FIELDS_MIN and line[1] == "FLOCK"]
