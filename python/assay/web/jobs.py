@@ -36,6 +36,7 @@ OWNER_JOBS_MAX, JOBS_MAX = 8, 64
 CPU_S_MAX, WALL_S_MAX = {"update": 3600}, {"update": 6 * 3600}
 """Of a job, by its kind; what an update has stored stays, so that the next one goes on from there."""
 _CPU_S, _WALL_S = 600, 3600
+_DIED_S = 5.0
 _NO_RETRY = {-signal.SIGXCPU}
 """Ends of a child that come again: its job took all the processor time that it may have."""
 
@@ -188,7 +189,7 @@ class Jobs:
                 return f"the child process cannot be used: {fault}; try again once the server has fewer files open"
             if error is not None:
                 return error
-            code = await self._end()
+            code = await self._end(died=True)
             if code in _NO_RETRY:
                 return f"it took more than {job.cpu_s} s of processor time and was ended; the run may be damaged"
         return f"the child process died twice (exit {code}); see the kernel's log, and that memory is free"
@@ -215,11 +216,15 @@ class Jobs:
         )
         return self._process
 
-    async def _end(self) -> int | None:
-        """End the child; its exit code, None where there is none."""
+    async def _end(self, *, died: bool = False) -> int | None:
+        """End the child; its exit code, None where there is none. died : it ended by itself, or does in a moment."""
         process, self._process = self._process, None
         if process is None:
             return None
+        if died:
+            # A signal to a process that has ended would take its exit code from whoever waits for it.
+            with suppress(TimeoutError):
+                return await asyncio.wait_for(process.wait(), _DIED_S)
         with suppress(ProcessLookupError):
             process.kill()
         return await process.wait()
