@@ -156,13 +156,12 @@ def test_silent_clients_are_ended_in_ten_seconds_and_many_keep_no_operator_out(t
 def entered(server: Server, role: str = "operator") -> tuple[str, str]:
     """Cookie and key of a session that a link opened."""
     url = server.typed("link", "--role", role).split()[0]
-    body = json.dumps({"token": url.partition("#")[2]}).encode()
-    head = f"POST /session HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {len(body)}\r\n\r\n".encode()
-    answer = server.answered(head + body).decode()
-    found, key = re.search(r"set-cookie: (.*?);", answer), re.search(r'"key":"(.*?)"', answer)
-    assert found, answer
-    assert key
-    return found[1], key[1]
+    connection = http.client.HTTPConnection("127.0.0.1", server.port)
+    connection.request("POST", "/session", json.dumps({"token": url.partition("#")[2]}))
+    answer = connection.getresponse()
+    cookie, key = answer.headers["set-cookie"].partition(";")[0], json.loads(answer.read())["key"]
+    connection.close()
+    return cookie, key
 
 
 def test_sessions_end_with_the_server_and_links_are_asked_of_it(tmp_path: Path) -> None:
