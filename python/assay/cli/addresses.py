@@ -12,7 +12,7 @@ import resource
 from assay.errors import SystemRefusedError
 from assay.spec.units import KIB, MIB
 
-LEAST_BYTES = 704 * MIB
+LEAST_BYTES = 640 * MIB
 """What a run of a small simulated drive with its report takes (500,000 KiB on two processors), and a quarter more."""
 _AMPLE_BYTES = 8 * 1024 * MIB
 _ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -199,7 +200,8 @@ def checked_table(folder: Path, name: str, steps: Steps, *, bytes_max: int = _TA
     try:
         with open_bounded(folder, name, bytes_max=min(bytes_max, table_bytes_max(name, steps.steps))) as file:
             check_accounted(file)
-            content = file.read(bytes_max)
+            # A read of so many bytes takes so much memory first.
+        content = file.read(min(bytes_max, os.fstat(file.fileno()).st_size + 1))
     except OSError as error:
         raise _unreadable(folder, name, error) from None
     if hashlib.sha256(content).hexdigest() != steps.tables[name]:
