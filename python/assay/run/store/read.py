@@ -201,7 +201,7 @@ def checked_table(folder: Path, name: str, steps: Steps, *, bytes_max: int = _TA
         with open_bounded(folder, name, bytes_max=min(bytes_max, table_bytes_max(name, steps.steps))) as file:
             check_accounted(file)
             # A read of so many bytes takes so much memory first.
-        content = file.read(min(bytes_max, os.fstat(file.fileno()).st_size + 1))
+            content = file.read(min(bytes_max, os.fstat(file.fileno()).st_size + 1))
     except OSError as error:
         raise _unreadable(folder, name, error) from None
     if hashlib.sha256(content).hexdigest() != steps.tables[name]:
