@@ -22,7 +22,7 @@ from assay.spec.units import MILLISECOND_NS, SECOND_NS
 from assay.words.visible import unicode_name, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
     from pathlib import Path
 
     from assay.run.store.going import GoingRun
@@ -103,10 +103,14 @@ class Live:
     """The runs of some folders that go on. Nothing is looked at while nobody watches."""
 
     def __init__(
-        self, folders: Iterable[Path], *, is_open: Callable[[str], bool] = lambda _: True, look_s: float = LOOK_S
+        self,
+        folders: Iterable[Path],
+        *,
+        ended: Callable[[Collection[str]], Collection[str]] = lambda _: (),
+        look_s: float = LOOK_S,
     ) -> None:
-        """is_open : whether a session goes on. look_s : time between two looks, for all who watch, above 0."""
-        self._going, self._is_open, self._look_s = GoingRuns(folders), is_open, look_s
+        """ended : which of some sessions do not go on. look_s : time between two looks, for all who watch, above 0."""
+        self._going, self._ended, self._look_s = GoingRuns(folders), ended, look_s
         self._runs: dict[str, _Run] = {}
         self._watchers: set[Watcher] = set()
         self._looked_s = -look_s
@@ -158,8 +162,9 @@ class Live:
             before = set(self._runs)
             self._runs = await asyncio.to_thread(self._looked)
             self._looked_s = time.monotonic()
+            gone = self._ended({watcher.session for watcher in self._watchers})
             for watcher in self._watchers:
-                if not self._is_open(watcher.session):
+                if watcher.session in gone:
                     watcher.end()
             self._send(sorted(before - set(self._runs)))
 

@@ -95,7 +95,7 @@ def site_of(serving: Serving, name: str, held: Callable[[], bool]) -> Site:
         name=name,
         base=_base(serving, name),
         jobs=Jobs(held if not serving.render_while_measuring else lambda: False),
-        live=Live(serving.folders, is_open=sessions.is_open),
+        live=Live(serving.folders, ended=sessions.ended),
         cache=_cache(name),
         templates=environment(serving.prefix, tool_version()),
         prefix=serving.prefix,

@@ -82,7 +82,7 @@ class Sessions:
 
     def of_cookie(self, cookie: str) -> Session | None:
         """The session of a cookie; None where there is none, or it has ended."""
-        return self._valid(digest_of(cookie))
+        return self._valid(digest_of(cookie), self.links.ids())
 
     def of_program(self, token: str) -> Session | None:
         """What a bearer token of a program stands for; None for another token, or where its link has ended."""
@@ -92,13 +92,14 @@ class Sessions:
         facts = {"link": link.id, "role": link.role, "opened_ns": link.made_ns, "until_ns": link.until_ns}
         return Session(digest=link.digest, key_digest="", **facts)  # type: ignore[arg-type]
 
-    def is_open(self, digest: str) -> bool:
-        """Whether a session goes on, by the digest of its cookie."""
-        return self._valid(digest) is not None
+    def ended(self, digests: Collection[str]) -> set[str]:
+        """Which sessions do not go on, by the digests of their cookies; the links are looked at once."""
+        links = self.links.ids()
+        return {digest for digest in digests if self._valid(digest, links) is None}
 
-    def _valid(self, digest: str) -> Session | None:
+    def _valid(self, digest: str, links: Collection[str]) -> Session | None:
         session = self._open.get(digest)
-        return session if session and self._goes_on(session, self.links.ids()) else None
+        return session if session and self._goes_on(session, links) else None
 
     def _goes_on(self, session: Session, links: Collection[str]) -> bool:
         return session.until_ns > self.links.clock() and session.link in links

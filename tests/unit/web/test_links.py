@@ -137,11 +137,11 @@ def test_a_revoked_link_ends_its_sessions(state: Path) -> None:
     link, token = links.make("operator", 1)
     opened = sessions.open(token)
     assert opened
-    assert sessions.is_open(opened.session.digest)
+    assert sessions.ended({opened.session.digest}) == set()
     # Another process of this user.
     Links().revoke(link.id)
     assert sessions.of_cookie(opened.cookie) is None
-    assert not sessions.is_open(opened.session.digest)
+    assert sessions.ended({opened.session.digest}) == {opened.session.digest}
     assert sessions.open(token) is None
     with pytest.raises(UsageError, match="is no link that is valid"):
         links.revoke(link.id)

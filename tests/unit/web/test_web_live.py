@@ -263,7 +263,7 @@ def test_a_stream_ends_behind_the_end_of_its_run(tmp_path: Path) -> None:
 def test_a_stream_ends_with_its_session(going: GoingFolder) -> None:
     async def watched() -> None:
         open_sessions = {"ended", "kept"}
-        live = Live([going.folder.parent], is_open=open_sessions.__contains__, look_s=LOOK_S)
+        live = Live([going.folder.parent], ended=lambda sessions: set(sessions) - open_sessions, look_s=LOOK_S)
         task = asyncio.create_task(live.serve())
         going.seconds(1)
         ended, kept = [await live.watch(address_of(going.folder), session) for session in ("ended", "kept")]
