@@ -109,7 +109,7 @@ class Live:
         ended: Callable[[Collection[str]], Collection[str]] = lambda _: (),
         look_s: float = LOOK_S,
     ) -> None:
-        """ended : which of some sessions do not go on. look_s : time between two looks, for all who watch, above 0."""
+        """look_s : time between two looks, for all who watch, above 0. ended : which of some sessions do not go on."""
         self._going, self._ended, self._look_s = GoingRuns(folders), ended, look_s
         self._runs: dict[str, _Run] = {}
         self._watchers: set[Watcher] = set()
