@@ -13,7 +13,6 @@ from pydantic import Field, ValidationError
 
 # Read by pydantic when the program runs.
 from assay.agent.messages import CheckRequest, JobFacts, JobState  # noqa: TC001
-from assay.dut.simulated.model import is_simulated
 from assay.errors import StoreError, UsageError
 from assay.spec.datum import Strict
 from assay.spec.files import read_inside, write_inside
@@ -49,11 +48,6 @@ class Job(Strict):
     def id(self) -> str:
         """Its id."""
         return self.facts.id
-
-    @property
-    def is_real(self) -> bool:
-        """Whether it is of a real drive, which it may erase."""
-        return not is_simulated(self.request.drive)
 
     def changed(self, **changes: Any) -> Job:
         """The same with other facts."""
@@ -138,7 +132,7 @@ class Queue:
             for job in self._jobs:
                 since_s = self._confirmed_s.get(job.id)
                 if (
-                    job.is_real
+                    job.facts.is_real
                     and job.facts.state == "waiting"
                     and (since_s is None or _now_s() - since_s > hours * 3600)
                 ):

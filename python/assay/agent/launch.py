@@ -28,7 +28,6 @@ from assay.agent.supervise import (
     started,
 )
 from assay.dut.real.command import CommandError, find_tool, run_command
-from assay.dut.simulated.model import is_simulated
 from assay.errors import AssayError, StoreError, SystemRefusedError
 from assay.run.store.held import is_going
 from assay.run.store.status import run_state
@@ -175,7 +174,7 @@ def _command(job: Job, plan: Path) -> list[str]:
     consents = _consents(job.request.consents)
     end = ["--on-end", job.request.on_end] if job.request.on_end else []
     run = ["run", str(plan), "--out", job.facts.folder]
-    confirmed = [] if is_simulated(job.request.drive) else [f"--yes-destroy={job.facts.identity}"]
+    confirmed = [f"--yes-destroy={job.facts.identity}"] if job.facts.is_real else []
     return [*PYTHON, "assay.cli", *run, *confirmed, *consents, *end]
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
+from assay.dut.simulated.model import is_simulated
 from assay.errors import UsageError, joined
 from assay.spec.datum import Strict
 from assay.spec.json_text import json_object
@@ -119,6 +120,11 @@ class JobFacts(Strict):
     exit_code: int | None = None
     message: str = ""
     suspended: bool = False
+
+    @property
+    def is_real(self) -> bool:
+        """Whether it is of a real drive, which it may erase."""
+        return not is_simulated(self.drive)
 
 
 class Health(Strict):

@@ -172,7 +172,7 @@ class Turns:
                 ended = self._queue.take(job.id, was=(was,), ended_wall_ns=wall_ns or time.time_ns(), **facts)
                 self._unnoted.append(ended)
 
-        if job.is_real and time.monotonic() - self._seen_s.pop(job.id, float("-inf")) <= _JUST_NOW_S:
+        if job.facts.is_real and time.monotonic() - self._seen_s.pop(job.id, float("-inf")) <= _JUST_NOW_S:
             # Jobs that rest on what cannot be seen are refused at their turn.
             with suppress(AssayError, OSError):
                 self._bounded.ask(job.node, _CHECK_S, lambda: self._see_left(job, end))

@@ -170,7 +170,7 @@ class Agent:
             self._queue.move(request.job, request.position)
             return
         job = self._queue.find(request.job)
-        if job.is_real and (request.action == "release" or uid != job.facts.uid):
+        if job.facts.is_real and (request.action == "release" or uid != job.facts.uid):
             refuse_identity(job.facts.drive, job.facts.identity, request.identity)
         if request.action == "release":
             self._queue.release(job.id)

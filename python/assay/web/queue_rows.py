@@ -9,7 +9,6 @@ from urllib.parse import urlencode
 
 from assay.archive.index.folders import RUN_DOCUMENT
 from assay.archive.index.update import address_of, parent_of
-from assay.dut.simulated.model import is_simulated
 from assay.run.foreseen import span_label
 from assay.web.plan_fields import procedure_titles
 from assay.words.exit_codes import exit_words
@@ -27,7 +26,6 @@ class JobRow:
 
     number : of its turn among those that have not begun, from 1; 0 of others. last : of those. next : it begins as soon
     as no other runs.
-    real : a drive loses its data.
     run : address of its run, empty where its folder is not served or not there yet. again : address of its plan.
     """
 
@@ -43,7 +41,6 @@ class JobRow:
     run: str = ""
     again: str = ""
     not_served: bool = False
-    real: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,5 +85,4 @@ def _row(job: JobFacts, parents: Collection[str]) -> JobRow:
         run=run,
         again=f"/plan?{urlencode({'run': run, 'drive': job.drive})}" if run else "",
         not_served=folder is not None and not served,
-        real=not is_simulated(job.drive),
     )

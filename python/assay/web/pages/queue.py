@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import JSONResponse
 
 from assay.agent.messages import QueueRequest, StopRequest
-from assay.dut.simulated.model import is_simulated
 from assay.errors import AssayError, UsageError
 from assay.web.pages.shell import FORM_LOST, aside, claimed, error_json, operator_of, sent_object, shown
 from assay.web.queue_rows import queue_rows
@@ -60,7 +59,7 @@ async def _is_confirmed(site: Site, request: Request, job_id: str, code: str) ->
         raise UsageError(f"job {job_id}", "is not in the queue", "load the page again")
     key, session = f"release {job_id}", operator_of(request)
     words = start_words(job.drive, job.identity, job.tests, f"release of job {job_id}")
-    site.codes.expect(key, session, words, real=not is_simulated(job.drive))
+    site.codes.expect(key, session, words, real=job.is_real)
     return site.codes.admit(key, session, code)
 
 
