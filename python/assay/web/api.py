@@ -18,7 +18,7 @@ from assay.web.forms import AddressedRun, RunStatus, TrendFacts
 from assay.web.jobs import QueueFullError
 from assay.web.pages.compare import RUNS_MAX, RUNS_MIN, comparison_job
 from assay.web.pages.run import indexed_run
-from assay.web.pages.shell import aside, session_of
+from assay.web.pages.shell import aside, link_of
 from assay.web.running import running_states
 from assay.web.trend_choice import trend_choice, trend_words
 from assay.web.trend_facts import trend_facts
@@ -115,8 +115,7 @@ async def _compare(site: Site, request: Request) -> Response:
         # The next request tries anew.
         site.jobs.forget(job.key)
         raise StoreError("comparison", failure.text, "check the runs: assay verify RUN")
-    session = session_of(request)
-    site.jobs.ask(job, session.link if session else "")
+    site.jobs.ask(job, link_of(request))
     return JSONResponse({"state": site.jobs.state(job.key)}, 202, headers={"retry-after": "2"})
 
 

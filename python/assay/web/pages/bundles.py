@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from starlette.responses import JSONResponse
 
 from assay.web.jobs import Job, QueueFullError
-from assay.web.pages.shell import error_json, session_of
+from assay.web.pages.shell import error_json, link_of
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -43,7 +43,7 @@ async def take_bundle(site: Site, request: Request) -> Response:
     key = path.name
     job = Job(kind="unpack", key=key, arguments={"bundle": str(path), "into": str(site.folders[0])})
     try:
-        site.jobs.ask(job, session.link if (session := session_of(request)) else "")
+        site.jobs.ask(job, link_of(request))
     except QueueFullError as error:
         path.unlink(missing_ok=True)
         return error_json(error, error.status)

@@ -16,7 +16,7 @@ from assay.web.broken_rules import kept_verified
 from assay.web.formats import RUN_FORMATS
 from assay.web.jobs import Job, job_key
 from assay.web.live import run_facts
-from assay.web.pages.shell import aside, framed, refused, session_of, shown
+from assay.web.pages.shell import aside, framed, link_of, refused, shown
 from assay.web.updating import update_job
 from assay.words.visible import unicode_name
 
@@ -107,8 +107,7 @@ def waiting(site: Site, request: Request, job: Job, title: str) -> Response:
     again = _AGAIN in request.query_params
     failure = None if again else site.jobs.failure(job.key)
     if failure is None:
-        session = session_of(request)
-        site.jobs.ask(job, session.link if session else "")
+        site.jobs.ask(job, link_of(request))
     if again:
         # Without the word, so that a page that is loaded again asks for nothing.
         return RedirectResponse(f"?{request.url.remove_query_params(_AGAIN).query}", 303)

@@ -57,6 +57,12 @@ def session_of(request: Request) -> Session | None:
     return result
 
 
+def link_of(request: Request) -> str:
+    """The link of whoever asks; empty without a session."""
+    session = session_of(request)
+    return session.link if session else ""
+
+
 def operator_of(request: Request) -> Session:
     """The operator who changes something. Raises RefusedError for anybody else, whom the guard lets through nowhere."""
     session = session_of(request)
