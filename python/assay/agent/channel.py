@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import struct
 import time
@@ -26,6 +27,16 @@ class Peer:
 def peer_of(connection: socket.socket) -> Peer:
     """Who connected. Raises OSError for another kind of socket."""
     return Peer(*_CREDENTIALS.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)))
+
+
+def listen_at(listener: socket.socket, path: str, backlog: int, *, mask: int = 0o177) -> None:
+    """Bind to a path and listen. mask : of the rights that nobody gets, not for a moment. Raises OSError."""
+    before = os.umask(mask)
+    try:
+        listener.bind(path)
+    finally:
+        os.umask(before)
+    listener.listen(backlog)
 
 
 def connect(connection: socket.socket, path: str) -> None:

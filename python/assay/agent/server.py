@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.agent.channel import peer_of, read_line
+from assay.agent.channel import listen_at, peer_of, read_line
 from assay.agent.folders import check_folders, group_id
 from assay.agent.log import AgentLog
 from assay.agent.messages import ANSWER_BYTES_MAX, REQUEST_BYTES_MAX, read_request
@@ -134,14 +134,9 @@ def _listening(config: AgentConfig) -> Iterator[socket.socket]:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
         try:
             _remove_left(path)
-            before = os.umask(0o177)
-            try:
-                listener.bind(str(path))
-            finally:
-                os.umask(before)
+            listen_at(listener, str(path), _BACKLOG)
             os.chown(path, -1, group)
             path.chmod(0o660 if config.group else 0o600)
-            listener.listen(_BACKLOG)
         except OSError as error:
             raise StoreError(str(path), error.strerror or str(error), "name another as socket") from None
         try:

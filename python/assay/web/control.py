@@ -15,8 +15,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.agent.channel import connect, peer_of, read_line
+from assay.agent.channel import connect, listen_at, peer_of, read_line
 from assay.errors import AssayError, StoreError, UsageError, error_facts, error_of
+from assay.spec.json_text import json_object
 from assay.spec.state_file import state_folder
 from assay.web.host_agent import on_thread
 from assay.web.links import ROLES
@@ -48,16 +49,12 @@ def control_socket(name: str) -> Iterator[socket.socket]:
     """A socket that takes questions to the server of a name; it is removed at the end. Raises StoreError."""
     with _folder(make=True) as folder, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
         path = f"{folder}/{_file(name)}"
-        before = os.umask(0o117 if os.environ.get(_VARIABLE) else 0o177)
         try:
             # The server has its port: whatever lies here is of one that is gone.
             Path(path).unlink(missing_ok=True)
-            listener.bind(path)
-            listener.listen(_BACKLOG)
+            listen_at(listener, path, _BACKLOG, mask=0o117 if os.environ.get(_VARIABLE) else 0o177)
         except OSError as error:
             raise StoreError("the state folder", error.strerror or str(error), "make it writable") from None
-        finally:
-            os.umask(before)
         try:
             yield listener
         finally:
@@ -142,12 +139,12 @@ def _answer(site: Site, connection: socket.socket) -> None:
     with suppress(OSError):
         peer = peer_of(connection)
         try:
-            question = json.loads(read_line(connection, bytes_max=_BYTES_MAX, seconds=1.0))
+            question = json_object(read_line(connection, bytes_max=_BYTES_MAX, seconds=1.0))
             answer = _answered(site, question)
             site.log(json.dumps({"control": question["verb"], "uid": peer.uid, "pid": peer.pid}))
         except AssayError as error:
             answer = {"error": error_facts(error)}
-        except (ValueError, KeyError, TypeError, RecursionError):
+        except (ValueError, KeyError, TypeError):
             answer = {"error": error_facts(UsageError("question", "has another form", "use assay serve"))}
         connection.sendall(json.dumps(answer).encode() + b"\n")
 

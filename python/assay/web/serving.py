@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import uvicorn
 
+from assay.agent.channel import listen_at
 from assay.agent.config import SOCKET
 from assay.errors import StoreError, UsageError
 from assay.spec.files import user_folder
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
 
 _HEAD_BYTES_MAX = 128 << 10
 """Beyond this a connection ends without an answer; the guard answers to shorter ones that are too long."""
-_UNIT_DESCRIPTOR = 3
+_UNIT_DESCRIPTOR, _BACKLOG = 3, 1024
 _DESCRIPTORS = 8192
 _END_S = 1
 _LINES_MAX = 10_000
@@ -197,7 +198,7 @@ def listening(serving: Serving) -> socket.socket:
     try:
         result.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         result.bind((serving.address, serving.port))
-        result.listen(1024)
+        result.listen(_BACKLOG)
     except (OSError, OverflowError) as error:
         result.close()
         raise _not_had(serving, error) from None
@@ -206,17 +207,14 @@ def listening(serving: Serving) -> socket.socket:
 
 def _listening_at(path: Path) -> socket.socket:
     """A Unix socket of this user alone. Raises UsageError."""
-    result, before = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM), os.umask(0o177)
+    result = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         if path.is_socket() and result.connect_ex(str(path)):
             path.unlink()
-        result.bind(str(path))
-        result.listen(1024)
+        listen_at(result, str(path), _BACKLOG)
     except OSError as error:
         result.close()
         raise UsageError(str(path), error.strerror or str(error), "give another with --socket") from None
-    finally:
-        os.umask(before)
     return result
 
 
