@@ -17,21 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from agent_process import (
-    ASSAY,
-    IDLE,
-    agent_process,
-    choose,
-    environment,
-    link,
-    serve_process,
-    text,
-    tick,
-    until_checked,
-)
+from agent_process import agent_process, code_lines, link, serve_process, text, type_into
 from chromium import PROGRAM, Page, browser
 from openings import openings
-from test_web_start_loop import SIZE, VALUES, backing, until_ended
+from test_web_start_loop import SIZE, VALUES, backing, plan_erasure, until_ended
 from web_neighbour import Neighbour
 
 if TYPE_CHECKING:
@@ -191,22 +180,16 @@ def test_whoever_has_cookie_and_key_starts_nothing_without_the_code(
         answers = thief.start(node)
         assert [status for status, _ in answers] == [202, 202, 409, 409, 409, 409]
         assert all("code" in (answer.get("error") or "code") for _, answer in answers)
-        (line,) = typed_code(tmp_path, address)
+        (line,) = code_lines(tmp_path, address)
         assert f"  {node} (loop:" in line
         nothing_happened(opened, node, before)
         # The person starts another plan: the code of the thief's start is not the one.
-        page.open(f"{address}/plan?drive={node}")
-        page.until(IDLE)
-        choose(page, "suite", "quick")
-        tick(page, "tests", "iops")
-        for field, value in VALUES.items():
-            choose(page, field, value)
-        until_checked(page)
+        plan_erasure(page, address, node)
         type_into(page, "plan-typed", text(page, "#plan-known"))
         page.value("document.getElementById('plan-go').click()")
         page.until("!document.getElementById('plan-code').hidden")
         assert "assay serve code" in text(page, "#plan-code")
-        foreign, mine = (line.split()[0] for line in typed_code(tmp_path, address))
+        foreign, mine = (line.split()[0] for line in code_lines(tmp_path, address))
         type_into(page, "plan-code-typed", foreign)
         page.value("document.getElementById('plan-go').click()")
         page.until("document.getElementById('plan-error').textContent.includes('not the code of this start')")
@@ -218,20 +201,6 @@ def test_whoever_has_cookie_and_key_starts_nothing_without_the_code(
         writers = {opening.command for opening in opened.writing()}
         assert writers
         assert all("assay.cli run" in command for command in writers), writers
-
-
-def type_into(page: Page, field: str, value: str) -> None:
-    """Type into a field as a user does."""
-    element = f"document.getElementById({json.dumps(field)})"
-    page.value(f"{element}.value = {json.dumps(value)}")
-    page.value(f"{element}.dispatchEvent(new Event('input', {{ bubbles: true }}))")
-
-
-def typed_code(folder: Path, address: str) -> list[str]:
-    """What ``assay serve code`` prints to the person on the host."""
-    command = [ASSAY, "serve", "code", "--port", address.rpartition(":")[2]]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment(folder))
-    return done.stdout.splitlines()
 
 
 def nothing_happened(opened: Openings, node: str, before: bytes) -> None:

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from agent_process import (
-    ASSAY,
     IDLE,
     agent_process,
     choose,
-    environment,
+    code_lines,
     link,
     serve_process,
     text,
     tick,
+    type_into,
     until_checked,
 )
 from chromium import PROGRAM, Page, browser
@@ -41,6 +40,17 @@ VALUES = {
 def backing(node: str) -> str:
     """The file of a loop device."""
     return Path(f"/sys/block/{Path(node).name}/loop/backing_file").read_text("utf-8").rstrip("\n")
+
+
+def plan_erasure(page: Page, address: str, node: str) -> None:
+    """Plan a short run of a device; it is checked and may be started."""
+    page.open(f"{address}/plan?drive={node}")
+    page.until(IDLE)
+    choose(page, "suite", "quick")
+    tick(page, "tests", "iops")
+    for key, value in VALUES.items():
+        choose(page, key, value)
+    until_checked(page)
 
 
 def until_ended(page: Page) -> None:
@@ -70,31 +80,20 @@ def test_a_loop_device_is_erased_only_once_its_identity_was_typed(
         listed = {path: card for path in (node, other) for card in page.value(cards) if f"{path}\n" in card}
         assert "May be erased." in listed[node]
         assert backing(other) in listed[other]
-        page.open(f"{address}/plan?drive={node}")
-        page.until(IDLE)
-        choose(page, "suite", "quick")
-        tick(page, "tests", "iops")
-        for key, value in VALUES.items():
-            choose(page, key, value)
-        until_checked(page)
+        plan_erasure(page, address, node)
         loss = text(page, "#plan-losses")
         assert node in loss
         assert "0.27 GB" in loss
         identity = page.value("document.getElementById('plan-known').textContent")
         assert page.value("document.getElementById('plan-go').disabled")
-        typed = "document.getElementById('plan-typed')"
         for word, ready in (("other", False), (identity, True)):
-            page.value(f"{typed}.value = {json.dumps(word)}")
-            page.value(f"{typed}.dispatchEvent(new Event('input', {{ bubbles: true }}))")
+            type_into(page, "plan-typed", word)
             assert page.value("!document.getElementById('plan-go').disabled") is ready
         page.value("document.getElementById('plan-go').click()")
         page.until("!document.getElementById('plan-code').hidden")
-        command = [ASSAY, "serve", "code", "--port", address.rpartition(":")[2]]
-        code = subprocess.run(command, capture_output=True, text=True, check=True, env=environment(tmp_path)).stdout
-        assert node in code
-        typed = "document.getElementById('plan-code-typed')"
-        page.value(f"{typed}.value = {json.dumps(code.split()[0])}")
-        page.value(f"{typed}.dispatchEvent(new Event('input', {{ bubbles: true }}))")
+        (line,) = code_lines(tmp_path, address)
+        assert node in line
+        type_into(page, "plan-code-typed", line.split()[0])
         page.value("document.getElementById('plan-go').click()")
         page.until("location.pathname === '/queue'")
         until_ended(page)

@@ -75,18 +75,28 @@ def ended(process: subprocess.Popen[str]) -> Iterator[subprocess.Popen[str]]:
 
 def link(folder: Path, address: str, role: str = "operator") -> str:
     """A link that opens a session."""
-    command = [ASSAY, "serve", "link", "--role", role, "--port", address.rpartition(":")[2]]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment(folder))
-    return done.stdout.split()[0]
+    return _typed(folder, address, "link", "--role", role).split()[0]
+
+
+def code_lines(folder: Path, address: str) -> list[str]:
+    """What ``assay serve code`` prints to the person on the host."""
+    return _typed(folder, address, "code").splitlines()
+
+
+def _typed(folder: Path, address: str, *words: str) -> str:
+    command = [ASSAY, "serve", *words, "--port", address.rpartition(":")[2]]
+    return subprocess.run(command, capture_output=True, text=True, check=True, env=environment(folder)).stdout
 
 
 def choose(page: Page, key: str, value: str | bool) -> None:
     """Type a value of the plan, as a user does."""
-    field = f"document.getElementById('f-{key}')"
-    if isinstance(value, bool):
-        page.value(f"{field}.checked = {json.dumps(value)}")
-    else:
-        page.value(f"{field}.value = {json.dumps(value)}")
+    type_into(page, f"f-{key}", value)
+
+
+def type_into(page: Page, name: str, value: str | bool) -> None:
+    """Type into a field, by its id."""
+    field = f"document.getElementById({json.dumps(name)})"
+    page.value(f"{field}.{'checked' if isinstance(value, bool) else 'value'} = {json.dumps(value)}")
     page.value(f"{field}.dispatchEvent(new Event('input', {{ bubbles: true }}))")
 
 
