@@ -72,11 +72,16 @@ def open_bounded(folder: Path, name: str, *, bytes_max: int) -> BufferedReader:
 
 def read_inside(folder: Path, name: str, *, bytes_max: int) -> bytes:
     """Read a regular file of at most ``bytes_max`` bytes. Raises OSError as ``open_bounded``."""
-    content = bytearray()
     with open_bounded(folder, name, bytes_max=bytes_max) as file:
-        # A read of so many bytes would take memory for all of them at once; and the file may grow meanwhile.
-        while len(content) <= bytes_max and (more := file.read(_READ_BYTES)):
-            content += more
+        return read_bounded(file, bytes_max)
+
+
+def read_bounded(file: IO[bytes], bytes_max: int) -> bytes:
+    """Read the rest of a file of at most ``bytes_max`` bytes. Raises OSError where it is larger by now."""
+    content = bytearray()
+    # A read of so many bytes would take memory for all of them at once; and the file may grow meanwhile.
+    while len(content) <= bytes_max and (more := file.read(_READ_BYTES)):
+        content += more
     if len(content) > bytes_max:
         raise OSError(errno.EFBIG, f"has more than {bytes_max:,} bytes")
     return bytes(content)

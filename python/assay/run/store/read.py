@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -21,7 +20,7 @@ from assay.run.store.tables import HISTOGRAMS, REPLAYS, check_accounted, table_b
 from assay.run.store.tests import Tables, read_steps, stored_tests
 from assay.run.store.trace_summary import trace_summary
 from assay.run.store.traces import TRACES, latency_reader, trace_name
-from assay.spec.files import exists_inside, open_bounded
+from assay.spec.files import exists_inside, open_bounded, read_bounded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -200,8 +199,7 @@ def checked_table(folder: Path, name: str, steps: Steps, *, bytes_max: int = _TA
     try:
         with open_bounded(folder, name, bytes_max=min(bytes_max, table_bytes_max(name, steps.steps))) as file:
             check_accounted(file)
-            # A read of so many bytes takes so much memory first.
-            content = file.read(min(bytes_max, os.fstat(file.fileno()).st_size + 1))
+            content = read_bounded(file, bytes_max)
     except OSError as error:
         raise _unreadable(folder, name, error) from None
     if hashlib.sha256(content).hexdigest() != steps.tables[name]:
