@@ -393,7 +393,9 @@ def _named(plan: Plan, given: dict[str, Any]) -> Plan:
 
 def refuse_writes_limit(plan: Plan, drive_writes_max: float | None) -> None:
     """Raise UsageError for ``--max-drive-writes`` of a simulated drive, which no gate holds to it."""
-    if drive_writes_max is not None and plan.drive.startswith(_SIMULATED):
+    from assay.dut.simulated.model import is_simulated  # noqa: PLC0415 - takes long
+
+    if drive_writes_max is not None and is_simulated(plan.drive):
         reason = "is a choice for real drives only"
         raise UsageError("--max-drive-writes", reason, "leave it out for a simulated drive")
 
