@@ -15,7 +15,7 @@ from assay.errors import AssayError, StoreError, UsageError
 from assay.report.comparison.facts import ComparisonFacts
 from assay.summary.forms import GROUPS, LabelClass, Verdict
 from assay.web.forms import AddressedRun, RunStatus, TrendFacts
-from assay.web.jobs import QueueFullError
+from assay.web.jobs import status_of
 from assay.web.pages.compare import RUNS_MAX, RUNS_MIN, comparison_job
 from assay.web.pages.run import indexed_run
 from assay.web.pages.shell import aside, link_of
@@ -131,7 +131,7 @@ def answered(address: ApiAddress) -> Callable[[Site, Request], Awaitable[Respons
         except UsageError as error:
             return error_response(error, 400)
         except AssayError as error:
-            return error_response(error, error.status if isinstance(error, QueueFullError) else 503)
+            return error_response(error, status_of(error, 503))
 
     return answer
 

@@ -14,7 +14,7 @@ from assay.errors import AssayError, UsageError
 from assay.web.api import ADDRESSES as API_ADDRESSES
 from assay.web.api import answered, error_response
 from assay.web.guard import SESSION_PATH, Guard, RefusedError
-from assay.web.jobs import QueueFullError
+from assay.web.jobs import status_of
 from assay.web.layout import TYPES, static_files
 from assay.web.metrics import METRICS, metrics_page
 from assay.web.pages.bundles import PATH as BUNDLES
@@ -135,7 +135,7 @@ def _endpoint(site: Site, address: Address) -> Callable[[Request], Awaitable[Res
         try:
             return await address.answer(site, request)
         except AssayError as error:
-            status = error.status if isinstance(error, QueueFullError) else 500
+            status = status_of(error, 500)
             if address.title:
                 return refused(site, request, status, (error.thing, error.reason, error.remedy))
             return JSONResponse({"error": str(error)}, status)

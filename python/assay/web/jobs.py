@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from asyncio.subprocess import Process
     from collections.abc import Callable
 
+    from assay.errors import AssayError
+
 State = Literal["waiting", "held", "running", "failed", "done"]
 """``held`` : it waits until the drive that is measured on this host has been measured."""
 IDLE_S = 30.0
@@ -68,6 +70,11 @@ class QueueFullError(HostLimitError):
     def __init__(self, count: int, status: int, whose: str) -> None:
         super().__init__("Jobs", f"{count} {whose} wait already", "open this page again once some of them are done")
         self.status = status
+
+
+def status_of(error: AssayError, otherwise: int) -> int:
+    """The status of the answer that says an error; ``otherwise`` where a full queue is not the reason."""
+    return error.status if isinstance(error, QueueFullError) else otherwise
 
 
 def job_key(*texts: str) -> str:

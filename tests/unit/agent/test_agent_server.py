@@ -6,6 +6,7 @@ import os
 import socket
 import threading
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -84,14 +85,12 @@ def test_open_connections_of_one_user_are_limited(
     client: AgentClient, config: AgentConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(server, "READ_S", 2.0)
-    waiting = [socket.socket(socket.AF_UNIX) for _ in range(server.USER_CONNECTIONS_MAX)]
-    for connection in waiting:
-        connection.connect(config.socket)
-    time.sleep(0.3)
-    with pytest.raises(Exception, match="has too many connections"):
-        client.ask(QueueRequest())
-    for connection in waiting:
-        connection.close()
+    with ExitStack() as open_ones:
+        for _ in range(server.USER_CONNECTIONS_MAX):
+            open_ones.enter_context(socket.socket(socket.AF_UNIX)).connect(config.socket)
+        time.sleep(0.3)
+        with pytest.raises(Exception, match="has too many connections"):
+            client.ask(QueueRequest())
     time.sleep(0.5)
     assert client.ask(QueueRequest()).jobs == ()
 

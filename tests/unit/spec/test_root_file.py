@@ -45,7 +45,7 @@ def test_another_owner_is_refused(written: Path) -> None:
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(PlanError, match="No such file"):
-        read_root_file(tmp_path / "none.toml")
+        read_root_file(tmp_path / "none.toml", owner=OWNER)
 
 
 IS_ROOT = pytest.mark.skipif(OWNER != 0, reason="SKIPPED: needs root to give files away")

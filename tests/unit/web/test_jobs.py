@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
+from assay.errors import HostLimitError, error_facts, error_of
 from assay.web import jobs as jobs_module
 from assay.web.jobs import JOBS_MAX, OWNER_JOBS_MAX, Job, Jobs, QueueFullError
 from assay.web.supervised import supervised
@@ -194,3 +195,8 @@ def test_a_background_task_that_ends_is_logged_and_begins_anew() -> None:
     log, _ = asyncio.run(work())
     assert log[1] == "Jobs stopped (OSError: [Errno 24] Too many open files) and begins anew in 0.002 s"
     assert all(len(line) < 1500 and line.isprintable() for line in log)
+
+
+def test_a_full_queue_is_no_kind_of_its_own_for_errors_of_others() -> None:
+    limit = HostLimitError("agent", "has 2 requests of this user in a minute", "try again")
+    assert str(error_of(error_facts(limit))) == str(limit)
