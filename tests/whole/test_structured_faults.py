@@ -230,7 +230,7 @@ def page(_: Path, draw: random.Random) -> None:
 
 
 def toml(draw: random.Random) -> str:
-    """1 MiB of TOML."""
+    """1 MiB of TOML, or what has as many dots as a file may have."""
     name = draw.choice(("k", "iops.queue_dept", "sed", "limits", "report.tag"))
     return draw.choice(
         (
@@ -249,7 +249,7 @@ def toml(draw: random.Random) -> str:
             lambda size: "".join("limits = [{test = 'x'}]\n" for _ in range(size // 24)),
             lambda size: "[iops]\n" + filled(lambda number: f"queue_depth{number % 9} = {number}", size, "\n"),
         )
-    )(INPUT_BYTES - 40)
+    )(draw.choice((INPUT_BYTES - 40, 190_000)))
 
 
 def plan_file(folder: Path, draw: random.Random) -> None:

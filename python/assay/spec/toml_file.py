@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 M = TypeVar("M", bound=BaseModel)
 
 FILE_BYTES_MAX = 1 << 20
+_DOTS_MAX = 100_000
+"""In a file: each one in a key makes a table, of some 1,000 bytes while it is read."""
 
 _PLACE = re.compile(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", re.DOTALL)
 
@@ -61,6 +63,8 @@ def toml_table(text: str, path: Path) -> tuple[dict[str, Any], Positions]:
 
     if len(text) > FILE_BYTES_MAX:
         raise PlanError(str(path), "is larger than 1 MiB", "make it smaller")
+    if text.count(".") > _DOTS_MAX:
+        raise PlanError(str(path), f"has more than {_DOTS_MAX:,} dots", "make it smaller")
     # First, since it bounds the depth: the reader of values takes the square of that of a key.
     positions = toml_positions(text, str(path))
     try:

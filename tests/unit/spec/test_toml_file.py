@@ -77,6 +77,13 @@ def test_no_number_of_a_plan_is_endless(number: str, tmp_path: Path) -> None:
         load_plan(written(tmp_path, f'drive = "sim:x"\n[claims]\nrnd_4k_write_iops = {number}\n'.encode()), {})
 
 
+def test_more_tables_than_the_memory_holds_are_refused_unread(tmp_path: Path) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_text("\n".join(f"k{number}{'.a' * 70} = 1" for number in range(1429)), "utf-8")
+    with pytest.raises(PlanError, match=r"plan\.toml: has more than 100,000 dots; make it smaller"):
+        read_toml(path)
+
+
 def test_of_many_faults_the_first_ten_are_named(tmp_path: Path) -> None:
     keys = "\n".join(f"k{number} = 1" for number in range(500))
     with pytest.raises(PlanError) as caught:
