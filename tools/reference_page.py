@@ -59,6 +59,7 @@ def command(one: CommandFacts) -> Iterator[str]:
         yield from (text, "")
     yield from ("| option | |", "|---|---|")
     yield from (f"| `{cell(option.names)}` | {cell(option.help)} |" for option in one.options)
+    yield from ("", *(f"    {example}" for example in one.examples))
 
 
 def exits() -> Iterator[str]:

@@ -122,7 +122,9 @@ class _Commands(click.Group):
         return super().resolve_command(ctx, args)
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]}, help=_HELP)
+@click.group(
+    cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}, help=_HELP
+)
 @click.version_option(package_name="assay")
 def assay() -> None:
     """Say what a killed run has left changed; programs that read the output ask ``assay status``."""

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import click
 
+from assay.cli.helped import HelpedCommand
+
 CONFIG = Path("/etc/assay/agent.toml")
 """As in ``assay.agent.config``, which takes long to load."""
 
 
-@click.command()
+@click.command(cls=HelpedCommand, examples=("agent --install", "agent --config agent.toml"))
 @click.option(
     "--config",
     type=click.Path(path_type=Path),

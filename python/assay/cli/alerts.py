@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import click
 
+from assay.cli.helped import HelpedCommand
 from assay.errors import PlanError, SystemRefusedError
 from assay.words.visible import visible
 
 _ACTIONS = ("test",)
 
 
-@click.command()
+@click.command(cls=HelpedCommand, examples=("alerts test",))
 @click.argument("action", metavar="test", type=click.Choice(_ACTIONS))
 def alerts(action: str) -> None:
     """Send a trial event to each alert in /etc/assay/alerts.toml, and print each response.

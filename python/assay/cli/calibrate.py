@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli.candidates import drive_candidates
+from assay.cli.helped import HelpedCommand
 from assay.cli.options import signature_option, yes_destroy_option
 from assay.errors import UsageError
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 EXIT_OUTSIDE = 5
 
 
-@click.command()
+@click.command(cls=HelpedCommand, examples=("calibrate", "calibrate --reference /dev/nvme0n1 --new-baseline"))
 @click.option(
     "--seconds",
     type=click.FloatRange(0.05, 600),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli.candidates import drive_candidates
+from assay.cli.helped import HelpedCommand
 from assay.errors import GateRefusedError
 from assay.words.visible import visible
 
@@ -23,7 +24,7 @@ _REFUSALS = 2
 """So many reasons stand on the first line."""
 
 
-class _Check(click.Command):
+class _Check(HelpedCommand):
     """Its help lists the limits, which are read when it is shown."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -41,7 +42,7 @@ class _Check(click.Command):
         super().format_epilog(ctx, formatter)
 
 
-@click.command(cls=_Check)
+@click.command(cls=_Check, examples=("check /dev/nvme0n1", "check /dev/nvme0n1 --seconds 60 --json"))
 @click.argument("drive", shell_complete=drive_candidates)
 @click.option(
     "--limits",

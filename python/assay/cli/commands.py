@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import click
 
 from assay import errors
+from assay.cli.helped import HelpedCommand
 
 NAME = "assay"
 
@@ -28,6 +29,7 @@ class CommandFacts:
     usage: str
     paragraphs: tuple[str, ...]
     options: tuple[OptionFacts, ...]
+    examples: tuple[str, ...]
 
     @property
     def summary(self) -> str:
@@ -84,7 +86,9 @@ def _facts(command: click.Command, name: str, parent: click.Context | None) -> C
     known = (param for param in command.get_params(context) if isinstance(param, click.Option))
     records = (option.get_help_record(context) for option in known)
     options = tuple(OptionFacts(*record) for record in records if record is not None)
-    return CommandFacts(name=name, usage=usage, paragraphs=_paragraphs(command.help or ""), options=options)
+    examples = command.examples if isinstance(command, HelpedCommand) else ()
+    paragraphs = _paragraphs(command.help or "")
+    return CommandFacts(name=name, usage=usage, paragraphs=paragraphs, options=options, examples=examples)
 
 
 def _paragraphs(text: str) -> tuple[str, ...]:

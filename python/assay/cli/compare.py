@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from assay.cli.helped import HelpedCommand
 from assay.cli.table import numeric, print_heading, print_paragraph, print_table
 from assay.errors import EXIT_NOT_MET, EXIT_OK, StoreError, UsageError
 
@@ -26,7 +27,10 @@ _FOLDER = click.Path(path_type=Path)
 _GATE_ONLY = ("fail_over", "gate", "undecided", "junit", "annotate", "summary_md")
 
 
-@click.command()
+@click.command(
+    cls=HelpedCommand,
+    examples=("compare runs/a runs/b --out comparison", "compare runs/new --baseline runs/old --fail-over 5%"),
+)
 @click.argument("run_folders", metavar="RUN... [RESULTS.csv]...", nargs=-1, required=True, type=_FOLDER)
 @click.option(
     "--out",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import BashComplete, add_completion_class, get_completion_class
 
+from assay.cli.helped import HelpedCommand
 from assay.errors import StoreError
 from assay.spec.files import user_folder
 from assay.spec.user_files import write_user_file
@@ -71,7 +72,13 @@ class _Bash(BashComplete):
         """Nothing is run to write a script: it may be for another host."""
 
 
-@click.command()
+@click.command(
+    cls=HelpedCommand,
+    examples=(
+        "completion bash > ~/.local/share/bash-completion/completions/assay",
+        "completion fish > ~/.config/fish/completions/assay.fish",
+    ),
+)
 @click.argument("shell", type=click.Choice(SHELLS))
 @click.option("--install", is_flag=True, help="Install the script for the shell, and print its path.")
 def completion(shell: str, install: bool) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from assay.cli.helped import HelpedCommand
 from assay.errors import UsageError
 from assay.spec.files import config_folder
 from assay.spec.nearest import did_you_mean
@@ -108,7 +109,7 @@ _LETTERS_MAX = 2000
 """As of the texts of a plan."""
 
 
-@click.command()
+@click.command(cls=HelpedCommand, examples=("config", "config --json"))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def config(as_json: bool) -> None:
     """Show what is set for this user, and where each value comes from.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from assay.cli.helped import HelpedCommand
 from assay.errors import StoreError, UsageError, ValueRangeError
 from assay.words.visible import visible
 
@@ -111,7 +112,7 @@ _RESULTS = ("table", "json", "csv")
 _IOMETER_CSV = "iometer-csv"
 
 
-@click.command()
+@click.command(cls=HelpedCommand, examples=("convert workload.icf --out plan.toml", "convert plan.toml --to fio"))
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 @click.option(
     "--to",

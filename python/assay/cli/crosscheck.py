@@ -11,6 +11,7 @@ import click
 
 from assay.cli.candidates import drive_candidates
 from assay.cli.config import output_folder
+from assay.cli.helped import HelpedCommand
 from assay.cli.options import report_folder_option, signature_option, yes_destroy_option
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ _METRICS = {"iops": ("IOPS", 1, 0), "mean_ns": ("mean, us", 1000, 1), "p99_ns": 
 """What each metric is called, its divisor to the printed unit, and decimals."""
 
 
-@click.command()
+@click.command(cls=HelpedCommand, examples=("crosscheck /dev/nvme0n1", "crosscheck disk.img --file-target --pairs 10"))
 @click.argument("drive", shell_complete=drive_candidates)
 @click.option(
     "--seconds", type=click.FloatRange(0.1, 3600), default=5.0, show_default=True, help="Seconds per measurement."

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli.candidates import drive_candidates
+from assay.cli.helped import HelpedCommand
 
 if TYPE_CHECKING:
     from assay.dut.simulated.shipped import ShippedModel
@@ -24,7 +25,7 @@ _REASONS_SHOWN = 2
 _REASON_LETTERS = 60
 
 
-@click.command()
+@click.command(cls=HelpedCommand, examples=("drives", "drives --describe /dev/nvme0n1"))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option(
     "--describe",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli.candidates import edition_candidates
+from assay.cli.helped import HelpedCommand
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +19,7 @@ _SOURCES_SHOWN = 3
 _WHOLE = re.compile(r"\.0\b")
 
 
-@click.command()
+@click.command(cls=HelpedCommand, examples=("editions", "editions pts-e-2.0"))
 @click.argument("edition", required=False, shell_complete=edition_candidates)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with the value and source of every parameter.")
 def editions(edition: str | None, as_json: bool) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from assay.cli.helped import HelpedCommand
 from assay.errors import UsageError
 from assay.spec.files import config_folder
 from assay.words.visible import visible
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from assay.archive.bundle import Exported
 
 
-@click.command()
+@click.command(cls=HelpedCommand, examples=("export runs/p1", "export runs/p1 --redact --out p1.assay"))
 @click.argument("run_folder", metavar="RUN", type=click.Path(path_type=Path))
 @click.option(
     "--out",

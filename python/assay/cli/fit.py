@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli.candidates import simulated_candidates
+from assay.cli.helped import HelpedCommand
 from assay.errors import UsageError
 from assay.spec.nearest import did_you_mean
 from assay.words.visible import visible
@@ -29,7 +30,13 @@ _FILE = click.Path(path_type=Path)
 _WITHIN = 0.25
 
 
-@click.command()
+@click.command(
+    cls=HelpedCommand,
+    examples=(
+        "fit sim:client-2011 --against iops.csv",
+        "fit sim:slc-a --against iops.csv --figures others.csv --out mine.toml",
+    ),
+)
 @click.argument("drive", shell_complete=simulated_candidates)
 @click.option("--against", type=_FILE, required=True, help="Published IOPS: columns block_kib, read_pct, iops.")
 @click.option("--figures", type=_FILE, help="Other published figures: columns figure, value. Default: none.")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli.config import output_folder
+from assay.cli.helped import HelpedCommand
 from assay.cli.origin import with_level
 from assay.errors import EXIT_OK, EXIT_WITHHELD
 from assay.words.visible import visible
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from assay.engine.records import RunOrigin
 
 
-@click.command("import")
+@click.command("import", cls=HelpedCommand, examples=("import p1.assay", "import p1.assay --into archive"))
 @click.argument("bundle", metavar="FILE", type=click.Path(path_type=Path))
 @click.option(
     "--into",

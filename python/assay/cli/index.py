@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli.config import output_folder
+from assay.cli.helped import HelpedCommand
 from assay.cli.options import index_option
 from assay.cli.table import print_paragraph, print_table
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 _ACTIONS = ("status", "update", "rebuild")
 
 
-@click.command()
+@click.command(cls=HelpedCommand, examples=("index status", "index update /srv/runs"))
 @click.argument("action", type=click.Choice(_ACTIONS), metavar="status|update|rebuild")
 @click.argument("folders", nargs=-1, type=click.Path(path_type=Path), metavar="[FOLDER]...")
 @index_option

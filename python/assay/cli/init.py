@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from assay.cli.helped import HelpedCommand
 from assay.errors import StoreError
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ _EXAMPLES: dict[str, object] = {
 """Values of keys that have no default, in lines that are comments."""
 
 
-@click.command()
+@click.command(cls=HelpedCommand, examples=("init", "init nightly.toml"))
 @click.argument("file", type=click.Path(path_type=Path), default=Path("plan.toml"))
 def init(file: Path) -> None:
     """Write a plan file with every key, its legal range, its default and a comment. Default of FILE: plan.toml.

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 
+from assay.cli.helped import HelpedCommand
 from assay.errors import UsageError
 from assay.spec.files import config_folder
 from assay.words.visible import visible
@@ -18,7 +19,7 @@ from assay.words.visible import visible
 _ACTIONS = ("make", "show", "trust")
 
 
-@click.command()
+@click.command(cls=HelpedCommand, examples=("key make", "key trust lab.pub"))
 @click.argument("action", metavar="make|show|trust", type=click.Choice(_ACTIONS))
 @click.argument("file", type=click.Path(path_type=Path), required=False)
 @click.option(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from assay.cli.helped import HelpedCommand
 from assay.cli.table import numeric, print_heading, print_table
 from assay.errors import UsageError
 
@@ -20,7 +21,7 @@ Undecided = Literal["pass", "fail"]
 _ALARM = "bold red"
 
 
-@click.command()
+@click.command(cls=HelpedCommand, examples=("limits runs/p1 limits.toml", "limits runs/p1 --out limits"))
 @click.argument("run_folder", metavar="RUN", type=click.Path(path_type=Path))
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print the same as JSON; its form is in docs/formats/output.md.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from assay.cli.helped import HelpedCommand
 from assay.errors import StoreError
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ _VARIABLES = (
 )
 
 
-@click.command()
+@click.command(cls=HelpedCommand, examples=("man ~/.local/share/man/man1", "man /usr/local/share/man/man1"))
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
 def man(folder: Path) -> None:
     """Write the manual pages into DIR, created if missing: assay.1, and a page per command, such as assay-run.1.
@@ -89,6 +90,7 @@ def _page(title: str, command_facts: CommandFacts, behind: Iterator[str]) -> str
             for option in command_facts.options
             for line in (".TP", f".B {_roff(option.names)}", _roff(option.help))
         ),
+        *([".SH EXAMPLES", ".nf", *map(_roff, command_facts.examples), ".fi"] if command_facts.examples else ()),
         ".SH EXIT STATUS",
         *_exits(),
         *_list("FILES", _FILES),

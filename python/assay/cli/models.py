@@ -7,8 +7,10 @@ from dataclasses import asdict
 
 import click
 
+from assay.cli.helped import HelpedCommand
 
-@click.command()
+
+@click.command(cls=HelpedCommand, examples=("models", "models --json"))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with the source of every parameter.")
 def models(as_json: bool) -> None:
     """List the simulated drives: capacity, kind, what each stands for.

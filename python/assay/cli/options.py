@@ -15,6 +15,7 @@ from assay.cli.candidates import (
     test_candidates,
 )
 from assay.cli.config import with_settings
+from assay.cli.helped import with_options
 from assay.cli.workload_options import (
     WORKLOAD_OPTIONS,
     add_replay,
@@ -48,6 +49,7 @@ _PURGES = [
     "overwrite",
 ]
 _PLAN_SUFFIX, _SIMULATED = ".toml", "sim:"
+_SAFETY = "What may be destroyed"
 _EDITION_HELP = (
     "Edition: pts-0.9, pts-c-1.0, pts-e-1.0, pts-e-1.1, pts-c-2.0, pts-e-2.0, or a .toml file; --profile "
     "is the older name. Default: that of the suite."
@@ -77,15 +79,30 @@ _FAULT_OPTIONS = [
 """When a drive is given up."""
 
 
+_SIGNATURE_OPTIONS = [
+    click.option(
+        "--destroy-signature",
+        "signatures",
+        multiple=True,
+        metavar="TYPE",
+        help="Allow to destroy this file system, table or RAID member, such as ext4. Default: refuse.",
+    ),
+    click.option(
+        "--acknowledge",
+        "acknowledged",
+        multiple=True,
+        metavar="WORD",
+        callback=lambda _context, _parameter, given: _words(given),
+        help="Doubt to accept, by the word in the refusal. Default: none.",
+    ),
+]
+"""What is on a drive, and what the gate cannot tell of its users."""
+
+
 class _Suite(click.ParamType):  # type: ignore[type-arg]
     """A suite of the registry, which is read when the option is used: reading it takes part of a second."""
 
     name = "suite"
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:  # noqa: ARG002 - click's
-        from assay.procedures.registry import SUITES  # noqa: PLC0415
-
-        return f"[{'|'.join(SUITES)}]"
 
     def shell_complete(
         self,
@@ -110,27 +127,30 @@ class _Suite(click.ParamType):  # type: ignore[type-arg]
 
 
 class _Names(click.Option):
-    """Names of tests or studies; its help lists those of the registry, which is read when the help is shown."""
+    """A suite, tests or studies by name; the help lists those of the registry, which is read when it is shown."""
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         from assay.procedures import registry  # noqa: PLC0415
 
-        known = registry.tests() if self.name == "tests" else registry.studies()
-        listed = f"{', '.join(one.name for one in known)}; repeat or separate by commas."
-        self.help = f"{listed} Default: those of the suite."
+        if self.name == "suite":
+            self.help = f"Tests and edition by name: {', '.join(registry.SUITES)}. Default: client."
+        else:
+            known = registry.tests() if self.name == "tests" else registry.studies()
+            listed = ", ".join(procedure.name for procedure in known)
+            self.help = f"{listed}; repeat or separate by commas. Default: those of the suite."
         return super().get_help_record(ctx)
+
+
+def run_folder_option(command: Command) -> Command:
+    """Add the folder of a run."""
+    help_text = "Run folder, new or empty. Default: a new folder in runs, or in that of assay config."
+    return click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help=help_text)(command)
 
 
 def gate_options(command: Command) -> Command:
     """Add what the gate is asked with, but for the confirmation: of a run, and of a plan, which is refused as a run."""
     options = [
-        click.option(
-            "--out",
-            type=click.Path(path_type=Path),
-            metavar="DIR",
-            help="Run folder, new or empty. Default: a new folder in runs, or in that of assay config.",
-        ),
-        signature_option,
+        *_SIGNATURE_OPTIONS,
         click.option(
             "--max-drive-writes",
             "drive_writes_max",
@@ -145,28 +165,15 @@ def gate_options(command: Command) -> Command:
             help="Namespaces of the controller that a purge may destroy. Default: none.",
         ),
     ]
-    for option in reversed(options):
-        command = option(command)
-    return command
+    return with_options(*options, subject=_SAFETY)(command)
 
 
 def signature_option(command: Command) -> Command:
     """Add the acknowledgements of what is on a drive, and of what the gate cannot tell of its users."""
-    help_text = "Allow to destroy this file system, table or RAID member, such as ext4. Default: refuse."
-    signature = click.option("--destroy-signature", "signatures", multiple=True, metavar="TYPE", help=help_text)
-    return signature(
-        click.option(
-            "--acknowledge",
-            "acknowledged",
-            multiple=True,
-            metavar="WORD",
-            callback=_words,
-            help="Doubt to accept, by the word in the refusal. Default: none.",
-        )(command)
-    )
+    return with_options(*_SIGNATURE_OPTIONS, subject=_SAFETY)(command)
 
 
-def _words(_context: click.Context, _parameter: click.Parameter, given: tuple[str, ...]) -> frozenset[str]:
+def _words(given: tuple[str, ...]) -> frozenset[str]:
     """Words of doubts. Raises UsageError for one that is none."""
     from assay.dut.real.gate.doubts import is_word  # noqa: PLC0415
 
@@ -194,13 +201,14 @@ def index_option(command: Command) -> Command:
 
 def yes_destroy_option(command: Command) -> Command:
     """Add the confirmation of a real drive; two of them are refused, since one of them is of another drive."""
-    return click.option(
+    option = click.option(
         "--yes-destroy",
         multiple=True,
         callback=_single,
         metavar="ID",
         help="Full identity of the drive, as assay drives prints it. Default: prompt at a terminal.",
-    )(command)
+    )
+    return with_options(option, subject=_SAFETY)(command)
 
 
 def _single(_context: click.Context, _parameter: click.Parameter, given: tuple[str, ...]) -> str | None:
@@ -217,11 +225,7 @@ _WHAT_OPTIONS = [
         metavar="DRIVE|PLAN.toml ...",
         shell_complete=drive_candidates,
     ),
-    click.option(
-        "--suite",
-        type=_Suite(),
-        help="Tests and edition by name. Default: client.",
-    ),
+    click.option("--suite", cls=_Names, type=_Suite(), metavar="NAME"),
     click.option("--test", "tests", cls=_Names, multiple=True, metavar="N", shell_complete=test_candidates),
     click.option("--study", "studies", cls=_Names, multiple=True, metavar="N", shell_complete=study_candidates),
     click.option(
@@ -246,6 +250,7 @@ _WHAT_OPTIONS = [
 """What is run, and on what."""
 
 _DRIVE_OPTIONS = [
+    click.option("--file-target", is_flag=True, help="DRIVE is a pre-allocated regular file."),
     click.option(
         "--pin", metavar="CPUS", help="CPUs of the threads: auto, none, or a list such as 0,2,4-7. Default: auto."
     ),
@@ -257,7 +262,8 @@ _DRIVE_OPTIONS = [
     click.option(
         "--purge",
         type=click.Choice(_PURGES),
-        help="Purge method of a real drive; auto queries the drive. Default: auto.",
+        metavar="METHOD",
+        help=f"Purge of a real drive: {', '.join(_PURGES)}. Default: auto, which queries the drive.",
     ),
     click.option(
         "--write-cache",
@@ -270,9 +276,7 @@ _DRIVE_OPTIONS = [
 
 def plan_options(command: Command) -> Command:
     """Add the target and the options that make a plan."""
-    options = [
-        *_WHAT_OPTIONS,
-        *WORKLOAD_OPTIONS,
+    settings = [
         click.option(
             "--seed",
             type=int,
@@ -310,12 +314,15 @@ def plan_options(command: Command) -> Command:
             type=click.Choice(["none", "times", "addresses"]),
             help="Store every measured completion as Parquet, optionally with addresses. Default: none.",
         ),
-        *_DRIVE_OPTIONS,
-        *_FAULT_OPTIONS,
-        click.option("--file-target", is_flag=True, help="DRIVE is a pre-allocated regular file."),
     ]
-    for option in reversed(options):
-        command = option(command)
+    for subject, options in (
+        ("Faults", _FAULT_OPTIONS),
+        ("Drive", _DRIVE_OPTIONS),
+        ("Settings", settings),
+        ("Workloads and traces of other tools", WORKLOAD_OPTIONS),
+        ("Tests", _WHAT_OPTIONS),
+    ):
+        command = with_options(*options, subject=subject)(command)
     return command
 
 

@@ -8,16 +8,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli.config import output_folder
-from assay.cli.options import gate_options, make_plan, plan_options, refuse_writes_limit
+from assay.cli.helped import HelpedCommand
+from assay.cli.options import gate_options, make_plan, plan_options, refuse_writes_limit, run_folder_option
 from assay.errors import error_facts
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-@click.command()
+@click.command(
+    cls=HelpedCommand, examples=("plan sim:client-2011 --suite client", "plan /dev/nvme0n1 --test iops,lat --scale 0.1")
+)
 @plan_options
 @gate_options
+@run_folder_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def plan(as_json: bool, out: Path | None, **options: Any) -> None:
     """Show what a run of DRIVE or PLAN.toml would write, how long it takes and what it needs. Nothing is touched.

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import click
 
+from assay.cli.helped import HelpedCommand
 
-@click.command()
+
+@click.command(cls=HelpedCommand, examples=("report runs/p1", "report runs/p1 --pdf --out reports/p1"))
 @click.argument("run_folder", metavar="RUN", type=click.Path(path_type=Path))
 @click.option("--pdf", is_flag=True, help="PDF.")
 @click.option("--html", is_flag=True, help="Self-contained HTML file.")

@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli.config import output_folder
-from assay.cli.options import gate_options, make_plan, plan_options, refuse_writes_limit, yes_destroy_option
+from assay.cli.helped import HelpedCommand
+from assay.cli.options import (
+    gate_options,
+    make_plan,
+    plan_options,
+    refuse_writes_limit,
+    run_folder_option,
+    yes_destroy_option,
+)
 from assay.cli.progress import RunDisplay
 from assay.errors import EXIT_NOT_MET, EXIT_OK, AssayError, InterruptedRunError, UsageError, joined, strongest_first
 
@@ -30,10 +38,17 @@ if TYPE_CHECKING:
 _CONSENTS = ("yes_destroy", "signatures", "acknowledged", "drive_writes_max", "all_namespaces")
 
 
-@click.command()
+@click.command(
+    cls=HelpedCommand,
+    examples=(
+        "run sim:client-2011?capacity=32GB --suite client --test iops",
+        "run /dev/nvme0n1 --suite enterprise --out runs/p1",
+    ),
+)
 @plan_options
 @gate_options
 @yes_destroy_option
+@run_folder_option
 @click.option(
     "--resume",
     type=click.Path(path_type=Path),

@@ -12,6 +12,7 @@ import click
 
 from assay.cli.candidates import edition_candidates, test_candidates
 from assay.cli.config import output_folder
+from assay.cli.helped import HelpedCommand
 from assay.cli.notice import say_unfinished_listed
 from assay.cli.options import Command, index_option
 from assay.cli.table import fits, print_heading, print_paragraph, print_table
@@ -38,7 +39,9 @@ def _filter(option: str, name: str, *, text: str, **more: Any) -> Callable[[Comm
     return click.option(option, name, multiple=True, help=f"{text} Default: any.", **more)
 
 
-@click.command()
+@click.command(
+    cls=HelpedCommand, examples=("runs --model P4800X --verdict steady", "runs --everywhere --since 2026-11-01")
+)
 @click.argument("folder", type=click.Path(path_type=Path), required=False)
 @_filter("--drive", "drives", metavar="WORD", text="Only where serial, identity or path has WORD.")
 @_filter("--model", "models", metavar="WORD", text="Only of drives whose model has WORD.")
@@ -49,8 +52,9 @@ def _filter(option: str, name: str, *, text: str, **more: Any) -> Callable[[Comm
     "--verdict",
     "verdicts",
     type=click.Choice(_VERDICTS),
-    text="Only where a test came out so; measured: not-settled, not-judged or no-rule; withheld: also cut-short; "
-    "unreadable: a folder that cannot be read.",
+    metavar="VERDICT",
+    text=f"Only where a test came out so: {', '.join(_VERDICTS)}. measured includes not-settled, not-judged and "
+    "no-rule; withheld includes cut-short.",
 )
 @_filter(
     "--label", "labels", type=click.Choice(_LABELS), text="Only with this label; simulated drives have only simulated."

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli.config import output_folder
+from assay.cli.helped import HelpedCommand
 from assay.cli.indexed import index_place
 from assay.cli.options import index_option
 from assay.cli.progress.labels import time_label
@@ -41,7 +42,7 @@ _ACTIONS = {
 """What is not the name of a folder; a folder of that name is ``./link``."""
 
 
-@click.command()
+@click.command(cls=HelpedCommand, examples=("serve runs", "serve link --role operator"))
 @click.argument("arguments", nargs=-1, metavar="[FOLDER]... | link | links | revoke ID | code")
 @click.option("--port", type=click.IntRange(0, 65535), default=8375, show_default=True, help="Port; 0: any free port.")
 @click.option(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from assay.cli.helped import HelpedCommand
 from assay.cli.table import numeric, print_heading, print_paragraph, print_table, shown_columns
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ _VALUE = 2
 """The column of the value in the table of the numbers that people quote."""
 
 
-@click.command()
+@click.command(cls=HelpedCommand, examples=("show runs/p1", "show runs/p1 --full"))
 @click.argument("run_folder", metavar="RUN", type=click.Path(path_type=Path))
 @click.option("--full", is_flag=True, help="All numbers and tables. Default: 24 lines.")
 @click.option("--json", "as_json", is_flag=True, help="Print the same as JSON; its form is in docs/formats/output.md.")

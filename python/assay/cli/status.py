@@ -13,6 +13,7 @@ import click
 
 from assay.cli.config import output_folder
 from assay.cli.follow import follow_run
+from assay.cli.helped import HelpedCommand
 from assay.cli.notice import limits_label, say_left_changed
 from assay.cli.progress.labels import left_label, percent_label, span_label, time_label
 from assay.errors import UsageError
@@ -35,7 +36,7 @@ _STATES = {
 _SILENT_NS = 60 * 10**9
 
 
-@click.command()
+@click.command(cls=HelpedCommand, examples=("status", "status runs/p1 --follow"))
 @click.argument("run", type=click.Path(path_type=Path), metavar="[RUN]", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--follow", is_flag=True, help="Print a line a second until the run ends.")

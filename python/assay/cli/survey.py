@@ -9,6 +9,7 @@ import click
 
 from assay.cli.candidates import drive_candidates
 from assay.cli.config import with_settings
+from assay.cli.helped import HelpedCommand
 from assay.cli.options import signature_option
 from assay.cli.progress import RunDisplay
 from assay.cli.table import print_heading, print_paragraph, print_table
@@ -26,7 +27,13 @@ COMPARISON = "comparison"
 COMPARED_MIN = 2
 
 
-@click.command()
+@click.command(
+    cls=HelpedCommand,
+    examples=(
+        "survey plan.toml sim:slc-a sim:mlc-a --out survey",
+        "survey plan.toml /dev/nvme0n1 /dev/nvme1n1 --out survey --blind",
+    ),
+)
 @click.argument("plan", metavar="PLAN.toml", type=click.Path(path_type=Path))
 @click.argument("drives", metavar="[DRIVE ...]", nargs=-1, shell_complete=drive_candidates)
 @click.option(

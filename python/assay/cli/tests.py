@@ -7,8 +7,10 @@ from typing import Any
 
 import click
 
+from assay.cli.helped import HelpedCommand
 
-@click.command()
+
+@click.command(cls=HelpedCommand, examples=("tests", "tests --json"))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with the outline and the preparation of each.")
 def tests(as_json: bool) -> None:
     """List the tests and studies: name, title, question, and the editions that define it.

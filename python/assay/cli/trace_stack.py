@@ -11,6 +11,7 @@ import click
 
 from assay.cli.candidates import drive_candidates
 from assay.cli.config import output_folder
+from assay.cli.helped import HelpedCommand
 from assay.cli.options import report_folder_option, signature_option, yes_destroy_option
 from assay.errors import UsageError
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from assay.tools.iostack import StackExample, StackTrace
 
 
-@click.command("trace-stack")
+@click.command("trace-stack", cls=HelpedCommand, examples=("trace-stack /mnt/data", "trace-stack --drive /dev/nvme0n1"))
 @click.argument("path", required=False, type=click.Path(path_type=Path))
 @click.option(
     "--drive",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli import origin
+from assay.cli.helped import HelpedCommand
 from assay.cli.table import print_heading, print_paragraph, print_table
 from assay.errors import StoreError, VerificationError, strongest
 from assay.spec.units import count_label
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 _COLUMNS = ("Rule", "Location", "Actual", "Expected")
 
 
-@click.command()
+@click.command(cls=HelpedCommand, examples=("verify runs/p1", "verify p1.assay --json"))
 @click.argument("runs", metavar="RUN|BUNDLE...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print the same as JSON; its form is in docs/formats/output.md.")
 def verify(runs: tuple[Path, ...], as_json: bool) -> int:

@@ -1,6 +1,7 @@
 """Help, manual pages and the reference page: made from the commands, and complete."""
 
 import re
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Literal
 import click
 import pytest
 from assay.cli import _COMMANDS, assay
-from assay.cli.commands import all_commands, exit_codes
+from assay.cli.commands import CommandFacts, all_commands, exit_codes
 from assay.cli.man import pages
 from assay.cli.options import plan_options
 from assay.dut.simulated.model import known_parameters
@@ -27,6 +28,26 @@ OPTIONS = [
     for option in command.params
     if isinstance(option, click.Option)
 ]
+
+
+@pytest.mark.parametrize("facts", all_commands(assay), ids=lambda facts: facts.name)
+def test_examples_of_a_command_parse(facts: CommandFacts) -> None:
+    assert len(facts.examples) == (1 if facts.name == "alerts" else 2)
+    for example in facts.examples:
+        name, *words = shlex.split(example.partition(" > ")[0])[1:]
+        command = assay.get_command(CONTEXT, name)
+        assert command
+        assert name == facts.name
+        command.make_context(name, words, parent=CONTEXT)
+
+
+@pytest.mark.parametrize("name", _COMMANDS)
+def test_help_fits_a_terminal_and_groups_its_options(name: str) -> None:
+    shown = CliRunner().invoke(assay, [name, "--help"], env={"COLUMNS": "200"}).output
+    assert max(map(len, shown.splitlines())) <= 100
+    assert shown.rstrip().splitlines()[-1].startswith(f"  assay {name} ")
+    if name == "run":
+        assert shown.index("\nTests:") < shown.index("\nWhat may be destroyed:") < shown.index("\nOptions:")
 
 
 @pytest.mark.parametrize(("option", "context"), OPTIONS)
@@ -71,8 +92,8 @@ def test_there_is_a_manual_page_for_every_command_and_it_names_every_option() ->
         text = made[f"assay-{one.name}.1"].replace("\\-", "-")
         assert [part for part in one.options if part.names not in text or part.help not in text] == []
         sections = re.findall(r"^\.SH (.*)$", text, re.MULTILINE)
-        assert sections[:5] == ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXIT STATUS"]
-        assert sections[5:] == ["FILES", "ENVIRONMENT", "SEE ALSO"]
+        assert sections[:5] == ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXAMPLES"]
+        assert sections[5:] == ["EXIT STATUS", "FILES", "ENVIRONMENT", "SEE ALSO"]
 
 
 def test_manual_pages_are_the_same_each_time_and_written_where_asked(tmp_path: Path) -> None:
