@@ -137,6 +137,13 @@ def test_a_rule_that_is_broken_in_many_places_names_the_first_and_counts_the_oth
     assert found[-1].found.startswith("and in ")
 
 
+def test_a_seed_that_is_not_that_of_the_plan_is_found(good: Callable[[str], Path], tmp_path: Path) -> None:
+    folder = Folder.read(good("lat"))
+    folder.document["seed"] += 1
+    folder.write(tmp_path / "run")
+    assert "run.json: seed" in {answer.place for answer in verify_run(tmp_path / "run").answers}
+
+
 def test_a_forged_journal_whose_chain_was_made_good_is_found(good: Callable[[str], Path], tmp_path: Path) -> None:
     folder = Folder.read(good("lat"))
     for line in folder.lines:

@@ -11,11 +11,12 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import shutil
 import signal
 import sys
 from collections import Counter
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay.errors import HostLimitError
@@ -23,7 +24,8 @@ from assay.version import tool_version
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
 
     from assay.errors import AssayError
 
@@ -45,16 +47,24 @@ _NO_RETRY = {-signal.SIGXCPU}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """kind : of ``assay.web.worker``. key : what it makes; a second one of the same key is the same job."""
+    """kind : of ``assay.web.worker``. key : what it makes; a second one of the same key is the same job.
+
+    leaves : files and folders that a child which is killed leaves, to be removed.
+    """
 
     kind: str
     key: str
     arguments: dict[str, Any]
+    leaves: tuple[Path, ...] = ()
 
     @property
     def cpu_s(self) -> int:
         """Processor time that it may take."""
         return CPU_S_MAX.get(self.kind, _CPU_S)
+
+    def asked(self) -> dict[str, Any]:
+        """What the child reads."""
+        return {"kind": self.kind, "key": self.key, "arguments": self.arguments, "cpu_s": self.cpu_s}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +85,15 @@ class QueueFullError(HostLimitError):
 def status_of(error: AssayError, otherwise: int) -> int:
     """The status of the answer that says an error; ``otherwise`` where a full queue is not the reason."""
     return error.status if isinstance(error, QueueFullError) else otherwise
+
+
+def _remove(paths: Iterable[Path]) -> None:
+    for path in paths:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            with suppress(OSError):
+                path.unlink()
 
 
 def job_key(*texts: str) -> str:
@@ -175,6 +194,8 @@ class Jobs:
         try:
             error = await self._tried(job)
         finally:
+            if error:
+                await asyncio.to_thread(_remove, job.leaves)
             self._running = ""
             self._ended[job.key] = Failure(text=error[:_TEXT_MAX]) if error else None
             for known, most in ((self._ended, _ENDED_KEPT), (self._turns, _OWNERS_KEPT)):
@@ -207,7 +228,7 @@ class Jobs:
         if process.stdin is None or process.stdout is None:
             raise TypeError
         with suppress(OSError):
-            process.stdin.write(json.dumps(asdict(job) | {"cpu_s": job.cpu_s}).encode() + b"\n")
+            process.stdin.write(json.dumps(job.asked()).encode() + b"\n")
             await process.stdin.drain()
         line = await process.stdout.readline()
         return str(json.loads(line)["error"]) if line else None

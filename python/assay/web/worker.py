@@ -75,12 +75,15 @@ def file(folder: str, out: str, kind: str) -> None:
     _write_whole(Path(out), lambda draft: make(Path(folder), draft, kind))
 
 
-def unpack(bundle: str, into: str) -> None:
-    """Check a bundle and unpack its run into a folder of runs; the file is removed however that ends."""
+def unpack(bundle: str, into: str, draft_name: str) -> None:
+    """Check a bundle and unpack its run into a folder of runs; the file is removed however that ends.
+
+    draft_name : as of ``import_bundle``.
+    """
     from assay.archive.bundle import import_bundle  # noqa: PLC0415
 
     try:
-        import_bundle(Path(bundle), Path(into))
+        import_bundle(Path(bundle), Path(into), draft_name=draft_name)
     finally:
         Path(bundle).unlink(missing_ok=True)
 

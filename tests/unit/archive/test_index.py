@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import multiprocessing
 import os
@@ -517,3 +518,13 @@ def test_a_damaged_file_is_named_as_such(tmp_path: Path) -> None:
         reading(named_place(str(tmp_path / "x"))),
     ):
         pass
+
+
+def test_a_view_that_somebody_put_into_an_index_is_never_asked(runs: Path, tmp_path: Path) -> None:
+    path = tmp_path / "index.sqlite"
+    update(named_place(str(path)), [runs])
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
+    with contextlib.closing(sqlite3.connect(path)) as shared:
+        shared.executescript(f"DROP TABLE assay_notes; CREATE VIEW assay_notes AS {endless};")
+    code, _, said = command("runs", str(runs), "--index", str(path))
+    assert (code, "holds a view or a trigger; name another index with --index" in said) == (6, True), said

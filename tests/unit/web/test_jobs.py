@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -108,6 +109,16 @@ def test_a_job_that_hangs_is_ended() -> None:
 
 
 @pytest.mark.usefixtures("child")
+def test_what_a_killed_job_leaves_is_removed(tmp_path: Path) -> None:
+    bundle, draft = tmp_path / "bundle", tmp_path / ".import-1"
+    bundle.touch()
+    (draft / "run").mkdir(parents=True)
+    done(Jobs(), [[replace(job("die"), leaves=(bundle, draft, tmp_path / "none"))]])
+    assert not bundle.exists()
+    assert not draft.exists()
+
+
+@pytest.mark.usefixtures("child")
 def test_a_child_that_died_is_replaced_and_a_failed_job_is_tried_again(tmp_path: Path) -> None:
     jobs = Jobs()
 
@@ -130,7 +141,8 @@ def test_a_child_that_cannot_be_started_fails_its_job_and_no_other(monkeypatch: 
         return await real(*arguments, **named)  # type: ignore[arg-type]
 
     monkeypatch.setattr(asyncio, "create_subprocess_exec", start)
-    unpack = [Job(kind="unpack", key=key, arguments={"bundle": "/nowhere", "into": "/nowhere"}) for key in "ab"]
+    arguments = {"bundle": "/nowhere", "into": "/nowhere", "draft_name": ".import"}
+    unpack = [Job(kind="unpack", key=key, arguments=arguments) for key in "ab"]
     done(jobs, [unpack])
     first, second = jobs.failure("a"), jobs.failure("b")
     assert first

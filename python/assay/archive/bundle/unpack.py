@@ -65,10 +65,11 @@ def opened(path: Path) -> Iterator[Opened]:
             yield _unpacked(file, bundle, folder)
 
 
-def import_bundle(path: Path, into: Path) -> Opened:
+def import_bundle(path: Path, into: Path, *, draft_name: str | None = None) -> Opened:
     """Check a bundle and put its run into a folder of runs, under the name of the file, with where it comes from.
 
     The rules are not checked: a run that breaks some is imported, and its level says so once it was checked.
+    draft_name : of the folder in ``into`` that it is unpacked to first; drawn where None.
     Raises as ``opened``; StoreError where a folder of this name is there, or the run cannot be written.
     """
     with _file(path) as file:
@@ -77,7 +78,7 @@ def import_bundle(path: Path, into: Path) -> Opened:
         _refuse_existing(target)
         try:
             into.mkdir(parents=True, exist_ok=True)
-            with _draft(into) as (above, draft):
+            with _draft(into, draft_name or f".import-{secrets.token_hex(8)}") as (above, draft):
                 # One folder deeper: a run that is not whole is in no list of runs.
                 result = _unpacked(file, bundle, Path(f"/proc/self/fd/{draft}/run"))
                 _keep_origin(result)
@@ -91,14 +92,15 @@ def import_bundle(path: Path, into: Path) -> Opened:
 
 
 @contextmanager
-def _draft(into: Path) -> Iterator[tuple[int, int]]:
+def _draft(into: Path, name: str) -> Iterator[tuple[int, int]]:
     """Descriptors of a folder and of a new one in it, which is gone afterwards.
 
     Who may write to the folder can put another in the place of the new one, but changes nothing in that which is open.
     """
-    name = f".import-{secrets.token_hex(8)}"
     above = os.open(into, _FOLDER)
     try:
+        # Of an import that was killed.
+        shutil.rmtree(name, ignore_errors=True, dir_fd=above)
         os.mkdir(name, 0o700, dir_fd=above)
         draft = os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=above)
         try:

@@ -11,6 +11,8 @@ from assay.archive.index.version import SCHEMA
 from assay.errors import StoreError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from assay.archive.index.location import Place
 
 _LOG_WAIT_S, _PAUSE_S = 10, 0.05
@@ -88,6 +90,7 @@ def _sqlite(place: Place, wait_s: float, *, to_write: bool) -> sqlite3.Connectio
     # Transactions are begun by us, never by the driver.
     connection = sqlite3.connect(path, timeout=wait_s, isolation_level=None, check_same_thread=False)
     try:
+        _refuse_programs(connection, path)
         connection.execute("PRAGMA foreign_keys = ON")
         if to_write:
             _use_log(connection, min(wait_s, _LOG_WAIT_S))
@@ -97,6 +100,12 @@ def _sqlite(place: Place, wait_s: float, *, to_write: bool) -> sqlite3.Connectio
         connection.close()
         raise
     return connection
+
+
+def _refuse_programs(connection: sqlite3.Connection, path: Path) -> None:
+    """Raise UnusableIndexError for views and triggers, which no index has: they would run with every question."""
+    if connection.execute("SELECT count(*) FROM sqlite_master WHERE type IN ('view', 'trigger')").fetchone()[0]:
+        raise UnusableIndexError(str(path), "holds a view or a trigger", "name another index with --index")
 
 
 def _use_log(connection: sqlite3.Connection, wait_s: float) -> None:

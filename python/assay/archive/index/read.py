@@ -83,7 +83,7 @@ class Reader:
     def revision(self) -> str:
         """The revision of its tables; empty where there are none."""
         there = (
-            "SELECT count(*) AS n FROM sqlite_master WHERE name = ?"
+            "SELECT count(*) AS n FROM sqlite_master WHERE name = ? AND type = 'table'"
             if self._is_file
             else "SELECT count(*) AS n FROM pg_tables WHERE tablename = ? AND schemaname = ANY (current_schemas(false))"
         )

@@ -94,7 +94,7 @@ RULES: tuple[Rule, ...] = (
     Rule(id="D-05", part="drive", source=f"{_JOURNAL}, looked", check=drive.looks, applies=drive.is_watched,
          sentence="Every ended test of a real drive looked for other users; no test of a simulated drive did."),
     Rule(id="V-01", part="verdicts", source=f"{_JOURNAL}, test_started", check=verdicts.settings,
-         sentence="The tests are those of the plan, with the settings that plan, edition and drive give."),
+         sentence="The seed and the tests are those of the plan, with the settings that plan, edition and drive give."),
     Rule(id="V-02", part="verdicts", source=f"{_FOLDER}, run.json", check=verdicts.deviations,
          sentence="The stored deviations and left-out tests are those that plan, edition and drive give."),
     Rule(id="V-03", part="verdicts", source="docs/procedures",

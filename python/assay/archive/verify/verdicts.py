@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 def settings(evidence: Evidence) -> Iterator[Broken]:
     """The tests are those of the plan, with the settings that plan, edition and drive give."""
-    planned, stored = evidence.planned.tests, evidence.run.tests
+    planned, stored, document = evidence.planned.tests, evidence.run.tests, evidence.document
+    if (seed := document.plan.get("seed")) != document.seed:
+        yield Broken(place="run.json: seed", found=str(document.seed), expected=f"{seed} of its plan")
     for place, test in enumerate(stored):
         expected = planned[place].settings if place < len(planned) else None
         if test.settings != expected:

@@ -230,7 +230,7 @@ class StoredRun:
     report_date_ns : fixed at the first rendering, so that every further one is byte-identical.
     journal : how it ends; None where a run is not from a folder. breaks : where it was resumed, in order.
     origin : where an imported run comes from; None for one of this host. seed : that the run drew from.
-    digests : SHA-256 of the histograms of every sequence long enough that no two runs have the same by chance.
+    digests : SHA-256 of the response times of every sequence long enough that no two runs have the same by chance.
     checked : whether it keeps all rules, as this user's host found; None where it was not checked. In no run folder.
     """
 

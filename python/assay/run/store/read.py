@@ -16,7 +16,7 @@ from assay.run.store.document import RUN_DOCUMENT, read_document, report_date
 from assay.run.store.forms import Engine
 from assay.run.store.journal import read_journal
 from assay.run.store.resumed import run_breaks, superseded
-from assay.run.store.tables import HISTOGRAMS, REPLAYS, check_accounted, table_bytes_max
+from assay.run.store.tables import REPLAYS, check_accounted, table_bytes_max
 from assay.run.store.tests import Tables, read_steps, stored_tests
 from assay.run.store.trace_summary import trace_summary
 from assay.run.store.traces import TRACES, latency_reader, trace_name
@@ -98,10 +98,13 @@ def run_of(
 
 
 def _digests(sequences: Iterable[Steps]) -> Iterator[str]:
-    """The digests of histograms that tell a run from every other."""
+    """The digests of response times that tell a run from every other; tables that are written anew keep them."""
     for sequence in sequences:
         if sum(map(completed_count, sequence.steps)) >= _TELLING_IO_COUNT:
-            yield from (digest for name, digest in sequence.tables.items() if name.startswith(f"{HISTOGRAMS}/"))
+            times = [
+                (way.latency_io_count, way.latency_ns_sum) for step in sequence.steps for way in (step.read, step.write)
+            ]
+            yield hashlib.sha256(repr(times).encode()).hexdigest()
 
 
 def list_runs(folder: Path) -> Iterator[Path]:

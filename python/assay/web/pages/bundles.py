@@ -41,7 +41,9 @@ async def take_bundle(site: Site, request: Request) -> Response:
         if not whole:
             path.unlink(missing_ok=True)
     key = path.name
-    job = Job(kind="unpack", key=key, arguments={"bundle": str(path), "into": str(site.folders[0])})
+    into, draft_name = site.folders[0], f".import-{key}"
+    arguments = {"bundle": str(path), "into": str(into), "draft_name": draft_name}
+    job = Job(kind="unpack", key=key, arguments=arguments, leaves=(path, into / draft_name))
     try:
         site.jobs.ask(job, link_of(request))
     except QueueFullError as error:
