@@ -6,6 +6,7 @@ import asyncio
 import socket
 import threading
 import time
+from contextlib import ExitStack
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
@@ -36,15 +37,14 @@ def test_silent_clients_of_one_user_leave_others_answered(tmp_path: Path, monkey
         with control_socket(str(PORT)) as listener:
             task = asyncio.create_task(serve_control(site_in(tmp_path), listener))
             (path,) = (tmp_path / "xdg-state/assay").glob("serve-*.sock")
-            silent = [socket.socket(socket.AF_UNIX) for _ in range(SILENT)]
-            for connection in silent:
-                connection.connect(str(path))
-            try:
-                return await asyncio.to_thread(ask, str(PORT), {"verb": "codes"})
-            finally:
-                for connection in silent:
-                    connection.close()
-                task.cancel()
+            monkeypatch.chdir(path.parent)
+            with ExitStack() as silent:
+                for _ in range(SILENT):
+                    silent.enter_context(socket.socket(socket.AF_UNIX)).connect(path.name)
+                try:
+                    return await asyncio.to_thread(ask, str(PORT), {"verb": "codes"})
+                finally:
+                    task.cancel()
 
     assert asyncio.run(served()) == {"lines": []}
 

@@ -156,7 +156,7 @@ def test_jobs_wait_while_a_drive_is_measured(tmp_path: Path) -> None:
 
         jobs = Jobs(lambda: measured[0])
         task = asyncio.create_task(jobs.serve())
-        jobs.ask(Job(kind="unpack", key="k", arguments={"bundle": "/nowhere", "into": "/nowhere"}))
+        jobs.ask(Job(kind="unpack", key="k", arguments={"bundle": "/nowhere", "into": "/nowhere", "draft_name": ".x"}))
         await asyncio.sleep(0.2)
         seen: list[str | None] = [jobs.state("k")]
         measured[0] = False
