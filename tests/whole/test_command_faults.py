@@ -104,6 +104,12 @@ def test_a_limit_of_writes_is_no_choice_for_a_simulated_drive(tmp_path: Path) ->
     assert (done.returncode, "--max-drive-writes: is a choice for real drives only" in done.stderr) == (2, True)
 
 
+def test_a_server_without_its_library_is_a_matter_of_usage(tmp_path: Path) -> None:
+    (tmp_path / "uvicorn.py").write_text("raise ImportError(name='uvicorn')")
+    done = shell(f"PYTHONPATH=. {ASSAY} serve .", tmp_path)
+    assert (done.returncode, "lacks a library (uvicorn); install the wheel" in done.stderr) == (2, True), done.stderr
+
+
 def test_a_deleted_journal_is_named_with_its_remedy(tmp_path: Path) -> None:
     run_of("lat", tmp_path / "run")
     (tmp_path / "run/journal.jsonl").unlink()

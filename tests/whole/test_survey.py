@@ -63,11 +63,15 @@ def test_a_folder_of_another_run_is_not_taken_for_this_one(tmp_path: Path) -> No
     assert "differs in scale" in str(done.exception)
 
 
-def test_a_confirmation_must_be_of_a_drive_of_the_survey(tmp_path: Path) -> None:
+def test_choices_for_real_drives_are_refused_where_none_is_meant(tmp_path: Path) -> None:
     path = tmp_path / "survey.toml"
     path.write_text(PLAN, "utf-8")
     done = CliRunner().invoke(assay, ["survey", str(path), IDEAL, CLIENT, "--out", str(tmp_path), "--yes-destroy", "x"])
     assert "no drive of the survey" in str(done.exception)
+    done = CliRunner().invoke(
+        assay, ["survey", str(path), IDEAL, CLIENT, "--out", str(tmp_path / "out"), "--max-drive-writes", "9"]
+    )
+    assert "--max-drive-writes: is a choice for real drives only" in str(done.exception)
 
 
 def test_a_file_is_not_written_to_without_its_confirmation(tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ def _serve(folders: list[Path], index: str | None, options: dict[str, Any]) -> N
         from assay.web.serving import serve as run  # noqa: PLC0415
     except ImportError as error:
         remedy = "install the wheel with its extra: pip install 'WHEEL[web]'"
-        raise StoreError("assay serve", f"lacks a library ({error.name})", remedy) from None
+        raise UsageError("assay serve", f"lacks a library ({error.name})", remedy) from None
     _refuse_password(index)
     if options["address"] != LOOPBACK and not options["behind_proxy"]:
         reason = "is reached by others, without TLS"

@@ -10,7 +10,7 @@ import click
 from assay.cli.candidates import drive_candidates
 from assay.cli.config import with_settings
 from assay.cli.helped import HelpedCommand
-from assay.cli.options import signature_option
+from assay.cli.options import refuse_writes_limit, signature_option
 from assay.cli.progress import RunDisplay
 from assay.cli.table import print_heading, print_paragraph, print_table
 from assay.errors import InterruptedRunError, strongest
@@ -86,11 +86,14 @@ def survey(
     Real drives lose ALL DATA; each must be confirmed with its identity. Exit codes are those of assay run.
     """
     from assay.dut.dut import Answers  # noqa: PLC0415
+    from assay.dut.simulated.model import is_simulated  # noqa: PLC0415
     from assay.run.survey import answers_of, refuse_survey, survey_samples  # noqa: PLC0415
 
     given = {name: value for name, value in options.items() if value is not None}
     samples = survey_samples(plan, drives, given, out, completed=with_settings)
     common = Answers(signatures=frozenset(signatures), acknowledged=acknowledged, drive_writes_max=drive_writes_max)
+    for sample in samples if all(is_simulated(sample.plan.drive) for sample in samples) else ():
+        refuse_writes_limit(sample.plan, drive_writes_max)
     answers = answers_of(samples, confirmed, common)
     refuse_survey(samples, answers)
     ended = _run(samples, answers, report=not no_report)
