@@ -1,4 +1,4 @@
-"""Seeded runs on simulated drives whose numbers and reports are kept, and how one is made.
+"""Seeded runs on simulated drives whose reports are kept, and how one is made.
 
 Virtual time and a stated seed: each gives the same numbers on every host and day.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[1]
 SEED = 7
 SMALL, MIDDLE = "sim:client-2011?capacity=2GB", "sim:client-2011?capacity=32GB"
-NUMBER_RUNS: dict[str, dict[str, Any]] = {
+ENDED_RUNS: dict[str, dict[str, Any]] = {
     "iops-pts-0.9": {"drive": MIDDLE, "tests": ["iops"], "edition": "pts-0.9", "scale": 0.01},
     "iops-pts-c-1.0": {"drive": MIDDLE, "tests": ["iops"], "edition": "pts-c-1.0", "scale": 0.02},
     "iops-pts-e-1.1": {
@@ -45,7 +45,7 @@ NUMBER_RUNS: dict[str, dict[str, Any]] = {
     "study-write-cache": {"drive": SMALL, "studies": ["write-cache"], "scale": 0.005},
     "study-xsr-reverse": {"drive": SMALL, "studies": ["xsr-reverse"], "scale": 0.005},
 }
-"""Plans whose numbers ``tools/same_numbers`` holds."""
+"""Plans of runs that end well."""
 _LIMITS: list[dict[str, Any]] = [
     {"id": "L-1", "test": "iops", "measure": "iops", "cell": {"block_kib": 4, "read_pct": 100}, "at_least": 20_000},
     {"id": "L-2", "test": "iops", "measure": "iops", "cell": {"block_kib": 4, "read_pct": 0}, "at_least": 50_000},
@@ -84,7 +84,7 @@ STATE_RUNS: dict[str, dict[str, Any]] = {
     },
 }
 """Plans of runs that do not end well, or that are held against something."""
-ALL_RUNS = {**NUMBER_RUNS, **STATE_RUNS}
+ALL_RUNS = {**ENDED_RUNS, **STATE_RUNS}
 
 
 def make_run(name: str, folder: Path) -> int:

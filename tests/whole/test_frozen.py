@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 KEPT_PAGES = ["page 1: IOPS", "  part: IOPS", "  table: Results", "    columns: Cell | IOPS", "    4KiB | 3,147.0"]
 
 
-@pytest.mark.parametrize("name", ["lat-pts-c-1.0", "study-write-cache", "withheld"])
+@pytest.mark.parametrize("name", ALL_RUNS)
 def test_the_report_of_a_seeded_run_is_the_one_that_is_kept(name: str, tmp_path: Path) -> None:
     assert folder_differences(KEPT / name, frozen_files(run_folder(name, tmp_path))) == []
 
