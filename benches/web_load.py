@@ -186,12 +186,13 @@ class Trial:
 
 def measured(out: Path, shown: dict[str, Any]) -> Measured:
     """What a run shows of its rate, and each mark that the host left."""
-    numbers = shown["tests"][0]["headlines"]
+    numbers = [measure for measure in shown["tests"][0]["measures"] if measure["quoted"]]
     rates = [number["value"] for number in numbers if number["unit"] == "IOPS"]
     marks = [f"{number['unit']}: {number['mark']}" for number in numbers if number["mark"]]
     for sequence in (sequence for test in read_run(out).tests for sequence in test.sequences):
         marks += [finding.words for finding in sequence_host(sequence) if finding.level != "pass"]
-    withheld = shown["tests"][0]["withheld"]
+    verdict = shown["tests"][0]["verdict"]
+    withheld = verdict["reason"] if verdict["state"] in {"withheld", "cut-short"} else None
     return Measured(
         iops=rates[0] if rates and not withheld else None, marks=(*marks, *([withheld] if withheld else []))
     )

@@ -64,8 +64,16 @@ def frozen_files(folder: Path) -> dict[str, Lines]:
     return {
         "pages.txt": list(page_lines(build_report(run).pages)),
         "tables.txt": [line for name, text in files.items() if name.endswith(".csv") for line in csv_lines(name, text)],
-        "results.txt": [*json_lines("results.json", files["results.json"]), *_limit_lines(run)],
+        "results.txt": [*json_lines("results.json", _without_tables(files["results.json"])), *_limit_lines(run)],
     }
+
+
+def _without_tables(text: str) -> str:
+    """The results but for the tables that are CSV files as well: the steps alone are in no other file."""
+    content = json.loads(text)
+    for test in content["tests"]:
+        test["tables"] = test["tables"][-1:]
+    return json.dumps(content)
 
 
 def _report_files(run: StoredRun) -> dict[str, str]:

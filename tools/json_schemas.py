@@ -11,7 +11,7 @@ from assay.agent.messages import CheckAnswer, DrivesAnswer, QueueAnswer, Request
 from assay.archive.index.status import IndexStatus
 from assay.archive.verify.listed import VerifiedRun
 from assay.report.comparison.facts import ComparisonFacts
-from assay.report.formats.terminal.overview import Overview
+from assay.report.formats.results_json import ShownForm
 from assay.report.limits.facts import ShownLimits
 from assay.run.ending.record import RunEnd
 from assay.summary.forms import ListedRun
@@ -27,7 +27,7 @@ SCHEMAS = {
     "agent-requests.schema.json": TypeAdapter(Request),
     "alert.schema.json": TypeAdapter(RunEnd),
     "index.schema.json": TypeAdapter(IndexStatus),
-    "results.schema.json": TypeAdapter(Overview),
+    "results.schema.json": TypeAdapter(ShownForm),
     "runs.schema.json": TypeAdapter(tuple[ListedRun, ...]),
     "verify.schema.json": TypeAdapter(tuple[VerifiedRun, ...]),
     "limits.schema.json": TypeAdapter(ShownLimits),

@@ -66,7 +66,9 @@ def test_a_stored_run_shows_its_results_and_keeps_its_level(kind: str, capsys: p
     shown = json.loads(text)
     assert code == 0
     assert shown["level"] == "self-checked"
-    numbers = {number["item"]: number["value"] for test in shown["tests"] for number in test["headlines"]}
+    numbers = {
+        number["name"]: number["value"] for test in shown["tests"] for number in test["measures"] if number["quoted"]
+    }
     assert {item: numbers[item] for item in NUMBERS[kind]} == NUMBERS[kind]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from dataclasses import dataclass
 from fractions import Fraction
@@ -479,14 +480,21 @@ _KINDS = {
 }
 
 
+def rows(test: Json, name: str) -> list[Json]:
+    """The rows of a table of a test by the end of its name, values by column."""
+    (table,) = (table for table in test["tables"] if re.search(f"_{name}(_\\d+)?$", table["key"]))
+    keys = [column["key"] for column in table["columns"]]
+    return [dict(zip(keys, row, strict=True)) for row in table["rows"]]
+
+
 def differing(folder: Path, results: Json) -> list[str]:
     """Every number of ``results.json`` that this comes to another value for, a line each."""
     lines: list[str] = []
     for test, theirs in zip(read_tests(folder), results["tests"], strict=True):
         pairs: dict[object, tuple[Number, Number]] = {}
         mine = headlines(test)
-        for one in theirs["headlines"]:
-            pairs[one["item"], one["unit"]] = (mine.pop((one["item"], one["unit"]), math.nan), one["value"])
+        for one in (one for one in theirs["measures"] if one["quoted"]):
+            pairs[one["name"], one["unit"]] = (mine.pop((one["name"], one["unit"]), math.nan), one["value"])
         pairs |= {key: (value, math.nan) for key, value in mine.items()}
         pairs |= _tables(test, theirs)
         name = test.settings["test"]
@@ -500,25 +508,25 @@ def _tables(test: Test, theirs: Json) -> dict[object, tuple[Number, Number]]:
     if kind in {"iops", "tp", "lat"}:
         means, times = matrix(test), spread(test)
         value = {"iops": "iops", "throughput": "mb_per_s"}.get(test.settings["variable"], "latency_ms_mean_of_rounds")
-        for row in theirs["matrix"]:
+        for row in rows(theirs, "matrix"):
             found["matrix", row["block_kib"], row["read_pct"]] = (means[row["block_kib"], row["read_pct"]], row[value])
-        for row in theirs["percentiles"]:
+        for row in rows(theirs, "percentiles"):
             cell = row["block_kib"], row["read_pct"]
             found |= {("p", *cell, name): (times[cell][name], row[f"latency_ms_p{name}"]) for name in NINES}
     elif kind == "wsat":
-        for row in theirs["percentiles"]:
+        for row in rows(theirs, "percentiles"):
             part = _phase(test, row)
             found |= {
                 (row["phase"], name): (percentile(part, share), row[f"latency_ms_p{name}"])
                 for name, share in NINES.items()
             }
     elif kind in {"ecw", "dirth"}:
-        for row in theirs["grid"]:
+        for row in rows(theirs, "grid"):
             rate, mean_ms = grid(test)[row["thread_count"], row["queue_depth"]]
             found["grid", row["thread_count"], row["queue_depth"], "iops"] = (rate, row["iops"])
             found["grid", row["thread_count"], row["queue_depth"], "ms"] = (mean_ms, row["latency_ms_mean"])
         points = [steps[-1] for stage, _, steps in test.sequences if stage == "point"]
-        for row, step in zip(theirs["points"], points, strict=True):
+        for row, step in zip(rows(theirs, "points"), points, strict=True):
             for name in ("50", "90", "99", "99.9", "99.99", "99.999"):
                 found[row["point"], name] = (percentile([step], NINES[name]), row[f"latency_ms_p{name}"])
     return found

@@ -207,15 +207,15 @@ def test_a_repository_of_results_has_numbers_levels_and_labels(
     monkeypatch.setattr(sys, "argv", [str(SCRIPT), str(bundles), str(page)])
     assert script(monkeypatch, capsys).main() == 0
     text = (page / "index.html").read_text("utf-8")
-    for one in shown["tests"][0]["headlines"]:
+    for one in (one for one in shown["tests"][0]["measures"] if one["quoted"]):
         value = "n/a" if one["value"] is None else f"{one['value']:,.3f}"
-        assert f'<td>{one["item"]}</td><td class="number">{value}</td><td>{one["unit"]}</td>' in text
+        assert f'<td>{one["name"]}</td><td class="number">{value}</td><td>{one["unit"]}</td>' in text
     assert '<td>RND 4KiB W, 1 outstanding, maximum</td><td class="number">' in text
     assert "signed by Lab &lt;2&gt;" in text
     assert "verified bundle, unsigned, redacted by its maker" in text
     assert 'class="doubt"' not in text
     assert "simulated drive; not conforming: " in text
-    assert shown["journal_hash"] in text
+    assert shown["journal"]["hash"] in text
     assert "http" not in text
 
 

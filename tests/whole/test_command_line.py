@@ -152,8 +152,8 @@ def test_json_names_every_reason_not_to_exit_with_0(tmp_path: Path) -> None:
     found = json.loads(done.stdout)
     assert (done.returncode, found["exit_code"], found["exit_codes"]) == (5, 5, [5, 7])
     (test,) = found["tests"]
-    assert (test["test"], test["ended"], test["reached"]) == ("iops", "no-completions", False)
-    assert "no I/O of RND 4KiB 0/100 completed" in test["withheld"]
+    assert (test["name"], test["ended"], test["verdict"]["missed"]) == ("iops", "no-completions", True)
+    assert "no I/O of RND 4KiB 0/100 completed" in test["verdict"]["reason"]
 
 
 @pytest.fixture(scope="module")

@@ -67,10 +67,10 @@ def test_the_commands_say_it_and_exit_with_5(forged: tuple[Path, str], capsys: p
     path, words = forged
     assert assay(["show", str(path), "--json"], standalone_mode=False) == 5
     (test,) = json.loads(capsys.readouterr().out)["tests"]
-    assert words in test["withheld"]
+    assert words in test["verdict"]["reason"]
     assay(["report", str(path), "--json"], standalone_mode=False)
     (test,) = json.loads((path / "report/results.json").read_bytes())["tests"]
-    assert words in test["withheld"]
+    assert words in test["verdict"]["reason"]
 
 
 def test_a_comparison_and_limits_leave_a_forged_record_out(good: Path, forged: tuple[Path, str]) -> None:

@@ -27,6 +27,7 @@ from openpyxl import load_workbook
 from pypdfium2 import PdfDocument
 from pypdfium2.raw import FPDF_PAGEOBJ_PATH
 from report_run import synthetic_run
+from result_rows import rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -96,7 +97,7 @@ def with_figures(row: tuple[Any, ...]) -> Row:
 
 
 def in_json(files: dict[str, Path]) -> list[Row]:
-    found = json.loads(files["results.json"].read_text("ascii"))["findings"]
+    found = rows_of(json.loads(files["results.json"].read_text("ascii"))["findings"])
     return [with_figures(tuple(one.values())) for one in found]
 
 
@@ -204,7 +205,7 @@ def test_every_table_of_places_has_the_findings_of_results_json(form: str, files
 def test_people_read_a_row_for_each_finding_with_the_count_of_its_places(
     form: str, run: StoredRun, files: dict[str, Path]
 ) -> None:
-    listed = json.loads(files["results.json"].read_text("ascii"))["findings"]
+    listed = rows_of(json.loads(files["results.json"].read_text("ascii"))["findings"])
     rows = READ_BY_PEOPLE[form](files)
     assert Counter(rows) == Counter(
         squeezed((one.test, one.kind, one.where, one.count, one.what))
@@ -214,7 +215,7 @@ def test_people_read_a_row_for_each_finding_with_the_count_of_its_places(
 
 
 def test_they_are_what_befell_the_run(run: StoredRun, files: dict[str, Path]) -> None:
-    found = json.loads(files["results.json"].read_text("ascii"))["findings"]
+    found = rows_of(json.loads(files["results.json"].read_text("ascii"))["findings"])
     rows = {(one["test"], one["kind"], one["where"]) for one in found}
     assert {("IOPS", "void", "round 11"), ("IOPS", "void", "round 15"), ("IOPS", "host", "round 2")} <= rows
     last = run.tests[-1].window_indexes[0]

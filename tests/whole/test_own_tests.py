@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from result_rows import table_rows
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs/guide/own-tests.md").read_text("utf-8")
@@ -62,7 +63,7 @@ def test_a_test_of_another_package_runs_is_stored_and_is_labelled(package: Path,
     assert "pause is no test of the specification" in results["deviations"]
     assert (test["settings"]["procedure"], test["settings"]["pause_ns"]) == ("pause", 600_000_000)
     assert test["settings"]["demand"]["queue_depth"] == 8
-    before, behind = (value["value"] for value in test["values"])
+    before, behind = (row["value"] for row in table_rows(test, "values"))
     assert before > 0
     assert behind > 0
     assert {check["level"] for check in test["checks"]} <= {"pass", "n/a", "unknown"}

@@ -18,9 +18,11 @@ from assay.procedures.hir.result import idle_recovery_result
 from assay.procedures.xsr.result import cross_stimulus_result, end_samples, slowest
 from assay.report import FORMATS, build_report, reports_of_tests
 from assay.report.first_page.front import report_front
+from assay.report.first_page.run_summary import summarise_run
 from assay.run.plan_file import load_plan
 from assay.run.run import run_plan
 from assay.run.store.read import read_run
+from result_rows import table_rows
 
 if TYPE_CHECKING:
     from assay.engine.records import StoredRun
@@ -135,7 +137,7 @@ def test_one_access_group_has_a_report_without_the_picture_of_a_change(tmp_path:
     edition = tmp_path / "single.toml"
     edition.write_text(text, "utf-8")
     run = stored(tmp_path / "run", "sim:ideal?capacity=4GB", "xsr", edition)
-    front = report_front(run, reports_of_tests(run), None)
+    front = report_front(run, tests := reports_of_tests(run), summarise_run(run, tests, None))
     assert [one.title for one in front.figures] == ["Throughput over the access groups", "Slowest I/O of each sample"]
     assert build_report(run).figures
 
@@ -205,12 +207,13 @@ def test_a_burst_without_a_completion_counts_as_zero_iops_and_has_no_response_ti
         ]
         counts = [step.write.latency_io_count for step in done]
         silent += counts.count(0)
-        kept, stated = (state.bursts, state.returned), written["wait_states"][number - 1]
+        kept = state.bursts, state.returned
+        stated = [row for row in table_rows(written, "bursts") if row["wait_state"] == number]
         assert [rate for part in kept for rate in part.iops] == pytest.approx(rates)
         assert (state.mean_iops, state.return_iops) == pytest.approx((fmean(rates[:60]), fmean(rates[60:])))
         times = [time for part in kept for time in part.latency_ms_mean]
         assert [time is None for time in times] == [count == 0 for count in counts]
-        assert [*stated["bursts"]["latency_ms_mean"], *stated["returned"]["latency_ms_mean"]] == times
+        assert [row["latency_ms_mean"] for row in stated] == times
         printed = [row for row in rows if int(row["wait_state"]) == state.number]
         assert [row["latency_ms_mean"] == "n/a" for row in printed] == [time is None for time in times]
         assert [row["latency_ms_max"] == "n/a" for row in printed] == [time is None for time in times]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -85,6 +85,11 @@ def test_reads_writes_trims_and_flushes_of_a_log_are_issued_in_its_order(tmp_pat
     assert [side.latency_io_count for side in step.sides] == counts
 
 
+def done_of(report: Any) -> Any:
+    """What came of the replay."""
+    return report.result.replayed
+
+
 def test_at_max_speed_the_ios_follow_without_a_gap(tmp_path: Path) -> None:
     run = replayed(tmp_path / "run", speed="max", queue_depth=4)
     step = run.tests[0].sequences[-1].steps[0]
@@ -92,7 +97,7 @@ def test_at_max_speed_the_ios_follow_without_a_gap(tmp_path: Path) -> None:
     assert step.offered_io_count is None
     assert step.outstanding_ns / step.span_ns == pytest.approx(4, abs=0.1)
     report = report_of(run)
-    assert report.results()["replayed"]["late"] is None
+    assert done_of(report).late is None
 
 
 def test_ten_times_the_speed_takes_a_tenth_of_the_time(tmp_path: Path) -> None:
@@ -105,8 +110,8 @@ def test_ten_times_the_speed_takes_a_tenth_of_the_time(tmp_path: Path) -> None:
 def test_ios_that_find_no_slot_are_late_and_the_fidelity_says_so(tmp_path: Path) -> None:
     run = replayed(tmp_path / "run", speed=100.0, queue_depth=1)
     report = report_of(run)
-    done = report.results()["replayed"]
-    assert done["grade"] == "poor"
+    done = done_of(report)
+    assert done.grade == "poor"
     assert "the times of the trace were not kept (fidelity poor)" in text(report.remarks()[0])
     step = run.tests[0].sequences[-1].steps[0]
     late, service, due = (
@@ -114,7 +119,8 @@ def test_ios_that_find_no_slot_are_late_and_the_fidelity_says_so(tmp_path: Path)
         for name in ("late_ns", "latency_ns", "intended_ns")
     )
     assert late == due - service > 0
-    assert done["late"]["mean"] == late / 400 / 1e6
+    assert done.late is not None
+    assert done.late.mean == late / 400 / 1e6
 
 
 def test_a_trace_of_a_larger_drive_is_put_on_a_smaller_one_by_its_rule(tmp_path: Path) -> None:
@@ -122,9 +128,9 @@ def test_a_trace_of_a_larger_drive_is_put_on_a_smaller_one_by_its_rule(tmp_path:
     (capture,) = (tmp_path / "run/traces").glob("*")
     assert issued(capture)[:, 1].max() <= 512_000_000 - 4096
     report = report_of(run)
-    trace, after = report.results()["trace"]["map"], report.results()["replayed"]["issued"]
-    assert trace["end_bytes"] > 512_000_000 >= after["end_bytes"]
-    assert trace["io_count"] == after["io_count"]
+    trace, after = report.settings.facts.map, done_of(report).issued
+    assert trace.end_bytes > 512_000_000 >= after.end_bytes
+    assert trace.io_count == after.io_count
 
 
 def test_a_trace_that_changed_since_it_was_planned_is_refused(tmp_path: Path) -> None:
@@ -153,18 +159,14 @@ def test_a_discard_of_2_gib_is_trimmed_and_not_transferred(tmp_path: Path) -> No
     ios = "0 x read 0 4096\n1000 x write 4096 8192\n2000 x trim 0 2147483648\n10000 x sync 0 0\n"
     trace.write_text(f"fio version 3 iolog\n0 x add\n0 x open\n{ios}")
     run = replayed(tmp_path / "run", trace, "sim:client-tlc?capacity=4GB", prepare_fills=0)
-    done, step = report_of(run).results()["replayed"], run.tests[0].sequences[-1].steps[0]
+    done, step = done_of(report_of(run)), run.tests[0].sequences[-1].steps[0]
     span_s = step.span_ns / 1e9
-    assert done["mb_per_s"] * span_s * 1e6 == pytest.approx(12_288)
-    assert done["trimmed_mb_per_s"] * span_s * 1e6 == pytest.approx(1 << 31)
-    assert (round(done["iops"] * span_s), done["io_count"]) == (2, 5)
-    table = report_of(run).main_tables()[0]
-    assert table.columns[2:6] == (
-        "Reads and writes per second",
-        "MB/s transferred",
-        "Trims and flushes per second",
-        "MB/s trimmed",
-    )
+    assert done.mb_per_s * span_s * 1e6 == pytest.approx(12_288)
+    assert done.trimmed_mb_per_s * span_s * 1e6 == pytest.approx(1 << 31)
+    assert (round(done.iops * span_s), done.io_count) == (2, 5)
+    printed = str(report_of(run).report_pages())
+    for column in ("Reads and writes per second", "MB/s transferred", "Trims and flushes per second", "MB/s trimmed"):
+        assert column in printed
 
 
 def test_a_replay_of_which_ios_are_missing_has_no_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ import pytest
 import typst
 from assay.report import build_report, reports_of_tests
 from assay.report.first_page.front import Paper, report_front
+from assay.report.first_page.run_summary import summarise_run
 from assay.report.formats.figure import figure_svg
 from assay.report.formats.glyphs import FONTS
 from assay.report.formats.pdf import report_pdf
@@ -44,7 +45,10 @@ SHORT_TABLE_ROWS = 8
 
 def paper_of(run: StoredRun) -> Paper:
     """What stands on paper of a run."""
-    return Paper(report=build_report(run), front=report_front(run, reports_of_tests(run), None))
+    return Paper(
+        report=build_report(run),
+        front=report_front(run, tests := reports_of_tests(run), summarise_run(run, tests, None)),
+    )
 
 
 def pictures_of(paper: Paper) -> dict[str, bytes]:

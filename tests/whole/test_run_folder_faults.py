@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from assay.archive.rendering import render_run
+from assay.archive.rendering import render_run, whole_run
 from assay.dut.dut import Answers
 from assay.errors import AssayError, StoreError
-from assay.report import overview, render
+from assay.report import render
 from assay.report.formats.terminal.listed import listed_run
 from assay.run.plan_file import load_plan
 from assay.run.run import run_plan
@@ -75,7 +75,7 @@ def test_a_changed_folder_is_read_or_refused_in_one_line(kind: str, chunk: int, 
         try:
             run = read_run(tmp_path / "run", histograms=True)
             render(run, tmp_path / "out", formats=["json", "csv"])
-            overview(run, folder="run")
+            whole_run(run)
             listed_run(run, "run")
         except AssayError:
             pass

@@ -16,16 +16,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from assay.archive.rendering import run_summary
+from assay.archive.rendering import run_summary, whole_run
 from assay.cli import assay
 from assay.cli.origin import with_level
-from assay.cli.show import tell
-from assay.report import Overview, build_report, overview
+from assay.cli.show import tell_run
+from assay.report.formats.results_json import results_text
 from assay.report.formats.terminal.lines import COLUMNS_MAX, LINES_MAX, terminal_lines
 from assay.report.formats.terminal.listed import ListedRun
-from assay.report.test_page.outcome import time_text
+from assay.report.formats.terminal.tables import printed_tables
 from assay.run.store.read import read_run
-from assay.summary.pages.model import Table
 from assay.summary.verdict import stated
 from assay.words.levels import NOT_CHECKED
 from assay.words.text import text
@@ -35,13 +34,10 @@ from folder_faults import Folder
 from json_schemas import schemas
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from assay.engine.records import StoredRun
-    from assay.report.formats.terminal.overview import ShownTable
-    from assay.summary.pages.model import Block, Report
 
-COMPUTED = re.compile("all streams|proposed")
 FORMATS = Path(__file__).parents[2] / "docs/formats"
 
 
@@ -59,48 +55,27 @@ def command(*arguments: str) -> int:
     return code if isinstance(code, int) else 0
 
 
-def blocks(report: Report) -> Iterator[Block]:
-    for page in (*report.pages, *report.disclosure):
-        yield from page.all_blocks
-    yield from report.appendix
-
-
-def quoted(table: ShownTable) -> Iterator[str]:
-    """The numbers of a table that people quote, without their spread and without what is computed of several."""
-    for row in table.rows:
-        found = dict(zip(table.columns, row, strict=True))
-        if "Value" not in found:
-            yield from (text for name, text in found.items() if name not in {"Test", "Figure", "Least - greatest"})
-        elif found["Unit"] in {"IOPS", "MB/s", "ms"} and not COMPUTED.search(found["Figure"]):
-            yield found["Value"]
+def flat(text: str) -> str:
+    return re.sub(" {2,}", "  ", text).replace("\n  ", "\n")
 
 
 @pytest.mark.parametrize("kind", EVERY)
-def test_every_cell_on_the_terminal_is_one_of_the_report(
+def test_in_full_every_table_of_results_and_every_key_result_is_printed(
     kind: str, quiet: Callable[[str], StoredRun], capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = quiet(kind)
-    found, report = overview(run, folder="RUN"), build_report(run)
-    every = list(blocks(report))
-    rows = {row for block in every if isinstance(block, Table) for row in block.rows}
-    rows |= {entry for block in every if block.block == "box" for entry in block.entries}
-    assert all(test.tables for test in found.tests)
-    assert {row for test in found.tests for table in test.tables for row in table.rows} <= rows
-    outcomes = [(page.part, page.outcome) for page in report.pages if page.outcome]
-    assert outcomes == [(one.test.upper(), one.verdict) for one in found.tests]
-    assert found.headlines
-    assert {text for one in found.headlines for text in quoted(one)} <= {text for row in rows for text in row}
-    assert tell(found, as_json=False) == found.exit_code
-    shown = capsys.readouterr().out
-    tables = [*found.headlines, *(table for test in found.tests for table in test.tables)]
-    for row in (row for table in tables for row in table.rows):
-        assert "  ".join(row) in re.sub(" {2,}", "  ", shown).replace("\n  ", "\n"), row
-    for one in found.tests:
-        assert f"{one.test.upper()}  {one.verdict}  {one.extent}" in re.sub(" {2,}", "  ", shown)
-        assert one.disturbed == "not watched"
-    # Where nobody watched the host, a note says so once.
-    assert "\nDisturbed by the host: not watched.\n" in shown
-    assert f"\n{time_text(found.driven_s, simulated=True)}\n" in shown
+    shown = whole_run(run)
+    assert tell_run(run, Path("RUN"), [], full=True) == next(iter(shown.summary.exit_codes), 0)
+    printed = flat(capsys.readouterr().out)
+    tables = [*printed_tables(shown)]
+    assert tables[0].title == "Key results"
+    assert len(tables[0].rows) == sum(measure.quoted for test in shown.summary.tests for measure in test.measures)
+    for table in tables:
+        assert f"\n{table.title}\n" in printed
+        for row in table.rows:
+            assert flat("  ".join(row)).strip() in printed, row
+    for test in shown.summary.tests:
+        assert f"{test.label}  {text(stated(test.verdict))}" in printed
 
 
 @pytest.mark.parametrize("kind", EVERY)
@@ -113,7 +88,7 @@ def test_a_run_is_at_most_24_lines_of_100_columns(kind: str, quiet: Callable[[st
         assert len(lines) <= LINES_MAX
         assert max(map(len, lines)) <= COLUMNS_MAX
         assert max(len(one.text) for one in terminal_lines(found, columns=80)) <= 80
-        assert found.exit_codes == overview(run, folder="RUN").exit_codes
+        assert found.exit_codes == whole_run(run).results.exit_codes
         for test in found.tests:
             (line,) = (one for one in lines if one.startswith(f"{test.label} "))
             assert text(stated(test.verdict))[:40] in line
@@ -131,18 +106,15 @@ def test_colours_are_left_out_where_they_are_unwanted(tmp_path: Path, variables:
 
 
 @pytest.mark.parametrize("kind", EVERY)
-def test_withheld_results_are_said_last_and_exit_with_5(
+def test_withheld_results_have_no_numbers_and_exit_with_5(
     kind: str, quiet: Callable[[str], StoredRun], capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = with_stall(quiet(kind), lambda _: True)
-    found = overview(run, folder="RUN")
-    assert found.exit_codes[0] == found.exit_code == tell(found, as_json=False) == 5
-    assert {value for test in found.tests for one in test.headlines for value in (one.least, one.greatest)} <= {None}
-    said = capsys.readouterr().out
-    name = found.tests[0].test
-    assert f"{name.upper()}  WITHHELD: the host stalled" in re.sub(" {2,}", "  ", said)
-    assert "Read / Write Mix" not in said
-    assert f"\nRESULTS WITHHELD: {name}: the host stalled for 5,000 ms in " in said[said.index("Verdict") :]
+    assert tell_run(run, Path("RUN"), [], full=True) == 5
+    said = flat(capsys.readouterr().out)
+    assert "the host stalled" in said.partition("In flight")[2].splitlines()[1]
+    assert "\nKey results\n" not in said
+    assert {measure.value for test in whole_run(run).results.tests for measure in test.measures} <= {None}
 
 
 def test_a_steady_state_that_was_not_reached_exits_with_7(
@@ -150,34 +122,31 @@ def test_a_steady_state_that_was_not_reached_exits_with_7(
 ) -> None:
     run = quiet("iops")
     missed = replace(run, tests=(replace(run.tests[0], ended="round-limit"),))
-    assert tell(overview(missed, folder="RUN"), as_json=False) == 7
-    assert "STEADY STATE NOT REACHED: iops\nEvery page of the report says so.\n" in capsys.readouterr().out
+    assert tell_run(missed, Path("RUN"), [], full=True) == 7
+    assert "\nIOPS  not steady" in flat(capsys.readouterr().out)
 
 
-def test_the_head_has_drive_edition_seed_and_every_deviation(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_head_has_drive_edition_and_every_deviation(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = read_run(folder / "iops")
     assert command("show", "--full", str(folder / "iops")) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("Drive    sim:ideal?capacity=1GB, ")
-    assert lines[1:3] == ["Edition  PTS-E 1.1 (pts-e-1.1)", "Seed     1"]
-    assert re.fullmatch(r"Started  \d{4}-\d\d-\d\d \d\d:\d\d UTC, took .*(s|min|h) of wall time", lines[3])
-    assert f"Label    simulated drive; not conforming, {len(run.deviations)} deviations" in lines
-    assert {f"         - {line}" for line in run.deviations} <= set(lines)
+    assert re.fullmatch(r".*1.00 GB \| PTS-E 1\.1 \| simulated drive, \d+ deviations?", lines[0])
+    assert re.match(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC, took ", lines[1])
+    assert {f"- {line}" for line in run.deviations} <= set(lines)
     assert run.journal is not None
-    assert lines[-2:] == [
+    assert lines[-3:] == [
+        f"Run folder: {folder / 'iops'}",
         f"Final hash: {run.journal.hash}",
-        f"Report: not written; write it with: assay report {folder / 'iops'}",
+        f"Report: not written; assay report {folder / 'iops'}",
     ]
 
 
 def test_numbers_stand_under_each_other(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command("show", "--full", str(folder / "iops"))
-    _, _, rest = capsys.readouterr().out.partition(
-        "\nIOPS: IOPS by block size and read/write mix; Read / Write Mix %\n"
-    )
+    _, _, rest = capsys.readouterr().out.partition("\nIOPS: IOPS; Read/write mix (%)\n")
     header, *rows = rest.splitlines()[:9]
     ends = [match.end() for match in re.finditer(r"\S+(?=  |$)", header)]
-    assert header.startswith("Block Size (KiB)")
+    assert header.startswith("Transfer size (KiB)")
     for row in rows:
         assert [match.end() for match in re.finditer(r"\S+", row)][1:] == ends[1:], row
     assert any("," in row for row in rows)
@@ -211,8 +180,8 @@ def test_no_number_is_broken_and_no_line_too_long_on_a_terminal(columns: int, fo
         copied = ("Run folder: ", "Final hash: ", "Report: ", "Tables: ")
         assert [line for line in printed.splitlines() if len(line) > columns and not line.startswith(copied)] == []
         words = set(re.split(r"\s+", printed))
-        (test, *_) = overview(read_run(folder / name, histograms=True), folder="").tests
-        cells = [cell for table in test.tables for row in table.rows for cell in row if re.fullmatch(r"[\d,.]+", cell)]
+        tables = printed_tables(whole_run(read_run(folder / name, histograms=True)))
+        cells = [cell for table in tables for row in table.rows for cell in row if re.fullmatch(r"[\d,.]+", cell)]
         assert len(cells) > 20
         assert set(cells) <= words
 
@@ -277,12 +246,14 @@ def test_json_is_what_is_printed_and_of_its_schema(folder: Path, capsys: pytest.
         found = json.loads(capsys.readouterr().out)
         fits(found, form, form["$defs"])
         run = with_level(read_run(folder / name, histograms=True), folder / name)
-        assert Overview.model_validate_json(json.dumps(found)) == overview(run, folder=str(folder / name))
-        assert (found["schema"], found["exit_code"], found["exit_codes"], found["complete"]) == (1, 0, [], True)
+        results = json.loads(results_text(whole_run(run).results))
+        assert {key: found[key] for key in results} == results
+        assert (found["run"], found["level"], found["report"]) == (str(folder / name), "self-checked", [])
+        assert (found["schema"], found["exit_code"], found["exit_codes"]) == (4, 0, [])
     with pytest.raises(AssertionError):
         fits({**found, "more": 1}, form, form["$defs"])
     with pytest.raises(AssertionError):
-        fits({**found, "seed": "1"}, form, form["$defs"])
+        fits({**found, "driven_s": "1"}, form, form["$defs"])
 
 
 def changed(folder: Path, out: Path, work: Callable[[Folder], object]) -> Path:
@@ -343,11 +314,10 @@ def test_a_report_of_an_earlier_state_of_the_run_is_said_to_be_one(
     assert command("show", str(short)) == 5
     assert "(of an earlier state of this run)" in capsys.readouterr().out
     assert command("show", "--full", str(short)) == 5
-    said = f"is of an earlier state of this run; write it anew with: assay report {short}\n"
-    assert said in capsys.readouterr().out
+    assert "(of an earlier state of this run)" in capsys.readouterr().out
     (short / "report/results.json").unlink()
     assert command("show", "--full", str(short)) == 5
-    assert said.replace("is of", "may be of") in capsys.readouterr().out
+    assert "(may be of an earlier state of this run)" in capsys.readouterr().out
 
 
 def test_runs_are_a_table_of_what_was_measured_whole(

@@ -17,6 +17,7 @@ from assay.run.run import run_plan
 from assay.run.store.read import read_run
 from assay.summary.pages.model import Figure, Table
 from openpyxl import load_workbook
+from result_rows import table_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -124,10 +125,11 @@ def test_reads_gain_from_depth_and_writes_off_the_alignment_lose(guide: tuple[St
 def test_the_guides_corners_are_headlines_measures_and_sheets(guide: tuple[StoredRun, Path]) -> None:
     run, folder = guide
     found = results(folder)
-    items = [one["item"] for one in found["headlines"]]
+    items = [one["name"] for one in found["measures"] if one["quoted"]]
     assert items[:2] == ["OEM guide, SEQ 128KiB reads", "OEM guide, SEQ 128KiB writes"]
-    assert len(found["guide"]) == 36
-    assert found["guide_checks"]["Idle before the test"]["level"] == "pass"
+    assert len(table_rows(found, "guide_table")) == 36
+    checks = {row["check"]: row["level"] for row in table_rows(found, "guide_checks")}
+    assert checks["Idle before the test"] == "pass"
     assert "study_oem_guide_table" in load_workbook(folder / "report/report.xlsx").sheetnames
     assert run.deviations[-1] == "oem-guide: burn-in of 28.8 s instead of 2 h"
 
@@ -149,14 +151,14 @@ def test_the_five_steps_have_a_page_each_and_end_with_their_verdicts(steps: tupl
 def test_the_verdicts_follow_from_the_figures_beside_them(steps: tuple[StoredRun, Path]) -> None:
     run, folder = steps
     found = results(folder)
-    words = {one["step"]: one["verdict"] for one in found["verdicts"]}
+    words = {one["step"]: one["verdict"] for one in table_rows(found, "verdicts")}
     # The drive has one frontier for all writes: random ones spoil what sequential ones find.
     assert words["4 workload independence"] == "fail"
-    change = found["change"]
+    (change,) = table_rows(found, "change")
     assert change["drop_share"] == pytest.approx(1 - change["after"] / change["before"])
     assert change["drop_share"] > 0.3
     (verdict,) = run.tests[0].verdict.verdicts.values() if run.tests[0].verdict else ()
-    score = found["stability"]["score"]
+    (score,) = (one["measured"] for one in table_rows(found, "verdicts") if one["step"] == "3 stability")
     assert words["3 stability"] == ("pass" if verdict.steady and score >= 0.9 else "fail")
     assert [one["verdict"] for one in rows(folder, "study_five_steps_verdicts")] == list(words.values())
 

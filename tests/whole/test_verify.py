@@ -67,12 +67,12 @@ def test_a_report_of_an_older_form_is_left_unchecked_and_the_run_is_verified(
     shutil.copytree(good("wsat"), tmp_path / "run")
     stored = tmp_path / "run/report/results.json"
     content = json.loads(stored.read_text("ascii"))
-    stored.write_text(json.dumps({**content, "schema": 1, "in_short": ["as it was"]}), "ascii")
+    stored.write_text(json.dumps({**content, "schema": 1, "insights": ["as it was"]}), "ascii")
     found = verify_run(tmp_path / "run")
     assert (found.passed, found.unchecked) == (True, ("R-02", "R-03", "R-04"))
     done = CliRunner().invoke(assay, ["verify", str(tmp_path / "run")], standalone_mode=False)
     assert "3 rules not checked: the report is of an older form: assay report writes it anew." in done.stdout
-    stored.write_text(json.dumps({**content, "in_short": ["as it was"]}), "ascii")
+    stored.write_text(json.dumps({**content, "insights": ["as it was"]}), "ascii")
     assert broken(tmp_path / "run") == {"R-03"}
 
 

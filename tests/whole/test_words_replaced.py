@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from assay.archive.rendering import run_summary
+from assay.archive.rendering import run_summary, whole_run
 from assay.compare.comparison import Options, compare_runs
 from assay.compare.gate import GateOptions, run_gate
 from assay.compare.limits.judge import judge
 from assay.compare.limits.read import limits_of_plan
-from assay.report import overview, reports_of_tests
+from assay.report import reports_of_tests
 from assay.report.formats.terminal.lines import terminal_lines
 from assay.report.formats.terminal.listed import listed_run, run_numbers
 from assay.summary.verdict import level_of
@@ -50,7 +50,7 @@ def decided(run: StoredRun) -> dict[str, Any]:
     return {
         "levels": [level_of(one.verdict) for one in summary.tests],
         "colours": [one.level for one in terminal_lines(summary)],
-        "exit codes": [summary.exit_codes, listed.exit_codes, overview(run, folder="").exit_codes],
+        "exit codes": [summary.exit_codes, listed.exit_codes, whole_run(run).results.exit_codes],
         "states": [one.verdict for one in listed.tests],
         "caveats": [(one.level, one.said.code) for one in summary.caveats],
         "numbers": [(one.identity, one.name, one.value, one.rounds, one.stat) for one in tests[0].measures],

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from assay.compare.limits.outcome import held_of_plan
-from assay.report import FORMATS, overview, render, reports_of_tests
+from assay.report import FORMATS, render, reports_of_tests, shown_run
 from assay.report.first_page.run_summary import summarise_run
 from assay.report.formats.results_json import RESULTS
 from assay.report.formats.write import foreign
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.engine.records import StoredRun
-    from assay.report import Format, Overview
+    from assay.report import Format, ShownRun
     from assay.summary.record import RunSummary
 
 REPORT_FOLDER = "report"
@@ -47,17 +47,13 @@ def stored_run(folder: Path) -> StoredRun:
     return read_run(folder, histograms=True)
 
 
-def run_overview(run: StoredRun, folder: Path, files: Iterable[Path] | None = None) -> Overview:
-    """A run with all its numbers as the terminal shows it. files : of its report, as of ``report_files``.
-
-    Raises as ``report.overview``.
-    """
-    result, older = report_files(run, folder, files)
-    return overview(run, folder=str(folder), files=list(map(str, result)), older=older, held=partial(held_of_plan, run))
+def whole_run(run: StoredRun) -> ShownRun:
+    """A run with all its numbers and tables. Raises as ``report.shown_run``."""
+    return shown_run(run, partial(held_of_plan, run))
 
 
 def run_summary(run: StoredRun, folder: Path) -> RunSummary:
-    """A run as one record, with how its limits came out. Raises as ``report.overview``."""
+    """A run as one record, with how its limits came out. Raises as ``report.shown_run``."""
     return foreign(lambda: _run_summary(run), f"run {folder}")
 
 

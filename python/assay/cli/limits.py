@@ -71,9 +71,9 @@ def judged_limits(
     """A run held against a file, or against its own plan where none is named. Raises UsageError, StoreError."""
     from assay.compare.limits.judge import exit_code, judge  # noqa: PLC0415
     from assay.compare.limits.read import limits_of_plan, read_limits  # noqa: PLC0415
-    from assay.report.formats.terminal.overview import unicode_name  # noqa: PLC0415
     from assay.report.formats.write import foreign  # noqa: PLC0415
     from assay.report.limits.facts import shown_limits  # noqa: PLC0415
+    from assay.words.visible import unicode_name  # noqa: PLC0415
 
     stated = limits_of_plan(run) if file is None else read_limits(file)
     judged = foreign(lambda: judge(run, tests, stated), f"run {run.run_id}")

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from assay.cli.helped import HelpedCommand
-from assay.cli.table import numeric, print_heading, print_paragraph, print_table, shown_columns
+from assay.cli.table import print_heading, print_paragraph, print_table, shown_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable
 
     from assay.engine.records import StoredRun
-    from assay.report import Overview
-    from assay.report.formats.terminal.overview import ShownTable, ShownTest
-    from assay.summary.forms import LabelClass, ShownDrive
-
-_ALARM = "bold red"
-_VALUE = 2
-"""The column of the value in the table of the numbers that people quote."""
+    from assay.report.formats.terminal.lines import Line
 
 
 @click.command(cls=HelpedCommand, examples=("show runs/p1", "show runs/p1 --full"))
@@ -53,25 +46,27 @@ def tell_run(
 
     files : of its report; those that are in its folder where none are given.
     """
-    from assay.archive.rendering import run_overview  # noqa: PLC0415
-
-    if full or as_json:
-        return tell(run_overview(run, folder, files), as_json=as_json)
-    return _tell_short(run, folder, files)
-
-
-def _tell_short(run: StoredRun, folder: Path, files: Iterable[Path] | None) -> int:
     from assay.archive.rendering import run_summary  # noqa: PLC0415
     from assay.report.formats.terminal.lines import COLUMNS_MAX, terminal_lines  # noqa: PLC0415
-    from assay.words.visible import visible  # noqa: PLC0415
 
+    if as_json:
+        return _print_json(run, folder, files)
+    if full:
+        return _print_full(run, folder, files)
     result = run_summary(run, folder)
-    for line in terminal_lines(result, _ends(run, folder, files), shown_columns(COLUMNS_MAX)):
-        click.echo(click.style(visible(line.text), fg=_COLOURS.get(line.level or "")))
+    more = f"All numbers: assay show --full {folder}"
+    _print_lines(terminal_lines(result, [more, *_ends(run, folder, files)], shown_columns(COLUMNS_MAX)))
     return next(iter(result.exit_codes), 0)
 
 
 _COLOURS = {"bad": "red", "warn": "yellow", "good": "green"}
+
+
+def _print_lines(lines: Iterable[Line]) -> None:
+    from assay.words.visible import visible  # noqa: PLC0415
+
+    for line in lines:
+        click.echo(click.style(visible(line.text), fg=_COLOURS.get(line.level or "")))
 
 
 def _ends(run: StoredRun, folder: Path, files: Iterable[Path] | None) -> list[str]:
@@ -81,174 +76,59 @@ def _ends(run: StoredRun, folder: Path, files: Iterable[Path] | None) -> list[st
     ends, older = report_files(run, folder, files)
     documents = [path for path in ends if path.suffix in {".pdf", ".html"}]
     shown = next(iter(documents or [path.parent for path in ends]), None)
-    state = " (of an earlier state of this run)" if older else ""
-    report = f"Report: {shown}{state}" if shown else f"Report: not written; assay report {folder}"
     end = run.journal
+    is_cut = end is not None and not end.complete
+    state = " (of an earlier state of this run)" if older else ""
+    if older is None and is_cut:
+        state = " (may be of an earlier state of this run)"
+    report = f"Report: {shown}{state}" if shown else f"Report: not written; assay report {folder}"
     sealed = [f"Final hash: {end.hash}"] if end and end.complete else []
-    return [f"All numbers: assay show --full {folder}", *sealed, report]
+    return [*sealed, report]
 
 
-def tell(overview: Overview, *, as_json: bool) -> int:
-    """Print a run in full or as JSON; the exit code that it ends with."""
-    if as_json:
-        click.echo(json.dumps(overview.as_json(), indent=2))
-    else:
-        _print(overview)
-    return overview.exit_code
+def _print_json(run: StoredRun, folder: Path, files: Iterable[Path] | None) -> int:
+    from assay.archive.rendering import report_files, whole_run  # noqa: PLC0415
+    from assay.report.annex.level import level_label  # noqa: PLC0415
+    from assay.report.formats.results_json import ShownForm, results_text  # noqa: PLC0415
+    from assay.words.visible import unicode_name  # noqa: PLC0415
 
-
-def _print(overview: Overview) -> None:
-    from assay.words.printed import NOT_AVAILABLE  # noqa: PLC0415
-
-    _print_head(overview)
-    _print_verdicts(overview)
-    # What is withheld has nothing but n/a in its tables, and its reason is said twice already.
-    withheld = {test.test.upper() for test in overview.tests if test.withheld}
-    for table in overview.headlines:
-        rows = [row for row in table.rows if row[0] not in withheld or row[_VALUE] != NOT_AVAILABLE]
-        if rows:
-            _print_table(table, rows, key=_VALUE)
-    name = overview.tests[0].test.upper() if len(overview.tests) == 1 else "all"
-    _print_said("Key findings", "What the numbers say", [(name, line) for line in overview.in_short])
-    for test in overview.tests:
-        for table in () if test.withheld else test.tables:
-            _print_table(table, table.rows, test.test.upper())
-    breaks = [("all", line) for line in overview.breaks]
-    _print_said("What was unusual", "What happened", breaks + _lines(overview, lambda test: test.unusual))
-    _print_end(overview)
-
-
-_CLASSES: dict[bool, LabelClass] = {True: "not-conforming", False: "conforming"}
-
-
-def _print_head(overview: Overview) -> None:
-    from assay.spec.units import SECOND_NS, duration_label  # noqa: PLC0415
-    from assay.summary.forms import short_label  # noqa: PLC0415
-
-    took = (
-        "it did not end"
-        if overview.wall_s is None
-        else f"took {duration_label(max(round(overview.wall_s), 1) * SECOND_NS)} of wall time"
+    results = whole_run(run).results
+    code = next(iter(results.exit_codes), 0)
+    paths, older = report_files(run, folder, files)
+    shown = ShownForm.model_construct(
+        **dict(results),
+        run=unicode_name(str(folder)),
+        exit_code=code,
+        level=level_label(run),
+        report=tuple(unicode_name(str(path)) for path in paths),
+        report_older=older if paths else False,
     )
-    listed = len(overview.deviations)
-    entries = (
-        ("Drive", _drive(overview.drive)),
-        ("Edition", f"{overview.edition_title} ({overview.edition})"),
-        ("Seed", "unknown" if overview.seed is None else str(overview.seed)),
-        ("Started", f"{overview.started}, {took}"),
-        ("Level", overview.level),
-        *(
-            (("Limits", f"{overview.limit_count} of its plan: assay limits {overview.run}"),)
-            if overview.limit_count
-            else ()
-        ),
-        ("Label", short_label("simulated" if overview.drive.kind == "simulated" else _CLASSES[bool(listed)], listed)),
-    )
-    for name, text in entries:
-        print_paragraph(text, mark=f"{name:<8}")
-    for line in overview.deviations:
-        print_paragraph(line, mark=f"{'':<8} -")
+    click.echo(results_text(shown), nl=False)
+    return code
 
 
-def _drive(drive: ShownDrive) -> str:
-    from assay.words.printed import capacity_label  # noqa: PLC0415
-
-    size = capacity_label(drive.capacity_bytes)
-    sized = () if drive.model.endswith(size) else (size,)
-    identity = () if drive.id == drive.path else (f"id {drive.id}",)
-    return ", ".join((drive.path, drive.model, *sized, *identity))
-
-
-def _print_verdicts(overview: Overview) -> None:
-    from assay.report.test_page.outcome import VERDICT_COLUMNS, time_text, without_host  # noqa: PLC0415
-    from assay.summary.pages.model import Table  # noqa: PLC0415
-
-    rows = [(test.test.upper(), test.verdict, test.extent, test.disturbed, test.demand) for test in overview.tests]
-    rows += [(name.upper(), f"N/A: {reason}", "", "", "") for name, reason in overview.skipped.items()]
-    _heading("Verdict of each test")
-    table = without_host(Table(caption="", columns=(*VERDICT_COLUMNS, "TC/QD"), rows=tuple(rows)))
-    print_table(table.columns, table.rows)
-    for note in (*table.notes, time_text(overview.driven_s, simulated=overview.drive.kind == "simulated")):
-        print_paragraph(note)
-
-
-def _print_table(table: ShownTable, rows: Sequence[tuple[str, ...]], test: str = "", *, key: int = 1) -> None:
-    _heading(_title(table, test))
-    print_table(table.columns, rows, right=numeric(table.columns, rows), key=key)
-    for note in table.notes:
-        print_paragraph(note)
-
-
-def _title(table: ShownTable, test: str) -> str:
-    """What a table shows, of which test, with the title over its columns."""
-    spanned = table.spanner if table.spanner.startswith(table.caption) else table.caption
-    over = f"; {table.spanner}" if table.spanner and spanned != table.spanner else ""
-    # Some captions name their test, for tables of all tests.
-    bare = spanned.removeprefix(f"{test}: ").removeprefix(f"{test.partition('-')[0]}: ")
-    return f"{test}: {bare}{over}" if test else f"{spanned}{over}"
-
-
-def _heading(text: str) -> None:
-    click.echo()
-    print_heading(text)
-
-
-def _lines(overview: Overview, said: Callable[[ShownTest], Sequence[str]]) -> list[tuple[str, str]]:
-    return [(test.test.upper(), line) for test in overview.tests for line in said(test)]
-
-
-def _print_said(heading: str, column: str, rows: Sequence[tuple[str, str]]) -> None:
-    if rows:
-        _heading(heading)
-        print_table(("Test", column), rows)
-
-
-def _print_end(overview: Overview) -> None:
-    """What a reader must not miss stands last, with where the rest is."""
-    click.echo()
-    for test in overview.tests:
-        for line in _alarms(test):
-            print_heading(line, style=_ALARM)
-    if any(_alarms(test) for test in overview.tests):
-        click.echo("Every page of the report says so.")
-    for line in filter(None, map(not_settled, overview.tests)):
-        print_paragraph(line)
-    for name, reason in overview.skipped.items():
-        print_paragraph(f"N/A: {name}: {reason}")
-    # Names of files and the hash are copied from here, so their lines are not broken.
+def _print_full(run: StoredRun, folder: Path, files: Iterable[Path] | None) -> int:
+    from assay.archive.rendering import whole_run  # noqa: PLC0415
+    from assay.report.formats.terminal.lines import verdict_rows, whole_head, whole_said  # noqa: PLC0415
+    from assay.report.formats.terminal.tables import printed_tables, right_headers  # noqa: PLC0415
     from assay.words.visible import visible  # noqa: PLC0415
 
-    for line in _places(overview):
+    shown = whole_run(run)
+    for text in whole_head(shown.summary):
+        print_paragraph(text)
+    click.echo()
+    headers, *rows = verdict_rows(shown.summary.tests)
+    print_table(headers, rows, prose=True)
+    click.echo()
+    for said in whole_said(shown.summary):
+        print_paragraph(said.text)
+    for table in printed_tables(shown):
+        click.echo()
+        print_heading(table.title)
+        print_table(table.headers, table.rows, right=right_headers(table))
+        for note in table.notes:
+            print_paragraph(note)
+    click.echo()
+    for line in (f"Run folder: {folder}", *_ends(run, folder, files)):
         click.echo(visible(line))
-
-
-def not_settled(test: ShownTest) -> str:
-    """The verdict once more where it is neither YES nor an alarm; empty for others.
-
-    Worked: a write saturation too short for its rule -> ``"WSAT: steady state: not judged: ended after 65 min ..."``.
-    """
-    if _alarms(test) or not test.verdict.startswith(("steady state: not ", "steady state: NO")):
-        return ""
-    return f"{test.test.upper()}: {test.verdict}"
-
-
-def _alarms(test: ShownTest) -> list[str]:
-    withheld = [f"RESULTS WITHHELD: {test.test}: {test.withheld}"] if test.withheld else []
-    return withheld if test.reached else [*withheld, f"STEADY STATE NOT REACHED: {test.test}"]
-
-
-def _places(overview: Overview) -> Iterator[str]:
-    cut = "" if overview.complete else " (unfinished or cut)"
-    yield f"Run folder: {overview.run}"
-    yield f"Final hash: {overview.journal_hash}{cut}"
-    tables = sum(name.endswith(".csv") for name in overview.report)
-    if not overview.report:
-        yield f"Report: not written; write it with: assay report {overview.run}"
-    if tables:
-        yield f"Tables: {tables} CSV files next to the report"
-    for name in reversed(overview.report):
-        if not name.endswith(".csv"):
-            yield f"Report: {Path(name).resolve()}"
-    if overview.report_older or (overview.report and overview.report_older is None and not overview.complete):
-        is_older = "is" if overview.report_older else "may be"
-        yield f"The report {is_older} of an earlier state of this run; write it anew with: assay report {overview.run}"
+    return next(iter(shown.summary.exit_codes), 0)

@@ -34,10 +34,9 @@ from assay.summary.pages.model import Figure, Series, Table
 from assay.summary.pages.select import NO_RULE, Selected, claim_label
 from assay.summary.pages.test_report import TestReport
 from assay.summary.pages.time_figures import time_figure
-from assay.summary.table import Column, ResultTable, records, table_of
+from assay.summary.table import Column, ResultTable, table_of
 from assay.words.coded import coded
 from assay.words.printed import NOT_APPLICABLE, NOT_AVAILABLE, data_label, significant
-from assay.words.text import text_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -212,15 +211,10 @@ class CustomReport(TestReport):
         value = Column("value", "Value")
         columns: Declared[Value] = [
             (Column("item", "Number", role="key"), lambda value: value.item),
-            (replace(value, only="tables"), lambda value: value.value),
+            (value, lambda value: value.value),
             (UNIT, lambda value: value.unit),
-            (replace(value, only="results"), lambda value: value.value),
         ]
         return table_of(key, self.title, columns, self.result.values, section="results")
-
-    def results(self) -> dict[str, Any]:
-        """The values by item."""
-        return {"withheld": text_or_none(self.result.withheld), "values": records(self._values())}
 
 
 def DataTable(*, name: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> ResultTable:  # noqa: N802

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gc
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Literal
@@ -20,10 +20,10 @@ from assay.procedures.run_findings import finding_data, finding_tables, run_find
 from assay.report.annex import disclosure, distribution
 from assay.report.annex.sequence_table import sequence_table
 from assay.report.first_page.front import Paper, report_front
+from assay.report.first_page.run_summary import summarise_run
 from assay.report.formats.anchors import test_pages
-from assay.report.formats.results_json import RESULTS, results_json
+from assay.report.formats.results_json import RESULTS, results_text, run_results
 from assay.report.formats.table_csv import table_csv
-from assay.report.formats.terminal.overview import Overview, run_overview
 from assay.report.formats.write import foreign, write_formats
 from assay.report.test_page.claims import baseline_data, claim_data
 from assay.report.test_page.outcome import verdict
@@ -39,19 +39,29 @@ if TYPE_CHECKING:
     from assay.engine.records import StoredRun, StoredTest
     from assay.report.first_page.front import Front
     from assay.report.formats.pdf import Typesetting
+    from assay.report.formats.results_json import ResultsForm
     from assay.report.formats.write import Contents, Maker
     from assay.spec.edition import Edition
     from assay.summary.findings import Found
     from assay.summary.pages.distribution import Distribution
     from assay.summary.pages.model import Block, Figure, Page
     from assay.summary.pages.test_report import TestReport
-    from assay.summary.record import Held
+    from assay.summary.record import Held, RunSummary
     from assay.summary.table import ResultTable
 
 Format = Literal["pdf", "html", "csv", "xlsx", "json"]
 FORMATS: tuple[Format, ...] = ("pdf", "html", "csv", "xlsx", "json")
 
-__all__ = ["FORMATS", "Format", "Overview", "build_report", "overview", "render", "render_pages", "reports_of_tests"]
+__all__ = ["FORMATS", "Format", "ShownRun", "build_report", "render", "render_pages", "reports_of_tests", "shown_run"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownRun:
+    """A run with all its numbers. tables : of each test, and last those of the run. results : as JSON has them."""
+
+    summary: RunSummary
+    tables: tuple[tuple[ResultTable, ...], ...]
+    results: ResultsForm
 
 
 @contextmanager
@@ -93,13 +103,15 @@ def render(
     spread = cache(lambda: [test.distribution() for test in tests])
     result = cache(lambda: run_findings(run, tests))
     laid_out = cache(lambda: _laid_out(run, tests, spread(), result()))
-    front = cache(lambda: report_front(run, tests, held(tests)))
+    summary = cache(lambda: summarise_run(run, tests, held(tests)))
+    front = cache(lambda: report_front(run, tests, summary()))
     picture = cache(_picture)
     grouped = cache(lambda: _tables_of_tests(tests, spread()))
     of_run = cache(lambda: list(_run_tables(run, tests, result())))
+    outcome = cache(lambda: run_results(run, summary(), list(zip(tests, grouped(), strict=True)), of_run()))
     begun = _begun(lambda: Paper(report=laid_out(), front=front()), picture) if "pdf" in formats else None
     makers: dict[Format, Maker] = {
-        "json": lambda: [(RESULTS, results_json(run, tests, spread(), result()))],
+        "json": lambda: [(RESULTS, results_text(outcome()))],
         "csv": lambda: [
             *((f"{table.key}.csv", table_csv(table)) for table in (*chain.from_iterable(grouped()), *of_run())),
             *(file for test in tests for file in test.other_files(_suffix(test))),
@@ -131,32 +143,22 @@ def render_pages(report: Report, folder: Path, others: dict[str, bytes], assets_
     return [path for name in ("others", "pdf", "html") for path in written[name]]
 
 
-def overview(
-    run: StoredRun,
-    *,
-    folder: str,
-    files: Sequence[str] = (),
-    older: bool | None = False,
-    held: Callable[[Sequence[TestReport]], Held | None] = lambda _: None,
-) -> Overview:
-    """A run as the terminal shows it: the first page, and the tables of results.
+@_rare_collections()
+def shown_run(run: StoredRun, held: Callable[[Sequence[TestReport]], Held | None]) -> ShownRun:
+    """A run with all its tables and numbers. held : how the limits of its plan came out, of its tests.
 
-    folder : as the user named it. files : of its report. older : it is of an earlier state; None where nobody knows.
-    held : how the limits of its plan came out, of its tests.
     Raises VerificationError as ``render``; StoreError where there is nothing to show.
     """
-    return foreign(lambda: _overview(run, folder, files, older, held), f"run {run.run_id}")
+    return foreign(lambda: _shown_run(run, held), f"run {run.run_id}")
 
 
-def _overview(
-    run: StoredRun,
-    folder: str,
-    files: Sequence[str],
-    older: bool | None,
-    held: Callable[[Sequence[TestReport]], Held | None],
-) -> Overview:
+def _shown_run(run: StoredRun, held: Callable[[Sequence[TestReport]], Held | None]) -> ShownRun:
     tests = reports_of_tests(run)
-    return run_overview(run, tests[0].edition, tests, folder=folder, files=files, older=older, held=held(tests))
+    summary = summarise_run(run, tests, held(tests))
+    grouped = _tables_of_tests(tests, [test.distribution() for test in tests])
+    of_run = list(_run_tables(run, tests, run_findings(run, tests)))
+    results = run_results(run, summary, list(zip(tests, grouped, strict=True)), of_run)
+    return ShownRun(summary=summary, tables=tuple(map(tuple, (*grouped, of_run))), results=results)
 
 
 def build_report(run: StoredRun) -> Report:

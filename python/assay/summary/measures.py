@@ -8,7 +8,7 @@ from assay.results import POINT_SHARES
 from assay.summary.pages.distribution import SHARES
 from assay.summary.record import Measure
 from assay.words.digits import nth
-from assay.words.printed import words
+from assay.words.printed import NOT_AVAILABLE, number_text, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -162,6 +162,19 @@ def quoted(
         quoted=True,
         **more,
     )
+
+
+def measure_text(measure: Measure) -> str:
+    """The value as printed; n/a where there is none. Worked: 33,332.4 IOPS -> ``"33,332.4"``."""
+    return NOT_AVAILABLE if measure.value is None else number_text(float(measure.value), measure.unit)
+
+
+def range_text(measure: Measure) -> str:
+    """Least and greatest of its rounds, empty without any. Worked: 90, 100, 110 IOPS -> ``"90.0 - 110.0"``."""
+    if measure.value is None or measure.stat != "mean" or not measure.rounds:
+        return ""
+    least, most = (number_text(float(value), measure.unit) for value in (min(measure.rounds), max(measure.rounds)))
+    return f"{least} - {most}"
 
 
 def distribution_measures(distribution: Distribution) -> Iterator[Measure]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from assay.words.coded import Coded
@@ -25,8 +25,7 @@ class Column:
     """A column of a table.
 
     key : its name in CSV files and ``results.json``. title, unit : as people read it; the key where it has no title.
-    role : a ``key`` tells the rows apart. only : where it stands, in ``tables`` (CSV and workbook) or in ``results``
-    (``results.json``) alone; in both where empty.
+    role : a ``key`` tells the rows apart.
     """
 
     key: str
@@ -34,7 +33,6 @@ class Column:
     unit: str = ""
     _: KW_ONLY
     role: Literal["key", "value"] = "value"
-    only: Literal["", "tables", "results"] = ""
 
     @property
     def heading(self) -> str:
@@ -100,8 +98,8 @@ class ResultTable:
     words: Words = WORDS
 
     def place(self, key: str) -> int:
-        """The place of a column of tables. Raises ValueError where it has none of this key."""
-        return [None if column.only == "results" else column.key for column in self.columns].index(key)
+        """The place of a column. Raises ValueError where it has none of this key."""
+        return [column.key for column in self.columns].index(key)
 
 
 def table_of(key: str, title: str, declared: Declared[T], sources: Iterable[T], **more: Any) -> ResultTable:
@@ -119,21 +117,6 @@ def table_of_columns(
     """The same of columns that are given whole, all of one length."""
     rows = tuple(zip(*(values for _, values in declared), strict=True))
     return ResultTable(key=key, title=title, columns=tuple(column for column, _ in declared), rows=rows, **more)
-
-
-def in_tables(table: ResultTable) -> ResultTable:
-    """A table with the columns alone that CSV files and the workbook have."""
-    kept = [index for index, column in enumerate(table.columns) if column.only != "results"]
-    if len(kept) == len(table.columns):
-        return table
-    rows = tuple(tuple(row[place] for place in kept) for row in table.rows)
-    return replace(table, columns=tuple(table.columns[place] for place in kept), rows=rows)
-
-
-def records(table: ResultTable) -> list[dict[str, Raw]]:
-    """The rows as ``results.json`` has them, values by key."""
-    kept = [(index, column.key) for index, column in enumerate(table.columns) if column.only != "tables"]
-    return [{key: row[place] for place, key in kept} for row in table.rows]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from assay.archive.index.folders import given_name
 from assay.archive.index.search import key_columns, key_results
 from assay.spec.units import GB, MB, gigabytes_label
-from assay.summary.pages.headline import number_text
 from assay.summary.verdict import STATE_LEVELS, STATE_WORDS
 from assay.web.space import bytes_on_disk
+from assay.words.printed import number_text
 from assay.words.visible import unicode_name, visible
 
 if TYPE_CHECKING:

@@ -203,3 +203,32 @@ def milliseconds_or_na(value_ms: float | None) -> str:
 def milliseconds_label(time_ns: float | None) -> str:
     """Print a time in ms; n/a for None. Worked: 1500000 ns -> ``"1.500"``, 2104 ns -> ``"0.00210"``."""
     return milliseconds_or_na(None if time_ns is None else milliseconds(time_ns))
+
+
+def number_text(value: float, unit: str) -> str:
+    """Print a value of a unit.
+
+    Worked: 24632.04 IOPS -> ``"24,632.0"``, 0.35 ms -> ``"0.350"``, a ratio (x) of 0.1234 -> ``"0.123"``, one of 19.504
+    -> ``"19.5"``, 3 min -> ``"3"``.
+    """
+    if unit == "ms":
+        return milliseconds_text(value)
+    if unit == "min":
+        return minutes_label(value).removesuffix(" min") if value >= 1 else f"{value:.3g}"
+    return f"{value:z.3f}" if unit == "x" and abs(value) < _ONE_DECIMAL_FROM else f"{value:z,.1f}"
+
+
+def share_text(share: float) -> str:
+    """A share in per cent; where that would round to the whole, with two digits that say on which side of it.
+
+    Worked: 0.9 -> ``"90 %"``, 0.9998 -> ``"99.98 %"``.
+    """
+    if share == 1 or f"{share:.0%}" != "100%":
+        return f"{share:.0%}".replace("%", " %")
+    ten_thousandths = math.floor(share * 10_000) if share < 1 else math.ceil(share * 10_000)
+    return f"{ten_thousandths / 100:.2f} %"
+
+
+def claim_text(claim: float, unit: str) -> str:
+    """Print a claim as the plan states it. Worked: 40,000 IOPS -> ``at least 40,000``, 0.3 ms -> ``at most 0.3``."""
+    return f"{'at most' if unit == 'ms' else 'at least'} {claim:,.12g}"

@@ -27,7 +27,6 @@ from assay.archive.bundle import (
 from assay.archive.bundle.keys import PRIVATE_KEY, PUBLIC_KEY, PublicKey
 from assay.engine.records import JournalEnd, RunOrigin
 from assay.errors import AssayError, StoreError, UsageError, VerificationError
-from assay.report import overview
 from assay.report.annex.level import level_label
 from assay.report.formats.terminal.listed import listed_run
 from every_kind import run_of
@@ -179,7 +178,7 @@ def imported(signed: Path, into: Path) -> tuple[StoredRun, Path]:
 
 def level_of(run: StoredRun, folder: Path, keys: Path, **more: Any) -> str:
     shown = with_origin(run, folder, trusted_keys(keys), **{"checked": True, **more})
-    said = {overview(shown, folder="").level, listed_run(shown, "").level}
+    said = {level_label(shown), listed_run(shown, "").level}
     assert len(said) == 1
     return said.pop()
 

@@ -28,6 +28,7 @@ from assay.summary.pages.histogram_figures import confidence_figure
 from assay.summary.pages.model import Text
 from assay.summary.pages.tail import tail_figure
 from report_run import TRACKED, balanced, synthetic_run, synthetic_test
+from result_rows import table_rows
 from saturation_run import saturation_test
 
 if TYPE_CHECKING:
@@ -191,7 +192,7 @@ def test_every_format_has_the_percentiles_and_two_renders_are_equal(tmp_path: Pa
     )
     (told,) = (
         one
-        for one in json.loads(first["results.json"])["tests"][0]["percentiles"]
+        for one in table_rows(json.loads(first["results.json"])["tests"][0], "percentiles")
         if (one["block_kib"], one["read_pct"]) == (4, 0)
     )
     assert float(row["latency_ms_p99"]) == told["latency_ms_p99"]
@@ -215,7 +216,7 @@ def test_a_withheld_run_shows_none(tmp_path: Path) -> None:
     assert [type(block) for block in screen_blocks(found)] == [Text]
     files = {path.name: path.read_bytes() for path in render(run, tmp_path, formats=("csv", "json"))}
     assert len(files["iops_percentiles.csv"].splitlines()) == 1
-    assert json.loads(files["results.json"])["tests"][0]["percentiles"] == []
+    assert table_rows(json.loads(files["results.json"])["tests"][0], "percentiles") == []
     report = build_report(run)
     assert [page for page in report.disclosure if page.title == "Response Times"] == []
     assert not any("-map-" in figure.name or "-tail" in figure.name for figure in report.screen_figures)

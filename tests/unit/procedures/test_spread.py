@@ -20,6 +20,7 @@ from assay.results import cell_label
 from assay.spec.units import KIB
 from assay.summary.pages.model import Table
 from report_run import TRACKED, synthetic_run, synthetic_test
+from result_rows import table_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,7 +57,7 @@ def test_paper_data_files_and_json_say_the_same_spread(tmp_path: Path) -> None:
     assert float(row["iops_least"]) == expected.least
     assert float(row["iops_greatest"]) == expected.greatest
     assert float(row["variation_share"]) == expected.variation
-    matrix = json.loads(files["results.json"].read_text("ascii"))["tests"][0]["matrix"]
+    matrix = table_rows(json.loads(files["results.json"].read_text("ascii"))["tests"][0], "matrix")
     (cell,) = (one for one in matrix if (one["block_kib"], one["read_pct"]) == (4, 0))
     assert (cell["iops_least"], cell["iops_greatest"]) == (expected.least, expected.greatest)
     assert (cell["variation_share"], cell["moved_over_20_pct"]) == (expected.variation, False)

@@ -28,6 +28,7 @@ from report_run import (
     synthetic_settings,
     synthetic_test,
 )
+from result_rows import table_rows
 from saturation_run import saturation_settings, saturation_step
 
 POLICY = {"stall_limit_ns": 2 * SECOND_NS, "void_limit": VOID_LIMIT}
@@ -149,9 +150,9 @@ def test_a_report_shows_void_rounds_and_takes_its_numbers_from_the_rounds_behind
     page = files["report.html"].read_text("utf-8")
     assert "ROUND 2 VOID: the drive stalled for 5.0 s" in page
     assert "void: enters no verdict and no result" in page
-    rounds = json.loads(files["results.json"].read_text("utf-8"))["tests"][0]["rounds"]
-    assert [bool(one["void"]) for one in rounds] == [index == 2 for index in range(1, 8)]
-    assert "no I/O completed for 5.0 s" in rounds[1]["void"]
+    steps = table_rows(json.loads(files["results.json"].read_text("utf-8"))["tests"][0], "steps")
+    assert {step["number"] for step in steps if step["void"]} == {2}
+    assert "no I/O completed for 5.0 s" in next(step["void"] for step in steps if step["void"])
 
 
 def test_a_test_given_up_for_its_stalls_prints_no_result() -> None:

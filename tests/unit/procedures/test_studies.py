@@ -42,8 +42,9 @@ from assay.procedures.xsr.run import run_xsr
 from assay.run.plan_file import Plan, load_plan
 from assay.run.planning import plan_suite
 from assay.spec.units import GIB, MIB, SECOND_NS
-from assay.summary.pages.headline import quoted_headlines
+from assay.summary.measures import measure_text, range_text
 from assay.words.coded import coded
+from assay.words.text import text
 from report_run import START_NS, TRACKED, balanced, stored_sequence, synthetic_direction, synthetic_step
 
 ALL: tuple[str, ...] = (
@@ -378,9 +379,10 @@ def test_a_settled_value_is_the_mean_of_the_last_samples_and_none_where_the_stag
     assert stage.settled is not None
     assert (stage.settled.iops, stage.settled.outstanding, stage.settled.asked) == (40, 8, 8)
     assert settled_samples(stage, 0.4) == (42, 38)
-    quoted, *_ = quoted_headlines(study_measures(settings, study_result(stored(settings, steps)), 10**9))
-    assert (quoted.text, quoted.spread) == ("40.0", "38.0 - 42.0")
-    assert quoted.basis.startswith("mean of the last 40 % of the samples, 8 outstanding")
+    quoted = next(one for one in study_measures(settings, study_result(stored(settings, steps)), 10**9) if one.quoted)
+    assert (measure_text(quoted), range_text(quoted)) == ("40.0", "38.0 - 42.0")
+    assert quoted.basis
+    assert text(quoted.basis).startswith("mean of the last 40 % of the samples, 8 outstanding")
     assert stage.minutes == pytest.approx([1 / 6, 2 / 6, 3 / 6, 4 / 6, 5 / 6])
     for cut in (stored(settings, steps[:4]), stored(settings, steps, ended=None)):
         assert study_result(cut).variants[0].stages[0].settled is None
@@ -412,15 +414,15 @@ def test_a_study_quotes_its_slowest_and_fastest_variant_of_the_same_accesses() -
     )
     result = StudyResult(variants=variants, outstanding_error=None, error_count=0, withheld=None)
     settings = SimpleNamespace(title="Over-Provisioning", settled_share=0.2)
-    found = quoted_headlines(study_measures(settings, result, 10**9))  # type: ignore[arg-type]
-    assert [(one.item, one.text) for one in found] == [
+    found = [one for one in study_measures(settings, result, 10**9) if one.quoted]  # type: ignore[arg-type]
+    assert [(one.printed, measure_text(one)) for one in found] == [
         ("AR 100 %, W", "2,900.0"),
         ("AR 5 %, W", "56,700.0"),
         ("Fastest variant over slowest", "19.6"),
     ]
     nothing = StudyResult(variants=(), outstanding_error=None, error_count=0, withheld=coded("io-errors", count=1))
-    none = quoted_headlines(study_measures(settings, nothing, 10**9))  # type: ignore[arg-type]
-    assert [one.text for one in none] == ["n/a"]
+    none = [one for one in study_measures(settings, nothing, 10**9) if one.quoted]  # type: ignore[arg-type]
+    assert [measure_text(one) for one in none] == ["n/a"]
 
 
 def settled(label: str, rate: float) -> VariantResult:

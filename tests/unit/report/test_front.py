@@ -43,7 +43,7 @@ def suite(**changes: Any) -> StoredRun:
 
 
 def front(run: StoredRun, held: Held | None = None) -> Front:
-    return report_front(run, reports_of_tests(run), held)
+    return report_front(run, tests := reports_of_tests(run), summarise_run(run, tests, held))
 
 
 def main_figure(kind: FigureKind, *values: float) -> MainFigure:
@@ -168,7 +168,7 @@ def test_one_test_stands_on_the_summary_and_several_have_pages_with_names_of_the
 def test_every_kind_of_test_has_a_page_with_a_question_and_no_figure_twice(kind: str, tmp_path: Path) -> None:
     run = run_of(kind, tmp_path)
     reports = reports_of_tests(run)
-    found = report_front(run, reports, held_of_plan(run, reports))
+    found = report_front(run, reports, summarise_run(run, reports, held_of_plan(run, reports)))
     names = Counter(one.figure.name for one in found.figures)
     assert set(names.values()) <= {1}
     assert found.summary.figures

@@ -119,7 +119,7 @@ def test_a_format_that_cannot_be_made_costs_no_other(
     def fail(*_: Any) -> Any:
         raise KeyError("no such thing")
 
-    maker = {"csv": "table_csv", "json": "results_json", "xlsx": "_workbook"}.get(broken, f"_{broken}")
+    maker = {"csv": "table_csv", "json": "results_text", "xlsx": "_workbook"}.get(broken, f"_{broken}")
     monkeypatch.setattr(report_module, maker, fail)
     with pytest.raises(StoreError, match=rf"{broken} report could not be made \(KeyError in") as caught:
         render(synthetic_run(), tmp_path, formats=FORMATS)

@@ -16,6 +16,7 @@ from assay.summary.pages.header import model_label, platform_label, serial_label
 from assay.summary.pages.model import Table
 from assay.words.printed import words
 from report_run import synthetic_run, synthetic_test
+from result_rows import table_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -79,7 +80,7 @@ def test_a_test_that_allows_everything_has_no_limits_of_the_rule() -> None:
 def test_the_clock_of_a_simulated_drive_is_not_called_a_wall_clock(kind: str, name: str, tmp_path: Path) -> None:
     (path,) = render(synthetic_run(kind=kind), tmp_path, formats=["json"])
     (test,) = json.loads(path.read_text("ascii"))["tests"]
-    found = {key for round_ in test["rounds"] for cell in round_["cells"] for key in cell if key.startswith("start_")}
+    found = {key for key in table_rows(test, "steps")[0] if key.startswith("start_")}
     assert found == {name}
     assert "started_wall_ns" in test
 

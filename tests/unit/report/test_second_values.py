@@ -9,9 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from assay.procedures.run_findings import run_findings
-from assay.report import reports_of_tests
-from assay.report.formats.results_json import results_json
+from assay.archive.rendering import whole_run
+from assay.report.formats.results_json import results_text
 from every_kind import EVERY, run_of
 from second_values import differing
 
@@ -22,13 +21,12 @@ DRIVE = "sim:client-2011?capacity=1GB"
 @pytest.mark.parametrize("kind", EVERY)
 def test_a_second_implementation_comes_to_the_same_numbers(kind: str, tmp_path: Path) -> None:
     run = run_of(kind, tmp_path / "run", drive=DRIVE)
-    tests = reports_of_tests(run)
-    content = results_json(run, tests, [one.distribution() for one in tests], run_findings(run, tests))
+    content = results_text(whole_run(run).results)
     results = json.loads(content)
-    assert all(one["headlines"] for one in results["tests"])
+    assert all(test["measures"][0]["quoted"] for test in results["tests"])
     assert differing(tmp_path / "run", results) == []
     # It would see a number that is off by a millionth.
-    quoted = next(one for one in results["tests"][0]["headlines"] if one["value"])
+    quoted = next(one for one in results["tests"][0]["measures"] if one["quoted"] and one["value"])
     quoted["value"] *= 1.000001
     assert len(differing(tmp_path / "run", results)) == 1
     (tmp_path / "results.json").write_bytes(content)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -10,10 +9,8 @@ import pytest
 from assay.procedures.registry import find_procedure
 from assay.report import reports_of_tests
 from assay.results import step_times
-from assay.summary.measures import LAST, MAXIMUM, MEAN, SETTLED, quoted
+from assay.summary.measures import SETTLED, quoted
 from assay.summary.pages.distribution import percentile_data
-from assay.summary.pages.headline import quoted_headlines
-from assay.summary.table import records
 from assay.words.coded import coded
 from every_kind import EVERY, run_of
 
@@ -45,15 +42,16 @@ def _agrees(one: TestReport) -> None:
             tolerance = 1e-4 if find_procedure(one.test.settings.procedure).kind == "study" else 1e-6
             assert measure.value == pytest.approx(fmean(measure.rounds), rel=tolerance)
     _has_percentiles(one, found)
-    for headline in one.headlines():
-        values = {measure.value for measure in measures if measure.unit == headline.unit}
-        assert headline.value is None or headline.value in values or headline.unit in {"x", "ms"}
+    assert one.key_results
+    assert all(measure.quoted for measure in one.key_results)
 
 
 def _has_percentiles(one: TestReport, found: dict[tuple[object, ...], object]) -> None:
     spread = one.distribution()
-    rows = records(percentile_data(spread)) if spread else []
-    for row in rows:
+    table = percentile_data(spread) if spread else None
+    keys = [column.key for column in table.columns] if table else []
+    for values in table.rows if table else ():
+        row = dict(zip(keys, values, strict=True))
         cell = tuple((name, row[name]) for name in spread.columns)
         times = {name: value for name, value in row.items() if name.startswith("latency_ms")}
         assert {name: found[(*cell, name)].value for name in times} == times
@@ -66,21 +64,6 @@ def test_the_unit_of_a_quoted_number_is_its_key_and_says_what_is_better() -> Non
         ("iops", "mean", "higher"),
         ("ratio", "ratio", "neither"),
     ]
-    last = quoted(LAST, "IOPS", "RND 4KiB 0/100, last sample", 3953.0, coded("no-level"))
-    found = quoted_headlines([replace(one, value=None, rounds=(), claim="rnd_4k_write_iops"), last])
-    assert [(each.value, each.basis, each.last) for each in found] == [
-        (None, "n/a: no settled level", 3953.0),
-        (3953.0, "n/a: no settled level", None),
-    ]
-
-
-def test_a_mean_response_time_is_that_of_the_rate_of_its_cell_and_times_without_a_rate_are_parts() -> None:
-    cell = (("point", "Max"),)
-    rate = quoted(cell, "IOPS", "Max", 100.0, coded("replay"))
-    time = quoted(cell, "ms", "Max, average response time", 1.0, coded("replay"), key=MEAN)
-    alone = [quoted((), "ms", key, 1.0, coded("replay"), key=key) for key in (MEAN, MAXIMUM)]
-    found = quoted_headlines([rate, time, *alone])
-    assert [(one.of, one.part) for one in found] == [("", ""), ("Max", ""), ("", "average"), ("", "maximum")]
 
 
 def test_response_times_of_a_sequence_are_gathered_once_for_all_cells(

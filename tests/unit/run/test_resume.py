@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import assay
 import pytest
-from assay.archive.rendering import stored_run
+from assay.archive.rendering import stored_run, whole_run
 from assay.archive.verify import verify_run
 from assay.cli import assay as command
 from assay.dut.dut import Answers, find_drive
@@ -22,7 +22,7 @@ from assay.dut.real.platform import describe_platform
 from assay.errors import AssayError, FolderBusyError, StoreError, UsageError
 from assay.procedures.editions import load_edition
 from assay.procedures.run_findings import run_findings
-from assay.report import build_report, overview, reports_of_tests
+from assay.report import build_report, reports_of_tests
 from assay.run.plan_file import load_plan
 from assay.run.resume import differences, resume_run, resumed_plan
 from assay.run.run import run_plan
@@ -114,7 +114,7 @@ def test_a_run_killed_in_its_second_test_goes_on_there_and_shows_the_break(cut: 
     words = text(line.what)
     assert "IOPS was cut short (its process ended) after" in words
     assert "simulated drive began anew" in words
-    assert overview(run, folder=str(folder)).breaks == (words,)
+    assert whole_run(run).results.breaks == (words,)
     texts = str(build_report(run))
     assert texts.count(words) >= 3
     # A test that ran whole before or after is of one part alone, and so are the tables that Python gets.

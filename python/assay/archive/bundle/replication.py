@@ -7,15 +7,16 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from assay.archive.bundle.redact import is_redacted
-from assay.report import overview
+from assay.procedures.conformity_label import conformity_label
+from assay.report import reports_of_tests
 from assay.words.printed import paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from assay.engine.records import StoredRun
-    from assay.report import Overview
-    from assay.report.formats.terminal.overview import ShownTest
+    from assay.engine.records import Demand, StoredRun
+    from assay.summary.pages.test_report import TestReport
+    from assay.words.coded import Number
 
 WITHIN = 0.05
 """Of the smaller of two numbers. Source: MLPerf Storage, submission guidelines, 6.7: replicable within 5 %."""
@@ -33,37 +34,37 @@ class Replication:
     difference_max: float | None = None
 
 
-def _overview(run: StoredRun) -> Overview:
-    return overview(run, folder="")
-
-
-def replication(first: StoredRun, second: StoredRun, shown: Callable[[StoredRun], Overview] = _overview) -> Replication:
-    """Whether the headline numbers of two runs, read with their histograms, replicate each other.
+def replication(
+    first: StoredRun, second: StoredRun, reported: Callable[[StoredRun], list[TestReport]] = reports_of_tests
+) -> Replication:
+    """Whether the key results of two runs, read with their histograms, replicate each other.
 
     They do where host and drive are known and differ, the drive's model, the edition, the label and the tests are the
     same, no result is withheld, and each number differs by at most 5 % of the smaller. A simulated drive has no second
     sample, and a redacted run no known host: neither replicates anything. A run with the ID, seed, start or response
     times of the other is a copy. A run of this host counts unsigned, any other only with a signature that the user
     trusts.
-    shown : a run as the terminal shows it, where several pairs have a run in common.
+    reported : the tests of a run with their numbers, for several pairs that have a run in common.
     Worked: 100,000 and 104,900 IOPS, all else alike -> replicated; 100,000 and 105,100 -> not.
     """
     unlike = _unlike(first, second)
     if unlike:
         return Replication(replicated=False, reason=unlike)
-    return _compared(shown(first), shown(second))
+    if (first.edition.get("name"), conformity_label(first)) != (second.edition.get("name"), conformity_label(second)):
+        return Replication(replicated=False, reason="edition or label differ")
+    return _compared(reported(first), reported(second))
 
 
 def replicated_by(runs: Sequence[StoredRun]) -> list[list[int]]:
     """Of each run the places of those that replicate it, from 0."""
-    known: dict[int, Overview] = {}
+    known: dict[int, list[TestReport]] = {}
 
-    def shown(run: StoredRun) -> Overview:
-        return known.get(id(run)) or known.setdefault(id(run), _overview(run))
+    def reported(run: StoredRun) -> list[TestReport]:
+        return known.get(id(run)) or known.setdefault(id(run), reports_of_tests(run))
 
     result: list[list[int]] = [[] for _ in runs]
     for place, other in combinations(range(len(runs)), 2):
-        if replication(runs[place], runs[other], shown).replicated:
+        if replication(runs[place], runs[other], reported).replicated:
             result[place].append(other)
             result[other].append(place)
     return [sorted(one) for one in result]
@@ -116,15 +117,13 @@ def _unsigned(first: StoredRun, second: StoredRun) -> str | None:
     return None
 
 
-def _compared(first: Overview, second: Overview) -> Replication:
-    if (first.edition, first.label) != (second.edition, second.label):
-        return Replication(replicated=False, reason="edition or label differ")
-    if [_asked(test) for test in first.tests] != [_asked(test) for test in second.tests]:
+def _compared(first: Sequence[TestReport], second: Sequence[TestReport]) -> Replication:
+    if [*map(_asked, first)] != [*map(_asked, second)]:
         return Replication(replicated=False, reason="the tests or their demands differ")
-    numbers = [_numbers(one) for one in (first, second)]
+    numbers = [_numbers(tests) for tests in (first, second)]
     if not numbers[0] or numbers[0].keys() != numbers[1].keys():
-        return Replication(replicated=False, reason="they do not have the same headline numbers")
-    return _judged(numbers[0], numbers[1])
+        return Replication(replicated=False, reason="they do not have the same key results")
+    return _judged(*numbers)
 
 
 def _judged(first: dict[str, float | None], second: dict[str, float | None]) -> Replication:
@@ -146,13 +145,21 @@ def _difference(mine: float, theirs: float) -> float:
     return abs(mine - theirs) / least if least and (mine > 0) == (theirs > 0) else float("inf")
 
 
-def _asked(test: ShownTest) -> tuple[str, str, bool]:
-    return test.test, test.demand, test.withheld is None
+def _asked(report: TestReport) -> tuple[str, set[Demand], bool]:
+    """Name and demands of a test, and whether its results may be shown."""
+    measured = (sequence for sequence in report.test.sequences if sequence.role == "measure")
+    demands = {step.demand for sequence in measured for step in sequence.asked}
+    return report.test.settings.test, demands or {report.test.settings.demand}, report.withheld is None
 
 
-def _numbers(run: Overview) -> dict[str, float | None]:
+def _numbers(tests: Sequence[TestReport]) -> dict[str, float | None]:
     return {
-        f"{index} {test.test.upper()} {headline.item} ({paragraph(headline.unit)})": headline.value
-        for index, test in enumerate(run.tests, 1)
-        for headline in test.headlines
+        f"{index} {report.label} {measure.printed} ({paragraph(measure.unit)})": _float(measure.value)
+        for index, report in enumerate(tests, 1)
+        for measure in report.measures
+        if measure.quoted
     }
+
+
+def _float(value: Number | None) -> float | None:
+    return None if value is None else float(value)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from assay.errors import EXIT_OK, EXIT_WITHHELD
-from assay.report.formats.terminal.overview import Facts, unicode_name
+from assay.summary.forms import Facts
+from assay.words.visible import unicode_name
 
 if TYPE_CHECKING:
     from assay.archive.verify import Verification

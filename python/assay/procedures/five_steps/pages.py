@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from assay.engine.records import Cell
 from assay.procedures.families.loop.figures import matrix_columns
@@ -24,15 +24,13 @@ from assay.procedures.studies.pages import StudyReport
 from assay.procedures.studies.settings import StudyPlot
 from assay.results.step import cell_label
 from assay.spec.units import KIB
-from assay.summary.measures import quoted
+from assay.summary.measures import measure_text, quoted
 from assay.summary.pages.facts import steady_word
 from assay.summary.pages.model import Box, Text
-from assay.summary.pages.results import finding_results
 from assay.summary.pages.select import NO_RULE, Selected, claim_label
 from assay.summary.pages.test_report import TestReport
 from assay.summary.pages.time_axis import MINUTES
 from assay.words.coded import Coded, coded
-from assay.words.printed import or_null
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -152,13 +150,13 @@ class FiveStepsReport(StudyReport):
         """The same numbers."""
         return tuple(
             Selected(
-                item=headline.item,
-                unit=headline.unit,
+                item=measure.printed,
+                unit=measure.unit,
                 basis=NO_RULE,
-                value=headline.text,
+                value=measure_text(measure),
                 claim=claim_label(self.run, None),
             )
-            for headline in self.headlines()
+            for measure in self.key_results
         )
 
     def remarks(self) -> tuple[Coded, ...]:
@@ -176,23 +174,6 @@ class FiveStepsReport(StudyReport):
         yield from five_steps_data(self.found, suffix)
         # Without arguments super() would name the class that slots replaced.
         yield from StudyReport.tables(self, suffix)
-
-    def results(self) -> dict[str, Any]:
-        """Verdicts, samples and change, and what every study has."""
-        verdicts = [
-            {
-                "step": verdict.name,
-                "rule": verdict.rule,
-                **finding_results(verdict.finding),
-                "verdict": or_null(verdict.word),
-            }
-            for verdict in self.found.verdicts
-        ]
-        change = asdict(self.found.change) if self.found.change else None
-        stability = asdict(self.found.stability) if self.found.stability else None
-        surface = [{**asdict(cell), "iops": iops} for cell, iops in self.found.matrix.items()]
-        own = {"verdicts": verdicts, "surface": surface, "stability": stability, "change": change}
-        return {**own, **StudyReport.results(self)}
 
 
 _SMALL_WRITES = Cell(read_pct=0, transfer_bytes=4 * KIB)

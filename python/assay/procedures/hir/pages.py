@@ -6,7 +6,7 @@ implementation's too, the table of gains is derived.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.procedures.families.saturation.facts import level_text, window_minutes
@@ -24,7 +24,6 @@ from assay.spec.units import duration_label
 from assay.summary.pages.facts import TestFacts, pattern_stimulus, share_label, steady_word
 from assay.summary.pages.main_figure import MainFigure
 from assay.summary.pages.model import Series, Table, Text
-from assay.summary.pages.results import step_results, window_results
 from assay.summary.pages.select import NO_RULE, NOT_REACHED, STEADY, Selected, claim_label
 from assay.summary.pages.test_report import TestReport
 from assay.summary.pages.time_axis import MINUTES
@@ -41,7 +40,7 @@ from assay.words.printed import (
     rate_or_na,
     rounds_label,
 )
-from assay.words.text import text, text_or_none
+from assay.words.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -275,19 +274,6 @@ class IdleRecoveryReport(TestReport):
     def tables(self, suffix: str) -> Iterator[ResultTable]:
         """Preconditioning, every burst, and the wait states."""
         return idle_recovery_tables(self.result, suffix)
-
-    def results(self) -> dict[str, Any]:
-        """Baseline, wait states and preconditioning."""
-        result = self.result
-        return {
-            "error_count": result.error_count,
-            "withheld": text_or_none(result.withheld),
-            "window": window_results(result.window, result.withheld),
-            "baseline_iops": result.baseline_iops,
-            "return_iops": result.return_iops,
-            "wait_states": [asdict(state) for state in result.states],
-            "samples": [step_results(step) for step in self.test.steps("sample")],
-        }
 
 
 def hir_report(run: StoredRun, test: StoredTest, edition: Edition, prefix: str) -> IdleRecoveryReport:

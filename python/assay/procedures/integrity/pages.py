@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.procedures.integrity.result import integrity_result, wrong_by_position
 from assay.procedures.integrity.tables import integrity_data, kind_table, pass_table, range_table
@@ -135,10 +135,6 @@ class IntegrityReport(_Report):
         """What was read back, then what every study has."""
         yield from integrity_data(self.integrity, self.settings.test.replace("-", "_"), suffix)
         yield from StudyReport.tables(self, suffix)
-
-    def results(self) -> dict[str, Any]:
-        """The share of the drive that was checked, and what every study has; the rest are tables."""
-        return {"share": self.test.settings.share, **StudyReport.results(self)}  # type: ignore[attr-defined]
 
 
 def _of_pass(result: PassResult) -> Iterator[Measure]:

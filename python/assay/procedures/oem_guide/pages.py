@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.procedures.oem_guide.checks import guide_checks
 from assay.procedures.oem_guide.plan import ALIGNED, CORNERS, OFF
 from assay.procedures.oem_guide.tables import (
+    check_data,
     checks_table,
     comparison_table,
     corner_row,
@@ -21,12 +22,10 @@ from assay.procedures.studies.pages import StudyReport
 from assay.procedures.studies.result import study_result
 from assay.procedures.studies.settings import StudyPlot
 from assay.results.finding import Finding
-from assay.summary.measures import quoted
+from assay.summary.measures import measure_text, quoted
 from assay.summary.pages.model import Text
-from assay.summary.pages.results import finding_results
 from assay.summary.pages.select import NO_RULE, Selected, claim_label
 from assay.summary.pages.test_report import TestReport
-from assay.summary.table import records
 from assay.words.coded import coded
 from assay.words.printed import paragraph
 
@@ -111,26 +110,22 @@ class GuideReport(StudyReport):
         """The four corners."""
         return tuple(
             Selected(
-                item=headline.item,
-                unit=headline.unit,
+                item=measure.printed,
+                unit=measure.unit,
                 basis=NO_RULE,
-                value=headline.text,
-                claim=claim_label(self.run, headline.claim),
+                value=measure_text(measure),
+                claim=claim_label(self.run, measure.claim),
             )
-            for headline in self.headlines()
-            if headline.claim
+            for measure in self.key_results
+            if measure.claim
         )
 
     def tables(self, suffix: str) -> Iterator[ResultTable]:
         """The guide's rows, then what every study has."""
         yield guide_data(self.rows, suffix)
+        yield check_data(self.checks, suffix)
         # Zero arguments of super() name the class that slots replaced.
         yield from StudyReport.tables(self, suffix)
-
-    def results(self) -> dict[str, Any]:
-        """The guide's rows and checks, and what every study has."""
-        checks = {name: finding_results(one) for name, one in self.checks.items()}
-        return {"guide": records(guide_data(self.rows)), "guide_checks": checks, **StudyReport.results(self)}
 
 
 def guide_report(run: StoredRun, test: StoredTest, edition: Edition, prefix: str) -> GuideReport:

@@ -223,3 +223,17 @@ _DATA: Declared[GuideRow] = (
 def guide_data(rows: Sequence[GuideRow], suffix: str = "") -> ResultTable:
     """Every row, unrounded."""
     return table_of(f"study_oem_guide_table{suffix}", "The guide's tests", _DATA, rows, section="results")
+
+
+_CHECKS: Declared[tuple[str, Finding]] = (
+    (Column("check", "Demand of the guide", role="key"), lambda check: check[0]),
+    (Column("level", "Level"), lambda check: check[1].level),
+    (Column("reason", "Reason"), lambda check: check[1].words or None),
+    (Column("measured", "Measured"), lambda check: check[1].measured),
+    (Column("limit", "Limit"), lambda check: check[1].limit),
+)
+
+
+def check_data(checks: Mapping[str, Finding], suffix: str) -> ResultTable:
+    """The guide's demands and what was found of each."""
+    return table_of(f"study_oem_guide_checks{suffix}", "Demands of the guide", _CHECKS, checks.items())

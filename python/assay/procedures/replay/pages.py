@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from assay.plan.fills import preparation_text, with_fill
 from assay.procedures.custom import CustomReport, CustomResult, Value
@@ -217,11 +217,6 @@ class ReplayReport(CustomReport):
             if isinstance(one, Figure):
                 yield MainFigure(kind="curve", title=title, figure=replace(one, name=f"{one.name}-main"))
 
-    def main_tables(self) -> tuple[Table, ...]:
-        """What came of the replay."""
-        done = self.result.replayed
-        return () if done is None else tuple(result for result in self._results(done) if isinstance(result, Table))
-
     def own_settings(self) -> tuple[Entry, ...]:
         """The trace, how it is read and issued, and how the drive was prepared."""
         settings = self.settings
@@ -245,15 +240,6 @@ class ReplayReport(CustomReport):
         seconds = ((SECOND, range(len(rates))), (Column("completed_io_count", "I/Os completed"), rates))
         lines = (Lines(SECOND.key, "completed_io_count"),)
         yield table_of_columns(f"replay_seconds{suffix}", "Seconds", seconds, lines=lines)
-
-    def results(self) -> dict[str, Any]:
-        """The same for ``results.json``, with the stream map of the trace and of what was issued."""
-        done = self.result.replayed
-        return {
-            "withheld": text_or_none(self.result.withheld),
-            "trace": asdict(self.settings.facts),
-            "replayed": None if done is None else asdict(done),
-        }
 
 
 def replay_report(run: StoredRun, test: StoredTest, edition: Edition, prefix: str) -> ReplayReport:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from assay.procedures.studies.data import study_data
 from assay.procedures.studies.distribution import study_distribution
@@ -18,13 +18,11 @@ from assay.spec.units import duration_label
 from assay.summary.pages.facts import TestFacts, share_label
 from assay.summary.pages.main_figure import MainFigure
 from assay.summary.pages.model import Figure, Table, Text
-from assay.summary.pages.results import step_results
 from assay.summary.pages.select import NO_RULE, Selected, claim_label
 from assay.summary.pages.test_report import TestReport
 from assay.summary.record import OWN_SLOTS, Tile
 from assay.words.coded import coded
 from assay.words.printed import NOT_APPLICABLE, NOT_AVAILABLE, mix_label, one_decimal, paragraph, percent, size_label
-from assay.words.text import text_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -219,16 +217,6 @@ class StudyReport(TestReport):
     def tables(self, suffix: str) -> Iterator[ResultTable]:
         """Every sample, the settled values, and what the reading found."""
         return study_data(self.settings, self.result, suffix)
-
-    def results(self) -> dict[str, Any]:
-        """Variants with their stages, and every step."""
-        return {
-            "error_count": self.result.error_count,
-            "withheld": text_or_none(self.result.withheld),
-            "outstanding_error": self.result.outstanding_error,
-            "variants": [asdict(variant) for variant in self.result.variants],
-            "steps": [step_results(step) for step in self.test.steps("variant")],
-        }
 
 
 def _lower(block: Block) -> Block:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.errors import UsageError
 from assay.plan.fills import preparation_text, with_fill
@@ -37,7 +37,7 @@ from assay.words.printed import (
     milliseconds_or_na,
     size_label,
 )
-from assay.words.text import text, text_or_none
+from assay.words.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -231,10 +231,6 @@ class WorkloadReport(CustomReport):
             tails = stream_tails(self.test, index - 1)
             yield from main_tail(f"{self.prefix}-main-tail-{index}", tails, name if several else "")
 
-    def main_tables(self) -> tuple[Table, ...]:
-        """What the streams of each stage did."""
-        return tuple(_done_table(stage[0].stage, stage) for stage in self.result.stages)
-
     def demand_entries(self) -> tuple[Entry, ...]:
         """Of a single stream; several have theirs in the table."""
         several = self.facts.demands
@@ -260,11 +256,6 @@ class WorkloadReport(CustomReport):
         """The results as Iometer writes them, where it has words for the workload."""
         with suppress(UsageError):
             yield f"iometer{suffix}.csv", iometer_csv(self.run, self.test).encode("utf-8", "backslashreplace")
-
-    def results(self) -> dict[str, Any]:
-        """The same for ``results.json``, with what each stream was asked."""
-        results = [asdict(one) for stage in self.result.stages for one in stage]
-        return {"withheld": text_or_none(self.result.withheld), "title": self.settings.title, "streams": results}
 
 
 _BRIEF = (

@@ -7,7 +7,7 @@ draw time, gigabytes written and normalised capacity, and the Confidence Level P
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.procedures.families.saturation.distribution import saturation_distribution
 from assay.procedures.families.saturation.facts import (
@@ -27,7 +27,6 @@ from assay.procedures.families.saturation.main_figures import saturation_main_fi
 from assay.procedures.families.saturation.measures import saturation_measures, saturation_ruled
 from assay.procedures.families.saturation.readings import saturation_readings
 from assay.procedures.families.saturation.result import LEVEL_BAND, saturation_result, verdict_minutes
-from assay.procedures.families.saturation.results import saturation_results
 from assay.procedures.families.saturation.settings import SaturationSettings
 from assay.procedures.families.saturation.tables import saturation_tables
 from assay.summary.measures import FIRST, LAST, SETTLED
@@ -137,11 +136,6 @@ class SaturationReport(TestReport):
         )
         return tuple(replace(one, by_amount=one.x_title == WRITTEN) for one in result if one)
 
-    def main_tables(self) -> tuple[Table, ...]:
-        """What is read off the curve, and why it ended."""
-        strip = marks_strip(self.test, self.result)
-        return (Table(caption=strip.title, columns=("Mark", "Value"), rows=strip.entries),)
-
     def own_settings(self) -> tuple[Entry, ...]:
         """Samples and stop rule."""
         return saturation_settings(self.settings)
@@ -157,10 +151,6 @@ class SaturationReport(TestReport):
     def tables(self, suffix: str) -> Iterator[ResultTable]:
         """Samples, marks and the histogram behind them."""
         return saturation_tables(self.test, self.result, suffix)
-
-    def results(self) -> dict[str, Any]:
-        """Samples and marks."""
-        return saturation_results(self.test, self.result)
 
     def curve(self, x_title: str, subtitle: str, *, log: bool = False) -> PagePart:
         """IOPS over time, data written or drive fills, under the strip of marks."""

@@ -5,8 +5,8 @@ Source: SNIA PTS session 202-C (2013) and public implementations of PTS-E 1.1 an
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from assay.procedures.xsr.insights import cross_stimulus_insights
 from assay.procedures.xsr.measures import cross_stimulus_measures
@@ -18,7 +18,6 @@ from assay.spec.units import duration_label
 from assay.summary.pages.facts import TestFacts, share_label
 from assay.summary.pages.main_figure import MainFigure
 from assay.summary.pages.model import Figure, Series, Table, Text
-from assay.summary.pages.results import step_results
 from assay.summary.pages.select import NO_RULE, Selected, claim_label
 from assay.summary.pages.test_report import TestReport
 from assay.summary.pages.time_figures import enlarged, time_figure
@@ -34,7 +33,6 @@ from assay.words.printed import (
     rate_or_na,
     size_label,
 )
-from assay.words.text import text_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -275,19 +273,6 @@ class CrossStimulusReport(TestReport):
     def tables(self, suffix: str) -> Iterator[ResultTable]:
         """Every sample, and the groups."""
         return cross_stimulus_tables(self.result, self.settings.test.replace("-", "_"), suffix)
-
-    def results(self) -> dict[str, Any]:
-        """Groups, recovery and samples."""
-        result = self.result
-        return {
-            "error_count": result.error_count,
-            "withheld": text_or_none(result.withheld),
-            "recovery_minutes": result.recovery_minutes,
-            "recovery_gb": result.recovery_gb,
-            "lowest_share": result.lowest_share,
-            "groups": [asdict(group) for group in result.groups],
-            "samples": [step_results(step) for step in self.test.steps("group")],
-        }
 
 
 def _marked(label: str, minute: float, value: float) -> Series:

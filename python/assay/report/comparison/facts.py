@@ -8,7 +8,8 @@ from pydantic import Field
 
 from assay.compare.gate import explained
 from assay.compare.unverified import NO_INTERVAL
-from assay.report.formats.terminal.overview import Facts, unicode_name
+from assay.summary.forms import Facts
+from assay.words.visible import unicode_name
 
 if TYPE_CHECKING:
     from assay.compare.comparison import Compared, Comparison, Entry

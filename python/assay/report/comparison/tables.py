@@ -8,10 +8,9 @@ from assay.compare.gate import explained, gated_cells, gated_label, share
 from assay.compare.summary import cohorts, matrix_numbers, published_rows
 from assay.spec.units import GB
 from assay.summary.measures import measure_words
-from assay.summary.pages.headline import number_text
 from assay.summary.pages.leveled import Leveled
 from assay.summary.pages.model import Table
-from assay.words.printed import NOT_AVAILABLE, paragraph
+from assay.words.printed import NOT_AVAILABLE, number_text, paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.summary.pages.headline import number_text
 from assay.summary.pages.model import Table
-from assay.words.printed import NOT_AVAILABLE, printable
+from assay.words.printed import NOT_AVAILABLE, number_text, printable
 from assay.workloads.iometer.results_shown import UNVERIFIED
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from assay.procedures.depths import depth_insights
-from assay.report.test_page.claims import held_claims, held_to_baseline
+from assay.report.test_page.claims import baseline_of, judged_claims
 from assay.results import (
     disturbed_count,
     host_late_ns_max,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from assay.engine.records import StoredRun
-    from assay.report.test_page.claims import HeldClaim
+    from assay.report.test_page.claims import Compared
     from assay.summary.pages.rate import Rate
     from assay.summary.pages.test_report import TestReport
     from assay.words.subject import Order
@@ -70,14 +70,15 @@ def _beside(report: TestReport) -> Iterator[Insight]:
 
 def _claims(run: StoredRun, tests: Sequence[TestReport]) -> Iterator[Insight]:
     """How many claims of the data sheet are missed, and the worst of them."""
-    held = held_claims(run, tests)
-    missed = [one for one in held if one.met is False]
+    claims = judged_claims(run, tests)
+    missed = [claim for claim in claims if claim.met is False]
     if missed:
         worst = max(missed, key=_short)
-        undecided = sum(one.met is None for one in held)
-        beyond = Missed(name=worst.name, value=worst.measured or 0.0, bound=worst.claimed, unit=worst.unit)
-        one = missed_insight("claims", len(missed), len(held), undecided, beyond)
-        yield _at(one, tuple(one.test for one in missed))
+        undecided = sum(claim.met is None for claim in claims)
+        measure = worst.measure
+        beyond = Missed(name=measure.printed, value=measure.value or 0.0, bound=worst.stated, unit=measure.unit)
+        one = missed_insight("claims", len(missed), len(claims), undecided, beyond)
+        yield _at(one, tuple(claim.report.label for claim in missed))
 
 
 def missed_insight(held: str, failed: int, of: int, undecided: int, worst: Missed) -> Insight:
@@ -95,26 +96,27 @@ def missed_insight(held: str, failed: int, of: int, undecided: int, worst: Misse
     )
 
 
-def _short(held_claim: HeldClaim) -> float:
+def _short(claim: Compared) -> float:
     """How far a claim is missed, as a ratio."""
-    ratio = (held_claim.measured or 0.0) / held_claim.claimed if held_claim.claimed else 1.0
-    return ratio if held_claim.unit == "ms" else 1 / ratio if ratio else inf
+    ratio = claim.share or 0.0 if claim.stated else 1.0
+    return ratio if claim.measure.unit == "ms" else 1 / ratio if ratio else inf
 
 
 def _baseline(run: StoredRun, tests: Sequence[TestReport]) -> Iterator[Insight]:
     """How many numbers are worse than in the baseline, and by how much the worst."""
-    result = held_to_baseline(run, tests)
-    worse = [one for one in result if one.worse > 0]
+    result = [(one, one.worse) for one in baseline_of(run, tests) if one.worse is not None]
+    worse = [pair for pair in result if pair[1] > 0]
     if worse:
-        worst = max(worse, key=lambda one: one.worse)
+        worst, apart = max(worse, key=lambda pair: pair[1])
         values = {
             "worse": len(worse),
             "of": len(result),
-            "better": sum(one.worse < 0 for one in result) or None,
-            "worst": worst.worse,
-            "name": worst.name,
+            "better": sum(apart < 0 for _, apart in result) or None,
+            "worst": apart,
+            "name": worst.measure.printed,
         }
-        yield Insight(kind="baseline-change", values=values, tests=tuple(dict.fromkeys(one.test for one in worse)))
+        labels = tuple(dict.fromkeys(one.report.label for one, _ in worse))
+        yield Insight(kind="baseline-change", values=values, tests=labels)
 
 
 def _depths(rates: Sequence[_Tested]) -> Iterator[Insight]:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from assay.report.first_page.method import method_page
 from assay.report.first_page.page import summary_page
-from assay.report.first_page.run_summary import summarise_run
 from assay.report.formats.anchors import unique
 from assay.report.test_page.page import Tested, test_pages
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from assay.summary.pages.main_figure import MainFigure
     from assay.summary.pages.model import Figure, Report
     from assay.summary.pages.test_report import TestReport
-    from assay.summary.record import Held, TestSummary
+    from assay.summary.record import RunSummary, TestSummary
 
 _ASPECTS = {"": 1.6, "-high": 1.4, "-tall": 1.25}
 """Width over height of a figure on paper, by what its name ends with: the sheet takes the one that fits."""
@@ -67,12 +66,11 @@ class Paper:
         return (*shaped, *self.report.printed_figures)
 
 
-def report_front(run: StoredRun, reports: Sequence[TestReport], held: Held | None) -> Front:
-    """Lay out the front of a run's report. held : how its limits came out, None where it states none.
+def report_front(run: StoredRun, reports: Sequence[TestReport], run_summary: RunSummary) -> Front:
+    """Lay out the front of a run's report.
 
     Worked: a client suite -> a summary and four pages of tests, none of which has a figure of the summary.
     """
-    run_summary = summarise_run(run, reports, held)
     tested = [_tested(report, test) for report, test in zip(reports, run_summary.tests, strict=True)]
     summary = summary_page(run_summary, [figure for one in tested for figure in one.figures])
     said = [one for _, one in run_summary.said]

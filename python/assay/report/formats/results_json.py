@@ -1,108 +1,291 @@
-"""``results.json``: every number of a report, unrounded, with what it rests on."""
+"""``results.json``: a run as tables, settings, verdicts and measures, unrounded; ``assay show --json`` prints the same.
+
+One form for every kind of test: what a table, a measure or a verdict has is named here and nowhere else.
+"""
 
 from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
 
 from assay.procedures.checks import kept_checks
 from assay.procedures.conformity_label import conformity_label, deviations
-from assay.procedures.run_findings import finding_data
-from assay.report.annex.sequence_table import sequence_table
-from assay.report.first_page.insights import insights_of_test, run_sentences, sentences
-from assay.report.test_page.claims import baseline_data, claim_data
+from assay.report.annex.sequence_table import step_table
 from assay.results import host_checks
 from assay.results.finding import facts
 from assay.results.reference import reference_checks
-from assay.summary.pages.distribution import percentile_data
-from assay.summary.pages.headline import headline_results
-from assay.summary.pages.results import judged_step
-from assay.summary.table import records
+from assay.summary.breaks import break_texts
+from assay.summary.forms import Facts
+from assay.summary.ranking import in_words
+from assay.summary.record import Level, Mark, Stat, State, Window  # noqa: TC001 - pydantic reads them
+from assay.summary.verdict import beside, stated
+from assay.words.coded import Coded
+from assay.words.text import text, text_or_none
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from assay.engine.records import StoredRun
-    from assay.engine.records.reference import ReferenceDrive
-    from assay.summary.findings import Found
-    from assay.summary.pages.distribution import Distribution
     from assay.summary.pages.test_report import TestReport
+    from assay.summary.record import Measure, RunSummary, Status, TestSummary, Verdict
+    from assay.summary.table import Raw, ResultTable
 
 RESULTS = "results.json"
-SCHEMA = 3
-"""Version of this form; 2: ``in_short`` holds the key findings; 3: ``checks`` hold I/O of other devices (C27)."""
+SCHEMA: Literal[4] = 4
+"""Version of this form; 4: tables, measures and steps have one form in all tests, and ``show --json`` is the same."""
+_Value = float | int | str | bool | None
 
 
-def results_json(
-    run: StoredRun, tests: Sequence[TestReport], spread: Sequence[Distribution | None], findings: Sequence[Found]
-) -> bytes:
-    """Write a run's results as JSON text, ASCII only, keys in a fixed order.
+class ColumnForm(Facts):
+    """A column of a table."""
 
-    spread : the response times of each test, None of one that has no such tables. findings : what a reader must know.
-    Numbers are unrounded; what is unknown or may not be printed is null. Rates also carry their exact
-    numerator and denominator.
-    """
-    content = {
-        "schema": SCHEMA,
-        "run_id": run.run_id,
-        "journal": asdict(run.journal) if run.journal else None,
-        "label": conformity_label(run),
-        "deviations": list(deviations(run)),
-        "origin": asdict(run.origin) if run.origin else None,
-        "findings": records(finding_data(findings)),
-        "identity": asdict(run.identity),
-        "platform": asdict(run.platform),
-        "certificate": asdict(run.certificate) if run.certificate else None,
-        "checks": [
-            facts(reference_check) for reference_check in (*host_checks(run), *reference_checks(_reference(run)))
-        ],
-        "description": run.description,
-        "plan": run.plan,
-        "started_wall_ns": run.started_wall_ns,
-        "report_date_ns": run.report_date_ns,
-        "in_short": [line for _, line in run_sentences(run, tests)],
-        "claims": records(claim_data(run, tests)),
-        "baseline": records(baseline_data(run, tests)),
-        "tests": [_test(*pair) for pair in zip(tests, spread, strict=True)],
-        "skipped": [asdict(test) for test in run.skipped],
-    }
+    key: str = Field(description="Its name, as in the CSV file.")
+    title: str = Field(description="What it is.")
+    unit: str = Field(description="Empty for names, counts and ratios.")
+    is_key: bool = Field(description="Whether it tells the rows apart.")
+
+
+class TableForm(Facts):
+    """A table of numbers, the same as the CSV file of its name."""
+
+    key: str = Field(description="Its name; the stem of its CSV file.")
+    title: str = Field(description="What it shows.")
+    columns: tuple[ColumnForm, ...] = Field(description="Its columns.")
+    rows: tuple[tuple[_Value, ...], ...] = Field(description="A value per column, unrounded; null where there is none.")
+
+
+class MeasureForm(Facts):
+    """A number of a test."""
+
+    cell: dict[str, str | int | float] = Field(description="Its subject, such as block_kib 4, read_pct 100.")
+    key: str = Field(description="Its name in tables, limits and gates, such as iops.")
+    name: str = Field(description="Its name as printed.")
+    unit: str = Field(description="IOPS, MB/s, ms, min, GB, %, or x for a ratio.")
+    value: float | None = Field(description="Unrounded; null where none may be printed, as the basis says.")
+    stat: Stat = Field(description="What it is of many.")
+    rounds: tuple[float, ...] = Field(description="The value of each round, oldest first; empty if measured once.")
+    tracked: bool = Field(description="Whether steady state was judged by it.")
+    quoted: bool = Field(description="Whether it is a key result.")
+    basis: str | None = Field(description="What it comes from, or why there is none.")
+    claim: str | None = Field(description="Its key among the claims of the plan.")
+    bound: float | None = Field(
+        description="The host's part: of a rate, a mean or a percentile a share, of a maximum its lateness in ms."
+    )
+    mark: Mark | None = Field(description="What the host's part makes of it; null where the host has none.")
+
+
+class StatusForm(Facts):
+    """A caveat."""
+
+    level: Level = Field(description="Its gravity.")
+    text: str = Field(description="In words.")
+
+
+class VerdictForm(Facts):
+    """How a test came out."""
+
+    state: State = Field(description="In a word.")
+    text: str = Field(description="The state with its window or reason, and its caveats.")
+    required: bool = Field(description="Whether its procedure requires steady state.")
+    missed: bool = Field(description="Whether a required steady state was not reached.")
+    reason: str | None = Field(description="Why results are withheld, cut short or not judged.")
+    windows: tuple[Window, ...] = Field(description="Rounds or minutes that it was taken over.")
+    unstable_count: int = Field(description="Untracked cells that varied by more than 20 %.")
+    void_count: int = Field(description="Rounds, samples or variants that no result comes from.")
+    short_count: int = Field(description="Steps with fewer completions than I/Os in flight.")
+    host: tuple[int, ...] | None = Field(
+        description="Measured parts that the host disturbed, and all of them; null if not monitored."
+    )
+
+
+class TestForm(Facts):
+    """One test of a run."""
+
+    name: str = Field(description="Its name in the run.")
+    label: str = Field(description="Its name as printed.")
+    procedure: str = Field(description="The procedure of the test; several tests can share it.")
+    settings: dict[str, Any] = Field(description="Everything that it was set to.")
+    outstanding: tuple[int, ...] = Field(description="I/Os in flight in the steps that measured, each once.")
+    extent: str = Field(description="What it measured whole, such as 5 rounds.")
+    started_wall_ns: int = Field(description="Nanoseconds since the Unix epoch.")
+    ended_wall_ns: int | None = Field(description="Likewise; null where it did not end.")
+    ended: str | None = Field(description="How it ended, as in the journal; null where it goes on or was cut.")
+    verdict: VerdictForm = Field(description="How it came out.")
+    window: dict[str, Any] | None = Field(description="The measurement window with the exact verdict of each cell.")
+    purge: dict[str, Any] | None = Field(description="The purge before it.")
+    insights: tuple[str, ...] = Field(description="Key findings of the test, the worst first, at most three.")
+    caveats: tuple[StatusForm, ...] = Field(description="What a reader must know of its numbers.")
+    measures: tuple[MeasureForm, ...] = Field(description="Every number once, the key results first.")
+    tables: tuple[TableForm, ...] = Field(description="Its tables, and last its steps, exact.")
+    checks: tuple[dict[str, Any], ...] = Field(description="Checks of the tool on itself.")
+
+
+class ResultsForm(Facts):
+    """A run with all its results."""
+
+    schema_version: Literal[4] = Field(default=SCHEMA, alias="schema", description="Version of this form.")
+    run_id: str = Field(description="Identifier of the run.")
+    journal: dict[str, Any] | None = Field(description="line_count, complete, and hash: SHA-256 of its last line.")
+    label: str = Field(description="How far the run conforms, as every page of the report says.")
+    label_class: str = Field(description="The label in a word.")
+    deviations: tuple[str, ...] = Field(description="Every departure from the specification.")
+    edition: str = Field(description="Name of the edition.")
+    edition_title: str = Field(description="Its title as printed.")
+    exit_codes: tuple[int, ...] = Field(
+        description="Every reason not to exit with 0, strongest first: 5 withheld, 7 not steady, 8 a limit not met."
+    )
+    insights: tuple[str, ...] = Field(description="Key findings of the run, the worst first, at most five.")
+    caveats: tuple[StatusForm, ...] = Field(description="What a reader must know of the run, gravest first.")
+    breaks: tuple[str, ...] = Field(description="Where the run was cut short and resumed.")
+    origin: dict[str, Any] | None = Field(description="The bundle that the run came with, and its signer.")
+    findings: TableForm = Field(description="What the report's findings list.")
+    drive: dict[str, Any] = Field(description="Identity and facts of the drive.")
+    platform: dict[str, Any] = Field(description="The test system.")
+    certificate: dict[str, Any] | None = Field(description="The calibration of the host.")
+    checks: tuple[dict[str, Any], ...] = Field(description="Checks of the host and of its reference drive.")
+    description: dict[str, str] = Field(description="Texts of the plan: operator, lab, notes and others.")
+    plan: dict[str, Any] = Field(description="The plan as it ran.")
+    started_wall_ns: int = Field(description="When the run began, nanoseconds since the Unix epoch.")
+    report_date_ns: int = Field(description="The date that its report bears, likewise.")
+    wall_s: float | None = Field(description="Seconds from its begin to the end of the last test; null if not ended.")
+    driven_s: float = Field(description="Seconds from the first step of each test to its last, by the drive's clock.")
+    tables: tuple[TableForm, ...] = Field(description="Claims and baseline, where the plan states them.")
+    tests: tuple[TestForm, ...] = Field(description="The tests in the order they ran.")
+    skipped: dict[str, str] = Field(description="Tests of the plan that this drive cannot run, each with the reason.")
+    not_begun: tuple[str, ...] = Field(description="Tests of the plan after the stopped test.")
+
+
+class ShownForm(ResultsForm):
+    """What ``assay show --json`` prints: the results, and where they are."""
+
+    run: str = Field(description="The run folder.")
+    exit_code: int = Field(description="The strongest of exit_codes, 0 where there is none.")
+    level: str = Field(description="Trust level: self-checked, not checked here, or what is known of another run.")
+    report: tuple[str, ...] = Field(description="Files of its report that are there, tables included.")
+    report_older: bool | None = Field(
+        description="Whether that report was written from an earlier state of the folder; null where nothing tells."
+    )
+
+
+def run_results(
+    run: StoredRun,
+    summary: RunSummary,
+    tests: Sequence[tuple[TestReport, Sequence[ResultTable]]],
+    tables: Sequence[ResultTable],
+) -> ResultsForm:
+    """Everything that a run came to. tests : each with its tables. tables : of the run, its findings last."""
+    reference = run.certificate.reference if run.certificate else None
+    return ResultsForm(
+        run_id=run.run_id,
+        journal=asdict(run.journal) if run.journal else None,
+        label=conformity_label(run),
+        label_class=summary.label_class,
+        deviations=deviations(run),
+        edition=summary.edition,
+        edition_title=summary.edition_title,
+        exit_codes=summary.exit_codes,
+        insights=tuple(in_words(said) for _, said in summary.said),
+        caveats=_caveats(summary.caveats),
+        breaks=tuple(break_texts(run)),
+        origin=asdict(run.origin) if run.origin else None,
+        findings=_table(tables[-1]),
+        drive=asdict(run.identity),
+        platform=asdict(run.platform),
+        certificate=asdict(run.certificate) if run.certificate else None,
+        checks=tuple(facts(check) for check in (*host_checks(run), *reference_checks(reference))),
+        description=run.description,
+        plan=run.plan,
+        started_wall_ns=run.started_wall_ns,
+        report_date_ns=run.report_date_ns,
+        wall_s=summary.wall_s,
+        driven_s=summary.driven_s,
+        tables=tuple(map(_table, tables[:-1])),
+        tests=tuple(_test(*pair, own) for pair, own in zip(tests, summary.tests, strict=True)),
+        skipped={name: str(reason) for name, reason in summary.skipped},
+        not_begun=summary.not_begun,
+    )
+
+
+def results_text(results: ResultsForm) -> bytes:
+    """The file: JSON text, ASCII only, keys in a fixed order."""
+    content = results.model_dump(by_alias=True)
     return (json.dumps(content, indent=1, default=str) + "\n").encode("ascii")
 
 
-def _test(test_report: TestReport, spread: Distribution | None) -> dict[str, Any]:
-    """A test; a simulated drive has a clock of its own, and what it tells is no wall clock."""
-    result = _facts_of(test_report, spread)
-    return _on_drive_clock(result) if test_report.run.identity.kind == "simulated" else result
+def _test(report: TestReport, tables: Sequence[ResultTable], summary: TestSummary) -> TestForm:
+    test, verdict = report.test, summary.verdict
+    window = None if report.withheld or test.verdict is None else asdict(test.verdict)
+    is_virtual = report.run.identity.kind == "simulated"
+    return TestForm(
+        name=summary.name,
+        label=summary.label,
+        procedure=summary.procedure,
+        settings=asdict(test.settings),
+        outstanding=summary.outstanding,
+        extent=summary.extent,
+        started_wall_ns=test.started_wall_ns,
+        ended_wall_ns=test.ended_wall_ns,
+        ended=test.ended,
+        verdict=_verdict(verdict),
+        window=window,
+        purge=asdict(test.purge) if test.purge else None,
+        insights=tuple(map(in_words, summary.said)),
+        caveats=_caveats(summary.caveats),
+        measures=tuple(map(_measure, summary.measures)),
+        tables=tuple(map(_table, (*tables, step_table(test, is_virtual=is_virtual)))),
+        checks=tuple(facts(check) for check in kept_checks(report)),
+    )
 
 
-def _on_drive_clock(value: Any) -> Any:
-    """The same with ``start_drive_ns`` for ``start_wall_ns`` of every step."""
-    if isinstance(value, dict):
-        return {
-            "start_drive_ns" if name == "start_wall_ns" else name: _on_drive_clock(inner)
-            for name, inner in value.items()
-        }
-    return [_on_drive_clock(inner) for inner in value] if isinstance(value, list) else value
+def _verdict(verdict: Verdict) -> VerdictForm:
+    return VerdictForm(
+        state=verdict.state,
+        text="; ".join(map(text, (stated(verdict), *beside(verdict)))),
+        required=verdict.required,
+        missed=verdict.missed,
+        reason=text_or_none(verdict.reason),
+        windows=verdict.windows,
+        unstable_count=verdict.unstable_count,
+        void_count=verdict.void_count,
+        short_count=verdict.short_count,
+        host=verdict.host,
+    )
 
 
-def _facts_of(test_report: TestReport, spread: Distribution | None) -> dict[str, Any]:
-    test = test_report.test
-    return {
-        "settings": asdict(test.settings),
-        "started_wall_ns": test.started_wall_ns,
-        "ended_wall_ns": test.ended_wall_ns,
-        "ended": test.ended,
-        "sequences": records(sequence_table(test)),
-        "headlines": headline_results(test_report.headlines()),
-        "in_short": list(sentences(insights_of_test(test_report))),
-        "purge": asdict(test.purge) if test.purge else None,
-        **test_report.results(),
-        **({"percentiles": records(percentile_data(spread))} if spread else {}),
-        "checks": [facts(kept_check) for kept_check in kept_checks(test_report)],
-        "histogram": [judged_step(step, test.settings) for step in test.steps("histogram")],
-    }
+def _caveats(caveats: Iterable[Status]) -> tuple[StatusForm, ...]:
+    return tuple(StatusForm(level=caveat.level, text=text(caveat.said)) for caveat in caveats)
 
 
-def _reference(run: StoredRun) -> ReferenceDrive | None:
-    return run.certificate.reference if run.certificate else None
+def _measure(measure: Measure) -> MeasureForm:
+    return MeasureForm(
+        cell=dict(measure.cell),
+        key=measure.key,
+        name=measure.printed,
+        unit=measure.unit,
+        value=None if measure.value is None else float(measure.value),
+        stat=measure.stat,
+        rounds=tuple(map(float, measure.rounds)),
+        tracked=measure.tracked,
+        quoted=measure.quoted,
+        basis=text_or_none(measure.basis),
+        claim=measure.claim,
+        bound=measure.bound,
+        mark=measure.mark,
+    )
+
+
+def _table(table: ResultTable) -> TableForm:
+    shown = table
+    columns = tuple(
+        ColumnForm(key=column.key, title=column.title or column.key, unit=column.unit, is_key=column.role == "key")
+        for column in shown.columns
+    )
+    rows = tuple(tuple(map(_plain, row)) for row in shown.rows)
+    return TableForm.model_construct(key=shown.key, title=shown.title, columns=columns, rows=rows)
+
+
+def _plain(value: Raw) -> _Value:
+    return text(value) if isinstance(value, Coded) else value

@@ -6,7 +6,6 @@ import csv
 import io
 from typing import TYPE_CHECKING, Any
 
-from assay.summary.table import in_tables
 from assay.words.coded import Coded
 from assay.words.text import text
 
@@ -18,7 +17,7 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 def table_csv(table: ResultTable) -> bytes:
     """Write a table as RFC 4180 text in UTF-8. Worked: a text ``"=1+1"`` is written ``'=1+1``."""
-    shown, target = in_tables(table), io.StringIO()
+    shown, target = table, io.StringIO()
     writer = csv.writer(target, lineterminator="\r\n")
     writer.writerow(column.key for column in shown.columns)
     writer.writerows([_inert(cell_text(cell, table.words)) for cell in row] for row in shown.rows)

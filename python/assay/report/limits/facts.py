@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from assay.report.formats.terminal.overview import Facts
+from assay.summary.forms import Facts
 from assay.summary.measures import measure_words
-from assay.summary.pages.headline import number_text
+from assay.words.printed import number_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

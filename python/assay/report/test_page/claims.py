@@ -1,4 +1,4 @@
-"""What the data sheet claims of the numbers that people quote, and whether they are that."""
+"""What the data sheet claims of key results, what they were in a baseline, and whether they are that."""
 
 from __future__ import annotations
 
@@ -6,32 +6,81 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from assay.results import missed_steady_state
 from assay.summary.columns import UNIT
-from assay.summary.pages.headline import (
-    baseline_of,
-    claim_met,
-    claim_share,
-    claim_text,
-    claimed,
-    number_text,
-    share_of,
-    share_text,
-)
+from assay.summary.measures import measure_text
 from assay.summary.pages.model import Bars, Table
 from assay.summary.table import Column, Words, table_of
-from assay.words.printed import NOT_AVAILABLE, demand_label, outstanding, paragraph
+from assay.words.printed import (
+    NOT_AVAILABLE,
+    claim_text,
+    demand_label,
+    number_text,
+    outstanding,
+    paragraph,
+    share_text,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from assay.engine.records import StoredRun
-    from assay.summary.pages.headline import Headline
     from assay.summary.pages.test_report import TestReport
-    from assay.summary.table import Declared, ResultTable
+    from assay.summary.record import Measure
+    from assay.summary.table import Declared, Raw, ResultTable
 
-_COLUMNS = ("Test", "Figure", "Measured", "Unit", "Claimed", "Of the claim", "Claim met")
-_NOT_JUDGED = "not judged"
-_MET = {"YES": True, "NO": False}
+_MET = {True: "YES", False: "NO", None: "not judged"}
 _GRAVEST = (False, True, None)
+
+
+class Compared(NamedTuple):
+    """A key result beside what the plan states of it: a claim of the data sheet, or its value in a baseline."""
+
+    report: TestReport
+    measure: Measure
+    stated: float
+
+    @property
+    def share(self) -> float | None:
+        """Measured over stated. Worked: 45,000 of 50,000 IOPS -> 0.9; None without a value."""
+        return None if self.measure.value is None else float(self.measure.value) / self.stated if self.stated else None
+
+    @property
+    def met(self) -> bool | None:
+        """Whether a claim is met, rates at least and times at most; None of a test that did not get steady.
+
+        Worked: 45,000 IOPS where 50,000 are claimed -> False; 0.2 ms where 0.3 ms are claimed -> True.
+        """
+        if self.measure.value is None or missed_steady_state(self.report.test):
+            return None
+        value = float(self.measure.value)
+        return value <= self.stated if self.measure.unit == "ms" else value >= self.stated
+
+    @property
+    def worse(self) -> float | None:
+        """How much worse than stated, as a share of that, negative where better. Worked: 93.1 of 100 IOPS -> 0.069."""
+        share = self.share
+        return None if share is None else share - 1 if self.measure.unit == "ms" else 1 - share
+
+
+def claims_of(run: StoredRun, tests: Sequence[TestReport]) -> list[Compared]:
+    """Every key result that the data sheet claims something of, in the order of the tests."""
+    claims = run.plan.get("claims") or {}
+    each = ((test, measure) for test in tests for measure in test.key_results if measure.claim)
+    return [Compared(*pair, claim) for pair in each if (claim := claims.get(pair[1].claim)) is not None]
+
+
+def baseline_of(run: StoredRun, tests: Sequence[TestReport]) -> list[Compared]:
+    """Every key result that the baseline of the plan has."""
+    baseline = run.plan.get("baseline") or {}
+    each = ((test, measure) for test in tests for measure in test.key_results)
+    return [Compared(*pair, was) for pair in each if (was := baseline.get(pair[1].baseline or pair[1].claim))]
+
+
+def judged_claims(run: StoredRun, tests: Sequence[TestReport]) -> list[Compared]:
+    """Every claim once; pair that two tests judge as the pair that misses it, where pair does."""
+    claims: dict[str | None, list[Compared]] = {}
+    for claim in claims_of(run, tests):
+        claims.setdefault(claim.measure.claim, []).append(claim)
+    return [min(same, key=lambda pair: _GRAVEST.index(pair.met)) for same in claims.values()]
 
 
 def claims_table(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table, ...]:
@@ -39,32 +88,16 @@ def claims_table(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table, ..
 
     Worked: 45,000 IOPS where 50,000 are claimed -> ``45,000.0``, ``at least 50,000``, ``90 %``, ``NO``.
     """
-    result = _claimed(run, tests)
-    if not result:
-        return ()
-    shares = tuple(claim_share(run, headline) for _, headline in result)
+    claims = claims_of(run, tests)
+    each = {claim.report.label: demand_label(claim.report.test.settings.demand) for claim in claims}
+    told = "; ".join(f"{name} {demand}" for name, demand in each.items())
+    note = f"Measured at the demand of each test, a claim may mean another: {told}."
     rows = tuple(
-        (
-            one.label,
-            headline.item,
-            _measured(headline),
-            headline.unit,
-            claim_text(claimed(run, headline) or 0, headline.unit),
-            _told(share),
-            claim_verdict(run, one, headline),
-        )
-        for (one, headline), share in zip(result, shares, strict=True)
+        (*_first(pair), claim_text(pair.stated, pair.measure.unit), _share_text(pair), _MET[pair.met])
+        for pair in claims
     )
-    return (
-        Table(
-            caption="Claims of the data sheet",
-            columns=_COLUMNS,
-            rows=rows,
-            merged=("Test",),
-            bars=Bars(column="Of the claim", shares=shares),
-            notes=(_demands(result),),
-        ),
-    )
+    columns = ("Test", "Figure", "Measured", "Unit", "Claimed", "Of the claim", "Claim met")
+    return _table("Claims of the data sheet", columns, rows, Bars(column="Of the claim", shares=_shares(claims)), note)
 
 
 def baseline_table(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table, ...]:
@@ -72,132 +105,61 @@ def baseline_table(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table, 
 
     Worked: 18,085.7 IOPS where the baseline has 16,563 -> ``18,085.7``, ``16,563.0``, ``109 %``.
     """
-    result = _with_baseline(run, tests)
-    if not result:
-        return ()
-    shares = tuple(share_of(headline, was) for _, headline, was in result)
-    rows = tuple(
-        (one.label, headline.item, _measured(headline), headline.unit, number_text(was, headline.unit), _told(share))
-        for (one, headline, was), share in zip(result, shares, strict=True)
-    )
-    named = paragraph(run.description.get("baseline"))
-    return (
-        Table(
-            caption="Against the baseline",
-            columns=("Test", "Figure", "Measured", "Unit", "Baseline", "Of the baseline"),
-            rows=rows,
-            merged=("Test",),
-            bars=Bars(column="Of the baseline", shares=shares),
-            notes=(f"Baseline: {named}; nothing is judged by it.",),
-        ),
-    )
+    numbers = baseline_of(run, tests)
+    rows = tuple((*_first(pair), number_text(pair.stated, pair.measure.unit), _share_text(pair)) for pair in numbers)
+    note = f"Baseline: {paragraph(run.description.get('baseline'))}; nothing is judged by it."
+    columns = ("Test", "Figure", "Measured", "Unit", "Baseline", "Of the baseline")
+    return _table("Against the baseline", columns, rows, Bars(column="Of the baseline", shares=_shares(numbers)), note)
 
 
-def _told(share: float | None) -> str:
-    return NOT_AVAILABLE if share is None else share_text(share)
+def _table(
+    caption: str, columns: tuple[str, ...], rows: tuple[tuple[str, ...], ...], bars: Bars, note: str
+) -> tuple[Table, ...]:
+    table = Table(caption=caption, columns=columns, rows=rows, merged=("Test",), bars=bars, notes=(note,))
+    return (table,) if rows else ()
 
 
-_TEST, _ITEM = Column("test", "Test", role="key"), Column("item", "Number", role="key")
-_MEASURED, _SHARE = Column("measured", "Measured"), Column("share", "Measured over it")
+def _first(pair: Compared) -> tuple[str, str, str, str]:
+    """Test, name, value and unit; a time with four digits, as a claim may lie near: 0.11957 ms -> ``"0.1196"``."""
+    value, unit = pair.measure.value, pair.measure.unit
+    text = f"{float(value):.4g}" if unit == "ms" and value is not None else measure_text(pair.measure)
+    return pair.report.label, pair.measure.printed, text, unit
+
+
+def _shares(numbers: Sequence[Compared]) -> tuple[float | None, ...]:
+    return tuple(number.share for number in numbers)
+
+
+def _share_text(pair: Compared) -> str:
+    return NOT_AVAILABLE if pair.share is None else share_text(pair.share)
+
+
+_SHARED: Declared[Compared] = (
+    (Column("test", "Test", role="key"), lambda pair: pair.report.test.settings.test),
+    (Column("item", "Number", role="key"), lambda pair: pair.measure.printed),
+    (UNIT, lambda pair: pair.measure.unit),
+    (Column("measured", "Measured"), lambda pair: None if pair.measure.value is None else float(pair.measure.value)),
+)
+_SHARE: tuple[Column, Callable[[Compared], Raw]] = (Column("share", "Measured over it"), lambda pair: pair.share)
+_CLAIMS: Declared[Compared] = (
+    *_SHARED,
+    (Column("outstanding", "Outstanding"), lambda pair: outstanding(pair.report.test.settings.demand)),
+    (Column("claimed", "Claimed"), lambda pair: pair.stated),
+    (Column("bound", "At"), lambda pair: "most" if pair.measure.unit == "ms" else "least"),
+    _SHARE,
+    (Column("met", "Met"), lambda pair: pair.met),
+)
+_BASELINE: Declared[Compared] = (*_SHARED, (Column("baseline", "Baseline"), lambda pair: pair.stated), _SHARE)
 _WORDS = Words(none="", yes="True", no="False")
-
-
-def baseline_data(run: StoredRun, tests: Sequence[TestReport]) -> ResultTable:
-    """The same as a table of numbers; without a row where the plan states none."""
-    columns: Declared[tuple[TestReport, Headline, float]] = (
-        (_TEST, lambda one: one[0].test.settings.test),
-        (_ITEM, lambda one: one[1].item),
-        (UNIT, lambda one: one[1].unit),
-        (_MEASURED, lambda one: one[1].value),
-        (Column("baseline", "Baseline"), lambda one: one[2]),
-        (_SHARE, lambda one: share_of(one[1], one[2])),
-    )
-    result = _with_baseline(run, tests)
-    return table_of("baseline", "Against the baseline", columns, result, words=_WORDS, section="results")
-
-
-def _with_baseline(run: StoredRun, tests: Sequence[TestReport]) -> list[tuple[TestReport, Headline, float]]:
-    return [
-        (test, headline, was) for test in tests for headline in test.headlines() if (was := baseline_of(run, headline))
-    ]
-
-
-def _measured(headline: Headline) -> str:
-    """A time with four digits, as a claim may lie near. Worked: 0.11957 ms beside 0.12 -> ``"0.1196"``."""
-    return f"{headline.value:.4g}" if headline.unit == "ms" and headline.value is not None else headline.text
-
-
-def _claimed(run: StoredRun, tests: Sequence[TestReport]) -> list[tuple[TestReport, Headline]]:
-    return [(test, headline) for test in tests for headline in test.headlines() if claimed(run, headline) is not None]
-
-
-def _demands(found: Sequence[tuple[TestReport, Headline]]) -> str:
-    """At how many outstanding I/Os each test measured; a data sheet may mean others."""
-    each = {one.label: demand_label(one.test.settings.demand) for one, _ in found}
-    told = "; ".join(f"{name} {demand}" for name, demand in each.items())
-    return f"Measured at the demand of each test, a claim may mean another: {told}."
-
-
-def claim_verdict(run: StoredRun, test_report: TestReport, headline: Headline) -> str:
-    """Whether a claim is met: ``YES``, ``NO`` or ``not judged``, as of a test that did not get steady."""
-    met = claim_met(run, headline)
-    return _NOT_JUDGED if not met or missed_steady_state(test_report.test) else met
 
 
 def claim_data(run: StoredRun, tests: Sequence[TestReport]) -> ResultTable:
     """Each claim as numbers; without a row where the plan states none. met : None where it is not judged."""
-    columns: Declared[tuple[TestReport, Headline]] = (
-        (_TEST, lambda one: one[0].test.settings.test),
-        (_ITEM, lambda one: one[1].item),
-        (UNIT, lambda one: one[1].unit),
-        (_MEASURED, lambda one: one[1].value),
-        (Column("outstanding", "Outstanding"), lambda one: outstanding(one[0].test.settings.demand)),
-        (Column("claimed", "Claimed"), lambda one: claimed(run, one[1])),
-        (Column("bound", "At"), lambda one: "most" if one[1].unit == "ms" else "least"),
-        (_SHARE, lambda one: claim_share(run, one[1])),
-        (Column("met", "Met"), lambda one: _MET.get(claim_verdict(run, *one))),
-    )
-    result = _claimed(run, tests)
-    return table_of("claims", "Claims of the data sheet", columns, result, words=_WORDS, section="results")
+    claims = claims_of(run, tests)
+    return table_of("claims", "Claims of the data sheet", _CLAIMS, claims, words=_WORDS, section="results")
 
 
-_MET = {"YES": True, "NO": False}
-
-
-class HeldClaim(NamedTuple):
-    """A claim and what a test measured. met : None where it is not judged. share : measured over claimed."""
-
-    test: str
-    name: str
-    met: bool | None
-    measured: float | None
-    claimed: float
-    unit: str
-
-
-def held_claims(run: StoredRun, tests: Sequence[TestReport]) -> tuple[HeldClaim, ...]:
-    """Every claim once; one that two tests judge as the one that misses it, where one does."""
-    claims: dict[str | None, list[HeldClaim]] = {}
-    for one, headline in _claimed(run, tests):
-        met = _MET.get(claim_verdict(run, one, headline))
-        claim = claimed(run, headline) or 0
-        held = HeldClaim(one.label, headline.item, met, headline.value, claim, headline.unit)
-        claims.setdefault(headline.claim, []).append(held)
-    return tuple(min(same, key=lambda one: _GRAVEST.index(one.met)) for same in claims.values())
-
-
-class HeldNumber(NamedTuple):
-    """A number and how much worse than in the baseline it is: a share of that, negative where it is better."""
-
-    test: str
-    name: str
-    worse: float
-
-
-def held_to_baseline(run: StoredRun, tests: Sequence[TestReport]) -> tuple[HeldNumber, ...]:
-    """Every number that the baseline has. Worked: 93.1 IOPS where it has 100 -> 0.069 worse; 1.1 of 1 ms -> 0.1."""
-    return tuple(
-        HeldNumber(one.label, headline.item, share - 1 if headline.unit == "ms" else 1 - share)
-        for one, headline, was in _with_baseline(run, tests)
-        if (share := share_of(headline, was)) is not None
-    )
+def baseline_data(run: StoredRun, tests: Sequence[TestReport]) -> ResultTable:
+    """Each number of the baseline; without a row where the plan states none."""
+    numbers = baseline_of(run, tests)
+    return table_of("baseline", "Against the baseline", _BASELINE, numbers, words=_WORDS, section="results")

@@ -7,7 +7,7 @@ from math import log
 from typing import TYPE_CHECKING
 
 from assay.summary.measures import MAXIMUM, MEAN, measure_words
-from assay.summary.table import in_tables, pivoted
+from assay.summary.table import pivoted
 from assay.words.coded import Coded
 from assay.words.digits import three_digits
 from assay.words.printed import NOT_AVAILABLE, milliseconds_text, mix_label, paragraph
@@ -71,10 +71,19 @@ def result_tables(tables: Sequence[ResultTable], *, without_first: bool = False)
     result = [table for table in tables if table.section == "results" and table.rows]
     views = [(one, view) for one in result for view in _pivots(one)]
     if not views:
-        return (_plain(in_tables(result[0])),) if result else ()
+        return (_plain(result[0], _kept(result[0])),) if result else ()
     first, *others = sorted(views, key=lambda pair: _ORDER.get(pair[1].value.key, 0))
     chosen = others if without_first else [first, *(others or [])]
     return tuple(_matrix(*pair) for pair in chosen[:PIVOTS_MAX])
+
+
+def whole_views(table: ResultTable) -> Iterator[TableView]:
+    """Every view of a table with all its rows; all of its columns where it has no pivot."""
+    views = [*_pivots(table)]
+    for view in views:
+        yield _matrix(table, view, rows_max=len(view.rows))
+    if not views:
+        yield _plain(table, range(len(table.columns)), rows_max=len(table.rows))
 
 
 def merged(tables: Sequence[ResultTable]) -> ResultTable | None:
@@ -91,10 +100,10 @@ def _pivots(table: ResultTable) -> Iterator[Pivoted]:
     return (view for view in views if any(_positive(cell) for _, row in view.rows for cell in row))
 
 
-def _matrix(table: ResultTable, view: Pivoted) -> TableView:
+def _matrix(table: ResultTable, view: Pivoted, *, rows_max: int = ROWS_MAX) -> TableView:
     values = [one for _, row in view.rows for cell in row if (one := _positive(cell))]
     ends = (min(values), max(values)) if values else (1.0, 1.0)
-    shown = view.rows[:ROWS_MAX]
+    shown = view.rows[:rows_max]
     value = view.value.heading
     return TableView(
         caption=value if table.title in {view.value.title, value} else f"{table.title}: {value}",
@@ -118,9 +127,8 @@ def _matrix(table: ResultTable, view: Pivoted) -> TableView:
     )
 
 
-def _plain(table: ResultTable) -> TableView:
-    kept = _kept(table)
-    shown = table.rows[:ROWS_MAX]
+def _plain(table: ResultTable, kept: Sequence[int], *, rows_max: int = ROWS_MAX) -> TableView:
+    shown = table.rows[:rows_max]
     columns = [table.columns[place] for place in kept]
     cells = tuple(tuple(_cell(table.columns[place], row[place]) for place in kept) for row in shown)
     numbers = [any(row[place].is_number for row in cells) for place in range(len(kept))]

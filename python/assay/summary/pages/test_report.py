@@ -12,7 +12,6 @@ from assay.results.queue_depths import asked_depths
 from assay.summary.bounds import bounded
 from assay.summary.measures import distribution_measures
 from assay.summary.pages.header import header
-from assay.summary.pages.headline import quoted_headlines
 from assay.summary.pages.label import banner, notice, qualified
 from assay.summary.pages.main_figure import MainFigure
 from assay.summary.pages.model import Box, Figure, Page, Table
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from assay.summary.insight import Insight
     from assay.summary.pages.distribution import Distribution
     from assay.summary.pages.facts import TestFacts
-    from assay.summary.pages.headline import Headline
     from assay.summary.pages.model import Block, Entry
     from assay.summary.pages.rate import Rate
     from assay.summary.pages.select import Selected
@@ -139,9 +137,10 @@ class TestReport(ABC):
     def selected(self) -> tuple[Selected, ...]:
         """The few figures that summaries print."""
 
-    def headlines(self) -> tuple[Headline, ...]:
-        """The numbers that people quote of a drive, for the first page."""
-        return quoted_headlines(self.measures)
+    @property
+    def key_results(self) -> tuple[Measure, ...]:
+        """The numbers that people quote of a drive."""
+        return tuple(measure for measure in self.measures if measure.quoted)
 
     @cached_property
     def withheld(self) -> Coded | None:
@@ -216,10 +215,6 @@ class TestReport(ABC):
         """
         return ()
 
-    def main_tables(self) -> tuple[Table, ...]:
-        """The tables that hold its result, as the terminal shows them: those of its pages unless a test says else."""
-        return tuple(block for page in self.report_pages() for block in page.all_blocks if isinstance(block, Table))
-
     def moved_cells(self) -> tuple[MovedCell, ...]:
         """Cells that the verdict says nothing of and that moved in the window; none unless a test says so."""
         return ()
@@ -262,10 +257,6 @@ class TestReport(ABC):
         """Files of its numbers in the form of other tools, by name, beside the tables; none unless a test says so."""
         del suffix
         yield from ()
-
-    @abstractmethod
-    def results(self) -> dict[str, Any]:
-        """The numbers of ``results.json``."""
 
     def distribution(self) -> Distribution | None:
         """How its response times are spread, from stored histograms; None where a test has no such tables."""

@@ -6,7 +6,7 @@ Source: SNIA PTS session 202-C (2013) for the charts; order and titles as a publ
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.procedures.families.grid import figures
 from assay.procedures.families.grid.facts import (
@@ -25,7 +25,7 @@ from assay.procedures.families.grid.measures import demand_measures
 from assay.procedures.families.grid.readings import grid_readings
 from assay.procedures.families.grid.result import demand_label, demand_result
 from assay.procedures.families.grid.settings import DemandSettings
-from assay.procedures.families.grid.tables import demand_results, demand_tables
+from assay.procedures.families.grid.tables import demand_tables
 from assay.procedures.families.saturation.measures import saturation_window_of
 from assay.procedures.families.saturation.result import verdict_minutes
 from assay.results import (
@@ -103,11 +103,6 @@ class DemandReport(TestReport):
         """IOPS and average response time at the operating points."""
         return tuple(figure for run in self.result.points for figure in _selected(self, run))
 
-    def main_tables(self) -> tuple[Table, ...]:
-        """The operating points, and the grid that they are chosen from."""
-        points = _points_box(self)
-        return (Table(caption=points.title, columns=("Point", "Value"), rows=points.entries), *_grid_tables(self))
-
     def main_figures(self) -> Iterator[MainFigure]:
         """IOPS over response times, the tail of each operating point, and IOPS by threads and queue depth."""
         return demand_main_figures(self.settings, self.result, self.prefix)
@@ -153,10 +148,6 @@ class DemandReport(TestReport):
     def tables(self, suffix: str) -> Iterator[ResultTable]:
         """Grid, rounds, operating points and histograms."""
         return demand_tables(self.test, self.result, suffix)
-
-    def results(self) -> dict[str, Any]:
-        """Grid, operating points and rounds."""
-        return demand_results(self.test, self.result)
 
 
 def demand_report(run: StoredRun, test: StoredTest, edition: Edition, prefix: str) -> DemandReport:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from assay.procedures.families.grid.result import is_complete_round, total_oio
+from assay.procedures.families.grid.result import total_oio
 from assay.procedures.families.grid.settings import DemandSettings
 from assay.results import (
     POINT_SHARES,
@@ -22,8 +22,7 @@ from assay.results.step import max_latency_ms, mean_latency_ms
 from assay.summary import columns as of
 from assay.summary.columns import percentile_columns
 from assay.summary.pages.data_tables import histogram_table
-from assay.summary.pages.results import step_results, window_results
-from assay.summary.table import Column, Lines, Pivot, Words, records, table_of
+from assay.summary.table import Column, Lines, Pivot, Words, table_of
 from assay.words.text import text_or_none
 
 if TYPE_CHECKING:
@@ -131,35 +130,6 @@ def points_table(result: DemandResult, key: str = "points") -> ResultTable:
     """The operating points, each measured by itself."""
     words = Words(yes="True", no="False")
     return table_of(key, "Operating points", _POINTS, result.points, words=words, section="results")
-
-
-def demand_results(test: StoredTest, result: DemandResult) -> dict[str, Any]:
-    """The numbers of ``results.json``."""
-    settings = test.settings_as(DemandSettings)
-    return {
-        "error_count": result.error_count,
-        "withheld": text_or_none(result.withheld),
-        "precondition_window": window_results(result.precondition_window, result.withheld),
-        "window": window_results(result.window, result.withheld),
-        "grid": records(grid_table(result)),
-        "points": [
-            {
-                **row,
-                "pre_write_iops": list(run.pre_write_iops),
-                "step": step_results(run.step) if run.step else None,
-            }
-            for row, run in zip(records(points_table(result)), result.points, strict=True)
-        ],
-        "precondition": [step_results(step) for step in test.steps("sample")],
-        "rounds": [
-            {
-                "round": round_.index,
-                "complete": is_complete_round(round_.cells, settings),
-                "steps": [{"label": step.label, **step_results(step)} for step in round_.cells],
-            }
-            for round_ in test.rounds
-        ],
-    }
 
 
 def _round_steps(test: StoredTest) -> Iterator[_RoundStep]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.engine.records import Cell
 from assay.procedures.families.loop import figures as loop_figures
@@ -22,7 +22,6 @@ from assay.procedures.families.loop.measures import loop_measures, loop_tiles
 from assay.procedures.families.loop.rates import loop_rates
 from assay.procedures.families.loop.readings import convergence_reading, loop_readings
 from assay.procedures.families.loop.result import UNITS, loop_result
-from assay.procedures.families.loop.results import loop_results
 from assay.procedures.families.loop.select import Measured, loop_selection
 from assay.procedures.families.loop.settings import LoopSettings
 from assay.procedures.families.loop.spread import MOVED_SHARE, cell_spreads, moved_places, moved_when, moved_where
@@ -173,10 +172,6 @@ class LoopReport(TestReport):
     def tables(self, suffix: str) -> Iterator[ResultTable]:
         """Matrix, rounds, response times and the histogram behind them."""
         return loop_tables(self.run, self.test, self.result, suffix)
-
-    def results(self) -> dict[str, Any]:
-        """Matrix, response times and rounds."""
-        return loop_results(self.run, self.test, self.result)
 
     def convergence(
         self,

@@ -21,7 +21,7 @@ from assay.results import (
     throughput,
 )
 from assay.results.step import max_latency_ms, mean_latency_ms
-from assay.spec.units import kib_value, kibibytes
+from assay.spec.units import kib_value
 from assay.summary import columns as of
 from assay.summary.columns import named, percentile_columns
 from assay.summary.measures import percentile_key
@@ -64,12 +64,10 @@ def _by_size(one: tuple[Cell, object]) -> tuple[int, int]:
 
 
 def _cell_columns() -> Declared[Cell]:
-    """What tells cells apart; ``results.json`` has sizes with a point, and the share of writes."""
+    """What tells cells apart."""
     return (
-        (replace(of.BLOCK_KIB, only="tables"), lambda cell: kib_value(cell.transfer_bytes)),
-        (replace(of.BLOCK_KIB, only="results"), lambda cell: kibibytes(cell.transfer_bytes)),
+        (of.BLOCK_KIB, lambda cell: kib_value(cell.transfer_bytes)),
         (of.READ_PCT, lambda cell: cell.read_pct),
-        (replace(of.WRITE_PCT, only="results"), lambda cell: 100 - cell.read_pct),
     )
 
 
@@ -95,12 +93,12 @@ def matrix_table(
     columns: Declared[Cell] = (
         *_cell_columns(),
         (column, lambda cell: result.matrix.get(cell, absent(cell))),
-        (replace(of.WRITE_PCT, only="tables"), lambda cell: 100 - cell.read_pct),
-        (Column("rounds", "Rounds", only="tables"), lambda _: rounds_label(window.rounds) if window else None),
-        (Column("steady_state", "Steady state", only="tables"), lambda _: _steady(result)),
-        (Column("drive_model", "Drive", only="tables"), lambda _: model_label(run)),
-        (Column("drive_serial", "Serial", only="tables"), lambda _: serial_label(run)),
-        (Column("note", "Note", only="tables"), lambda cell: _note(reasons.get(cell.transfer_bytes, why))),
+        (of.WRITE_PCT, lambda cell: 100 - cell.read_pct),
+        (Column("rounds", "Rounds"), lambda _: rounds_label(window.rounds) if window else None),
+        (Column("steady_state", "Steady state"), lambda _: _steady(result)),
+        (Column("drive_model", "Drive"), lambda _: model_label(run)),
+        (Column("drive_serial", "Serial"), lambda _: serial_label(run)),
+        (Column("note", "Note"), lambda cell: _note(reasons.get(cell.transfer_bytes, why))),
         (Column(f"{variable}_least", "Least round", column.unit), spread(lambda cell: cell.least)),
         (Column(f"{variable}_greatest", "Greatest round", column.unit), spread(lambda cell: cell.greatest)),
         (Column("variation_share", "Coefficient of variation"), spread(lambda cell: cell.variation)),

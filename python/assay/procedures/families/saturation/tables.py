@@ -8,7 +8,7 @@ from assay.results import NINES
 from assay.summary import columns as of
 from assay.summary.columns import percentile_columns
 from assay.summary.pages.data_tables import histogram_tables
-from assay.summary.table import Column, Lines, records, table_of, table_of_columns
+from assay.summary.table import Column, Lines, table_of, table_of_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,7 +29,7 @@ def _of_mark(fill: Callable[[Mark], Raw]) -> Callable[[_Marked], Raw]:
 
 
 _MARKS: Declared[_Marked] = (
-    (Column("mark", "Mark", role="key", only="tables"), lambda marked: marked.name),
+    (Column("mark", "Mark", role="key"), lambda marked: marked.name),
     (Column("sample", "Sample"), _of_mark(lambda mark: mark.sample)),
     (Column("minute", "Time", "min"), _of_mark(lambda mark: mark.minutes)),
     (of.WRITTEN, _of_mark(lambda mark: mark.written_gb)),
@@ -69,12 +69,6 @@ def samples_table(result: SaturationResult, key: str) -> ResultTable:
 def marks_table(result: SaturationResult, key: str = "marks") -> ResultTable:
     """What is read off the curve."""
     return table_of(key, "Marks of the curve", _MARKS, _marked(result), section="results", brief=_BRIEF)
-
-
-def mark_results(result: SaturationResult) -> dict[str, dict[str, Raw] | None]:
-    """The same in ``results.json``, None for a mark that there is not."""
-    results = zip(_marked(result), records(marks_table(result)), strict=True)
-    return {one.key: row if one.mark else None for one, row in results}
 
 
 def _marked(result: SaturationResult) -> tuple[_Marked, ...]:

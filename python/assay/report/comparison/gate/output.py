@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from assay.compare.gate import explained, gated_cells, gated_label, share
-from assay.summary.pages.headline import number_text
-from assay.words.printed import NOT_AVAILABLE, paragraph
+from assay.words.printed import NOT_AVAILABLE, number_text, paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

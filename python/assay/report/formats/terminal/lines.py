@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 LINES_MAX, COLUMNS_MAX = 24, 100
 _TESTS_MAX, _TILES_MAX, _CAVEATS_MAX = 8, 8, 4
-_TITLE_COLUMNS, _LEAST_COLUMNS = 36, 12
+_TITLE_COLUMNS, _LEAST_COLUMNS, _EXTENT_MAX = 36, 12, 24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +49,30 @@ def terminal_lines(run: RunSummary, ends: Sequence[str] = (), columns: int = COL
     said = [Line(text=_cut(paragraph(_finding(*one)), columns)) for one in run.said[: max(left - 1, 1)]]
     caveats = [*_caveats(run, min(left - len(said), _CAVEATS_MAX + 1), columns)]
     return _apart([head, tests, tiles, said, caveats, last])
+
+
+def whole_head(run: RunSummary) -> Iterator[str]:
+    """The lines of a run with every deviation."""
+    yield from _head(run)
+    yield from (f"- {line}" for line in run.deviations)
+
+
+def whole_said(run: RunSummary) -> Iterator[Line]:
+    """Every finding and caveat of a run and its tests, and how its limits came out."""
+    yield from (Line(text=_finding(*said)) for said in run.said)
+    yield from (Line(text=_finding((test.label,), said)) for test in run.tests for said in test.said)
+    # Deviations stand in the head.
+    caveats = [("", caveat) for caveat in run.caveats if caveat.said.code != "deviations"]
+    caveats += [(f"{test.label}: ", caveat) for test in run.tests for caveat in test.caveats]
+    yield from (Line(text=f"{name}{text(caveat.said)}", level=caveat.level) for name, caveat in caveats)
+    yield from (Line(text=f"N/A: {name}: {reason}", level="unknown") for name, reason in run.skipped)
+    yield from _held(run)
+
+
+def verdict_rows(tests: Iterable[TestSummary], extent_max: int = 1000) -> list[tuple[str, str, str, str]]:
+    """Tests with their verdicts under headers. extent_max : letters of what each measured."""
+    rows = [(test.label, _verdict(test), _cut(paragraph(test.extent), extent_max), _depths(test)) for test in tests]
+    return [("Test", "Verdict", "Extent", "In flight"), *rows]
 
 
 def _finding(tests: Sequence[str], said: Coded) -> str:
@@ -84,9 +108,8 @@ def _duration(seconds: float) -> str:
 def _tests(run: RunSummary, columns: int) -> Iterator[Line]:
     """A line for each test, with how it came out and what stands beside that."""
     shown = run.tests[:_TESTS_MAX]
-    rows = [(one.label, _verdict(one), _cut(paragraph(one.extent), 24), _depths(one)) for one in shown]
     levels: list[Level | None] = [None, *(level_of(one.verdict) for one in shown)]
-    table = _aligned([("Test", "Verdict", "Extent", "In flight"), *rows], columns)
+    table = _aligned(verdict_rows(shown, _EXTENT_MAX), columns)
     for row, level in zip(table, levels, strict=True):
         yield Line(text=row, level=level)
     if more := len(run.tests) - len(shown):

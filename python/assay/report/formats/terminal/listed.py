@@ -9,7 +9,6 @@ from assay.errors import EXIT_OK, AssayError, InterruptedRunError, StoreError
 from assay.procedures.conformity_label import conformity_label, deviations
 from assay.report import reports_of_tests
 from assay.report.annex.level import level_label
-from assay.report.formats.terminal.overview import quoted, shown_drive, unicode_name
 from assay.report.formats.write import foreign
 from assay.results import (
     measured_extent,
@@ -17,15 +16,19 @@ from assay.results import (
     stored_exit_codes,
     withheld_reason,
 )
-from assay.summary.forms import ListedDrive, ListedRun, ListedTest, Withheld
+from assay.summary.forms import ListedDrive, ListedRun, ListedTest, Quoted, Withheld
+from assay.summary.pages.header import model_label
 from assay.summary.verdict import NO_RULE, Ruled, framed, ruled_by
 from assay.words.endings import is_cut_short
-from assay.words.printed import utc
-from assay.words.text import text_or_none
+from assay.words.printed import paragraph, utc
+from assay.words.text import text, text_or_none
+from assay.words.visible import unicode_name
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from assay.engine.records import StoredRun, StoredTest
-    from assay.summary.forms import LabelClass, Quoted, Verdict
+    from assay.summary.forms import LabelClass, Verdict
     from assay.summary.record import Measure, State
 
 _UNKNOWN = "unknown"
@@ -61,7 +64,7 @@ def _run_numbers(run: StoredRun) -> RunNumbers:
     reports = reports_of_tests(run)
     return RunNumbers(
         verdicts=tuple(report.verdict.state for report in reports),
-        headlines=tuple(tuple(quoted(run, report.headlines())) for report in reports),
+        headlines=tuple(tuple(quoted(run, report.measures)) for report in reports),
         measures=tuple(report.measures for report in reports),
     )
 
@@ -155,8 +158,34 @@ def unreadable_run(folder: str, error: AssayError) -> ListedRun:
 def _drive(run: StoredRun, folder: str) -> ListedDrive:
     if run.identity.capacity_bytes >= _CAPACITY_BYTES_MAX:
         raise StoreError(folder, "is of a drive larger than any", "the run was changed or damaged")
-    serial = run.identity.serial
-    return ListedDrive(**shown_drive(run).model_dump(), serial=unicode_name(serial) if serial else None)
+    identity = run.identity
+    return ListedDrive(
+        id=unicode_name(identity.id),
+        path=unicode_name(identity.path),
+        model=model_label(run),
+        firmware=identity.firmware or None,
+        capacity_bytes=identity.capacity_bytes,
+        kind=identity.kind,
+        serial=unicode_name(identity.serial) if identity.serial else None,
+    )
+
+
+def quoted(run: StoredRun, measures: Iterable[Measure]) -> Iterator[Quoted]:
+    """The numbers that people quote, unrounded, with what their data sheet claims."""
+    claims = run.plan.get("claims") or {}
+    for measure in (measure for measure in measures if measure.quoted):
+        values = measure.rounds if measure.value is not None and measure.stat == "mean" else ()
+        yield Quoted(
+            item=measure.printed,
+            unit=measure.unit,
+            value=None if measure.value is None else float(measure.value),
+            least=min(map(float, values), default=None),
+            greatest=max(map(float, values), default=None),
+            basis=paragraph(text(measure.basis)) if measure.basis else "",
+            claim=claims.get(measure.claim) if measure.claim else None,
+            bound=measure.bound,
+            mark=measure.mark,
+        )
 
 
 def _label_class(run: StoredRun) -> LabelClass:

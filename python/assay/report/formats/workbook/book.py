@@ -11,7 +11,6 @@ import xlsxwriter
 from assay.report.formats.workbook.cells import Formats, printed_alike, width_of, write_value
 from assay.report.formats.workbook.charts import CHARTS, POINTS, add_charts
 from assay.report.formats.workbook.results import Block, write_block
-from assay.summary.table import in_tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +50,7 @@ def workbook(book: Book) -> bytes:
     _write_results(made.add_worksheet(RESULTS), book, formats)
     if book.facts:
         _write_table(made.add_worksheet(FACTS), book.facts, book, formats)
-    tables = [in_tables(table) for block in book.blocks for table in block.tables]
+    tables = [table for block in book.blocks for table in block.tables]
     for name, table in zip(sheet_names([table.key for table in tables]), tables, strict=True):
         _write_table(made.add_worksheet(name), table, book, formats)
     add_charts(made, [(block.title, table) for block in book.blocks for table in block.tables], formats.key)

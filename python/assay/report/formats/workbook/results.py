@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from assay.report.formats.workbook.cells import cell_value, write_value
-from assay.summary.table import in_tables, pivoted
+from assay.summary.table import pivoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +40,7 @@ def write_block(sheet: Any, row: int, block: Block, formats: Formats) -> int:
     end = row + 1 + len(block.lines)
     for table in (block.first, *block.tables):
         if table and table.section == "results" and table.rows:
-            end = _write_views(sheet, end + 1, in_tables(table), formats)
+            end = _write_views(sheet, end + 1, table, formats)
     return end
 
 

@@ -1,26 +1,27 @@
-"""The first page: verdicts, the numbers that people quote with their spread and claims, and what was unusual."""
+"""Key results with their range and claims, and what a run says of them."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from assay.archive.rendering import run_summary
 from assay.engine.records import DirectionRecord
 from assay.report import render, reports_of_tests
 from assay.report.first_page.insights import run_sentences
 from assay.report.formats.cells import WHOLE, drawn_bars, status
-from assay.report.test_page.headline_tables import headline_tables
-from assay.report.test_page.outcome import VERDICT_COLUMNS, verdict, without_host
-from assay.summary.pages.headline import Headline, claim_met, claim_share, claim_text, share_text
-from assay.summary.pages.model import Table
+from assay.report.formats.terminal.tables import key_results
+from assay.report.test_page.claims import Compared, claims_table
+from assay.report.test_page.outcome import verdict
+from assay.summary.record import Measure
+from assay.words.printed import claim_text, share_text
 from report_run import FALLING, synthetic_run, synthetic_test
 from saturation_run import saturation_test
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from assay.engine.records import StoredRun
 
 RATES = [50_000.0] * 100 + [2_500.0] * 1340
@@ -30,21 +31,17 @@ def suite(**changes: object) -> StoredRun:
     return replace(synthetic_run(), tests=(saturation_test(RATES), synthetic_test()), **changes)  # type: ignore[arg-type]
 
 
-def tables(run: StoredRun) -> dict[str, Table]:
-    return {one.caption: one for one in headline_tables(run, reports_of_tests(run))}
-
-
 def sentences(run: StoredRun) -> list[str]:
     return [line for _, line in run_sentences(run, reports_of_tests(run))]
 
 
-def headlines(run: StoredRun) -> dict[str, tuple[str, ...]]:
-    return {row[1]: row for row in tables(run)["The numbers that people quote"].rows}
+def results(run: StoredRun) -> dict[str, tuple[str, ...]]:
+    return {row[1]: row for table in key_results(run_summary(run, Path("RUN"))) for row in table.rows}
 
 
 def test_the_numbers_are_those_of_the_window_with_least_and_greatest_round() -> None:
     run = suite()
-    found = headlines(run)
+    found = results(run)
     assert found["RND 4KiB 0/100, first sample"][2:4] == ("50,000.0", "IOPS")
     assert found["RND 4KiB 0/100, settled"][2:5] == ("2,500.0", "IOPS", "2,500.0 - 2,500.0")
     assert found["RND 4KiB 0/100, settled over first"][2:4] == ("0.050", "x")
@@ -55,9 +52,9 @@ def test_the_numbers_are_those_of_the_window_with_least_and_greatest_round() -> 
 
 
 def test_claims_stand_in_a_table_of_their_own_where_the_plan_has_some() -> None:
-    assert "Claims of the data sheet" not in tables(suite())
-    claims = {"rnd_4k_write_iops": 3000.0, "rnd_4k_read_iops": 1e6}
-    found = tables(suite(plan={"claims": claims}))["Claims of the data sheet"]
+    assert claims_table(suite(), reports_of_tests(suite())) == ()
+    run = suite(plan={"claims": {"rnd_4k_write_iops": 3000.0, "rnd_4k_read_iops": 1e6}})
+    (found,) = claims_table(run, reports_of_tests(run))
     rows = {row[:2]: row[2:] for row in found.rows}
     assert rows["IOPS", "RND 4KiB W"] == ("3,147.0", "IOPS", "at least 3,000", "105 %", "YES")
     assert rows["IOPS", "RND 4KiB R"][-1] == "NO"
@@ -70,26 +67,22 @@ def test_claims_stand_in_a_table_of_their_own_where_the_plan_has_some() -> None:
 def test_a_claim_is_not_judged_by_numbers_of_a_test_that_did_not_get_steady() -> None:
     test = synthetic_test(tracked=FALLING, ended="round-limit")
     run = replace(synthetic_run(test), plan={"claims": {"rnd_4k_write_iops": 1.0}})
-    found = tables(run)
-    assert found["Claims of the data sheet"].rows[0][-1] == "not judged"
+    (found,) = claims_table(run, reports_of_tests(run))
+    assert found.rows[0][-1] == "not judged"
     assert not [line for line in sentences(run) if "claim" in line]
+
+
+def compared(unit: str, value: float, stated: float) -> Compared:
+    measure = Measure(cell=(), key="iops", label="", unit=unit, value=value, stat="mean")
+    return Compared(reports_of_tests(suite())[0], measure, stated)
 
 
 @pytest.mark.parametrize(
     ("unit", "value", "claim", "met"),
-    [("IOPS", 5.0, 5.0, "YES"), ("IOPS", 4.9, 5.0, "NO"), ("ms", 5.0, 5.0, "YES"), ("ms", 5.1, 5.0, "NO")],
+    [("IOPS", 5.0, 5.0, True), ("IOPS", 4.9, 5.0, False), ("ms", 5.0, 5.0, True), ("ms", 5.1, 5.0, False)],
 )
-def test_rates_meet_a_claim_from_it_on_and_times_up_to_it(unit: str, value: float, claim: float, met: str) -> None:
-    run = suite(plan={"claims": {"read_latency_ms": claim}})
-    assert claim_met(run, Headline(item="", unit=unit, value=value, basis="", claim="read_latency_ms")) == met
-
-
-@pytest.mark.parametrize(("second", "width"), [("not watched", 3), ("1 of 27", 4)])
-def test_the_host_has_a_column_where_it_was_watched_in_some_test(second: str, width: int) -> None:
-    rows = (("WSAT", "", "", "not watched"), ("IOPS", "", "", second), ("LAT", "N/A: no such cell", "", ""))
-    found = without_host(Table(caption="", columns=VERDICT_COLUMNS, rows=rows))
-    assert {len(found.columns), *map(len, found.rows)} == {width}
-    assert found.notes == (("Disturbed by the host: not watched.",) if width == 3 else ())
+def test_rates_meet_a_claim_from_it_on_and_times_up_to_it(unit: str, value: float, claim: float, met: bool) -> None:
+    assert compared(unit, value, claim).met is met
 
 
 def test_every_output_says_what_the_numbers_mean_gravest_first(tmp_path: Path) -> None:
@@ -98,37 +91,19 @@ def test_every_output_says_what_the_numbers_mean_gravest_first(tmp_path: Path) -
     assert len(said) <= 5
     (path,) = render(suite(), tmp_path, formats=["json"])
     stored = json.loads(path.read_text("ascii"))
-    assert stored["claims"] == []
-    assert stored["in_short"] == said
-    assert stored["tests"][0]["in_short"] == [said[0]]
+    assert stored["tables"] == []
+    assert stored["insights"] == said
 
 
 def test_claims_that_are_missed_lead_and_one_that_two_tests_judge_is_missed_where_one_misses_it(tmp_path: Path) -> None:
     claimed = suite(plan={"claims": {"rnd_4k_write_iops": 3000.0}})
     both = {path.name: path for path in render(claimed, tmp_path / "claimed", formats=["json", "csv"])}
-    wsat, iops = json.loads(both["results.json"].read_text("ascii"))["claims"]
+    (table,) = json.loads(both["results.json"].read_text("ascii"))["tables"]
+    keys = [column["key"] for column in table["columns"]]
+    wsat, iops = (dict(zip(keys, row, strict=True)) for row in table["rows"])
     assert (wsat["measured"], wsat["met"], iops["met"], iops["bound"]) == (2500.0, False, True, "least")
     assert len(both["claims.csv"].read_text("ascii").splitlines()) == 3
     assert sentences(claimed)[0] == "1 of 1 claims missed, worst RND 4KiB 0/100, settled: 2.5k IOPS for 3k IOPS."
-
-
-def test_response_times_of_a_demand_stand_in_a_row_with_their_maximum() -> None:
-    def one(part: str, value: float | None) -> Headline:
-        return Headline(
-            item=f"RND 4KiB R, 1 outstanding, {part}", part=part, unit="ms", value=value, basis="rounds 1-5"
-        )
-
-    class Report:
-        label = "IOPS"
-
-        @staticmethod
-        def headlines() -> tuple[Headline, ...]:
-            return one("average", 0.12), one("99.9 %", None), one("maximum", 6.25)
-
-    (table,) = headline_tables(suite(), [Report])  # type: ignore[list-item]
-    assert table.columns == ("Test", "Figure", "Average", "Least - greatest", "99.9 %", "Maximum")
-    assert table.rows == (("IOPS", "RND 4KiB R, 1 outstanding", "0.120", "n/a", "n/a", "6.250"),)
-    assert table.notes[0] == "IOPS: rounds 1-5."
 
 
 @pytest.mark.parametrize(
@@ -139,9 +114,7 @@ def test_response_times_of_a_demand_stand_in_a_row_with_their_maximum() -> None:
     ],
 )  # fmt: skip
 def test_the_share_of_a_claim_says_on_which_side_of_it_a_number_is(value: float, shown: str) -> None:
-    run = suite(plan={"claims": {"rnd_4k_read_iops": 50_000.0}})
-    headline = Headline(item="RND 4KiB R", unit="IOPS", value=value, basis="", claim="rnd_4k_read_iops")
-    share = claim_share(run, headline)
+    share = compared("IOPS", value, 50_000.0).share
     assert share == value / 50_000
     assert share_text(share) == shown
 
@@ -156,12 +129,13 @@ def test_a_withheld_test_has_no_number_and_says_why(tmp_path: Path) -> None:
     failed = replace(first.steps[0], read=replace(first.steps[0].read, errors={5: 1}))
     assert isinstance(failed.read, DirectionRecord)
     run = synthetic_run(replace(test, sequences=(replace(first, steps=(failed, *first.steps[1:])), *rest)))
-    assert {row[2] for row in headlines(run).values()} == {"n/a"}
+    assert results(run) == {}
     (report,) = reports_of_tests(run)
     assert verdict(report).startswith("WITHHELD: 1 I/O error")
     (path,) = render(run, tmp_path, formats=["json"])
-    found = json.loads(path.read_text("ascii"))["tests"][0]["headlines"]
-    assert [one["value"] for one in found] == [None, None]
+    found = json.loads(path.read_text("ascii"))["tests"][0]["measures"]
+    assert found
+    assert {one["value"] for one in found} == {None}
 
 
 def test_a_verdict_is_amber_where_something_beside_it_was_unusual() -> None:
