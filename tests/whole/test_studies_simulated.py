@@ -212,7 +212,7 @@ def test_cross_stimulus_in_both_orders_ends_where_it_began(tmp_path: Path) -> No
     sequential, small = "SEQ 1024KiB 0/100", "RND 8KiB 0/100"
     labels = [[group.label for group in result.groups] for result in found]
     assert labels == [[sequential, small, sequential], [small, sequential, small]]
-    assert [len(group.iops) for group in found[0].groups] == [480, 360, 480]
+    assert [len(group.samples.iops) for group in found[0].groups] == [480, 360, 480]
     assert found[0].lowest_share is not None
     assert found[0].lowest_share < 0.7
 

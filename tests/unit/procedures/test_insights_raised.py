@@ -81,7 +81,9 @@ def planted_unsteady(excursion: float) -> Iterable[Insight]:
 
 def saturated(*iops: float, steady: bool, fills: float = 0.5) -> Any:
     each = tuple(fills * (place + 1) for place in range(len(iops)))
-    return SimpleNamespace(iops=iops, fills=each, steady_iops=iops[-1] if steady else None, withheld=None)
+    return SimpleNamespace(
+        samples=SimpleNamespace(iops=iops), fills=each, steady_iops=iops[-1] if steady else None, withheld=None
+    )
 
 
 def planted_recovery(lasting_ms: float, kept: float = 0.2) -> Iterable[Insight]:

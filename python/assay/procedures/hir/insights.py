@@ -31,7 +31,7 @@ def idle_insights(test: StoredTest, result: IdleRecoveryResult) -> Iterator[Insi
     settings = test.settings_as(IdleRecoverySettings)
     about = pattern_subject(settings.pattern)
     if result.window and missed_steady_state(test):
-        count = len(result.preconditioning.iops)
+        count = len(result.preconditioning.samples.iops)
         yield from not_steady(((about, verdict) for verdict in result.window.verdicts.values()), count)
     yield from idle_gain(result.states)
     yield from stalls(about, [waited(*_bursts(test), settings.demand)])

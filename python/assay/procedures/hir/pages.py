@@ -285,9 +285,17 @@ class IdleRecoveryReport(TestReport):
             "window": window_results(result.window, result.withheld),
             "baseline_iops": result.baseline_iops,
             "return_iops": result.return_iops,
-            "wait_states": [asdict(state) for state in result.states],
+            "wait_states": [_state_results(state) for state in result.states],
             "samples": [step_results(step) for step in self.test.steps("sample")],
         }
+
+
+def _state_results(state: WaitState) -> dict[str, Any]:
+    """The numbers of a wait state in ``results.json``, which has no throughput of bursts."""
+    numbers = asdict(state)
+    for series in ("bursts", "returned"):
+        del numbers[series]["throughput"]
+    return numbers
 
 
 def hir_report(run: StoredRun, test: StoredTest, edition: Edition, prefix: str) -> IdleRecoveryReport:

@@ -10,8 +10,8 @@ from assay.procedures.families.saturation.preconditioning import preconditioning
 from assay.procedures.hir.settings import IdleRecoverySettings
 from assay.results.ended import stored_error_count
 from assay.results.outcome import unsteady, verify_verdict, withheld_reason
-from assay.results.step import iops, max_latency_ms, mean_latency_ms
-from assay.spec.units import MINUTE_NS, SECOND_NS
+from assay.results.step import Samples, iops
+from assay.spec.units import SECOND_NS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,24 +23,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bursts:
-    """Bursts in the order they ran; every tuple has one value per burst that ran to its end.
-
-    minutes : middle of the burst since the first wait state began. iops : 0 where nothing completed in it.
-    latency_ms_mean, latency_ms_max : of the I/Os that were issued in it; None where there are none.
-    """
-
-    minutes: tuple[float, ...]
-    iops: tuple[float, ...]
-    latency_ms_mean: tuple[float | None, ...]
-    latency_ms_max: tuple[float | None, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class WaitState:
     """One wait state: bursts with idle time after each, and the return to the baseline without.
 
-    number : of the wait state. idle_s : idle time after a burst.
+    number : of the wait state. idle_s : idle time after a burst. bursts, returned : with idle time and without, each in
+    the middle of the burst since the first wait state began.
     mean_iops, return_iops : mean of all bursts, those without a completion and the first included, and of those of the
     return; None where one is missing.
     over_baseline : mean_iops over the baseline; over_return : over that of all return phases. gain_per_s : rise of
@@ -50,8 +37,8 @@ class WaitState:
 
     number: int
     idle_s: float
-    bursts: Bursts
-    returned: Bursts
+    bursts: Samples
+    returned: Samples
     mean_iops: float | None
     return_iops: float | None
     over_baseline: float | None
@@ -106,7 +93,7 @@ def idle_recovery_result(test: StoredTest, capacity_bytes: int) -> IdleRecoveryR
         window=before.window,
         error_count=stored_error_count(test),
         withheld=withheld,
-        findings=unsteady(before.window, len(before.iops), "sample"),
+        findings=unsteady(before.window, len(before.samples.iops), "sample"),
     )
 
 
@@ -160,10 +147,5 @@ def _over(mean: float | None, baseline: float | None) -> float | None:
     return mean / baseline if mean is not None and baseline else None
 
 
-def _bursts(steps: Sequence[StepRecord], origin_ns: int) -> Bursts:
-    return Bursts(
-        minutes=tuple((step.start_ns + step.span_ns / 2 - origin_ns) / MINUTE_NS for step in steps),
-        iops=tuple(float(iops(step)) for step in steps),
-        latency_ms_mean=tuple(mean_latency_ms(step) for step in steps),
-        latency_ms_max=tuple(max_latency_ms(step) for step in steps),
-    )
+def _bursts(steps: Sequence[StepRecord], origin_ns: int) -> Samples:
+    return Samples.of(steps, [step.start_ns + step.span_ns / 2 - origin_ns for step in steps])

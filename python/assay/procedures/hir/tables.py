@@ -11,7 +11,8 @@ from assay.summary.table import Column, Lines, table_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.procedures.hir.result import Bursts, IdleRecoveryResult, WaitState
+    from assay.procedures.hir.result import IdleRecoveryResult, WaitState
+    from assay.results.step import Sample
     from assay.summary.table import Declared, ResultTable
 
 _STATE, _IDLE = Column("wait_state", "Wait state", role="key"), Column("idle_s", "Idle", "s", role="key")
@@ -21,18 +22,17 @@ _KIND = Column("kind", "Kind", role="key")
 class _Burst(NamedTuple):
     state: WaitState
     kind: str
-    bursts: Bursts
-    place: int
+    sample: Sample
 
 
 _BURSTS: Declared[_Burst] = (
     (_STATE, lambda burst: burst.state.number),
     (_IDLE, lambda burst: burst.state.idle_s),
     (_KIND, lambda burst: burst.kind),
-    (of.MINUTE, lambda burst: burst.bursts.minutes[burst.place]),
-    (of.IOPS, lambda burst: burst.bursts.iops[burst.place]),
-    (of.MEAN, lambda burst: burst.bursts.latency_ms_mean[burst.place]),
-    (of.MAXIMUM, lambda burst: burst.bursts.latency_ms_max[burst.place]),
+    (of.MINUTE, lambda burst: burst.sample.minute),
+    (of.IOPS, lambda burst: burst.sample.iops),
+    (of.MEAN, lambda burst: burst.sample.latency_ms_mean),
+    (of.MAXIMUM, lambda burst: burst.sample.latency_ms_max),
 )
 _STATES: Declared[WaitState] = (
     (_STATE, lambda state: state.number),
@@ -60,4 +60,4 @@ def idle_recovery_tables(result: IdleRecoveryResult, suffix: str) -> Iterator[Re
 def _bursts(result: IdleRecoveryResult) -> Iterator[_Burst]:
     for state in result.states:
         for kind, bursts in (("burst", state.bursts), ("return", state.returned)):
-            yield from (_Burst(state, kind, bursts, place) for place in range(len(bursts.minutes)))
+            yield from (_Burst(state, kind, sample) for sample in bursts.each())

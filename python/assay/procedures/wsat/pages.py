@@ -254,6 +254,6 @@ def _or_nothing(figure: Figure | None) -> Block:
 
 def _end_label(test: StoredTest, result: SaturationResult) -> str:
     end = _ENDS.get(test.ended or "") or ending_label(test.ended)
-    if not result.minutes:
+    if not result.samples.minutes:
         return end
-    return f"{end}: {minutes_label(result.minutes[-1])}, {result.written_gb[-1]:,.1f} GB"
+    return f"{end}: {minutes_label(result.samples.minutes[-1])}, {result.written_gb[-1]:,.1f} GB"

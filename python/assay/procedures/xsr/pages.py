@@ -172,11 +172,11 @@ class CrossStimulusReport(TestReport):
         """A group and the next over their whole time, and enlarged around the change; None where that is too short."""
         both = self.result.groups[index - 1 : index + 1]
         whole = self._figure("throughput", both, f"{index}-{index + 1}")
-        if not isinstance(whole, Figure) or not all(group.minutes for group in both):
+        if not isinstance(whole, Figure) or not all(group.samples.minutes for group in both):
             return whole, None
         # The change and the recovery behind it take minutes of hours.
-        border = both[0].minutes[-1] / 60
-        reach = min(_REACH_H, border - both[0].minutes[0] / 60, both[1].minutes[-1] / 60 - border)
+        border = both[0].samples.minutes[-1] / 60
+        reach = min(_REACH_H, border - both[0].samples.minutes[0] / 60, both[1].samples.minutes[-1] / 60 - border)
         return whole, enlarged(whole, f"{whole.name}-near", border, reach) if reach > 0 else None
 
     def _figure(self, variable: str, groups: Sequence[GroupResult], name: str) -> Block:
@@ -185,7 +185,7 @@ class CrossStimulusReport(TestReport):
         figure = time_figure(
             f"{self.prefix}-{variable.replace('_', '-')}-{name}",
             [
-                (f"{index + 1}: {group.label}", group.minutes, getattr(group, variable), index)
+                (f"{index + 1}: {group.label}", group.samples.minutes, getattr(group.samples, variable), index)
                 for index, group in enumerate(groups, first)
             ],
             alt=f"{_TITLES[variable]} of every sample over time, a colour per access group",
@@ -200,9 +200,9 @@ class CrossStimulusReport(TestReport):
 
     def _mark(self, variable: str) -> Series | None:
         """Where throughput has recovered, or where the slowest I/O was: minutes that nobody sees on a whole day."""
-        last, found = self.result.groups[-1], slowest(self.result)
+        last, found = self.result.groups[-1].samples, slowest(self.result)
         if variable == "throughput" and self.result.recovery_minutes is not None and len(self.result.groups) > 1:
-            at = self.result.groups[-2].minutes[-1] + self.result.recovery_minutes
+            at = self.result.groups[-2].samples.minutes[-1] + self.result.recovery_minutes
             reached = last.throughput[last.minutes.index(min(last.minutes, key=lambda minute: abs(minute - at)))]
             share = percent(self.settings.recovered_share)
             return _marked(f"{share} again: {recovery_label(self.result)} after the change", at, reached)
@@ -285,9 +285,15 @@ class CrossStimulusReport(TestReport):
             "recovery_minutes": result.recovery_minutes,
             "recovery_gb": result.recovery_gb,
             "lowest_share": result.lowest_share,
-            "groups": [asdict(group) for group in result.groups],
+            "groups": [_group_results(group) for group in result.groups],
             "samples": [step_results(step) for step in self.test.steps("group")],
         }
+
+
+def _group_results(group: GroupResult) -> dict[str, Any]:
+    """The numbers of an access group in ``results.json``, its samples among them."""
+    numbers = asdict(group)
+    return {"label": numbers.pop("label"), **numbers.pop("samples"), **numbers}
 
 
 def _marked(label: str, minute: float, value: float) -> Series:
@@ -297,8 +303,8 @@ def _marked(label: str, minute: float, value: float) -> Series:
 def _borders(shown: Sequence[GroupResult], every: Sequence[GroupResult]) -> tuple[float, ...]:
     """The hours at which the groups begin and end, the first of all at zero."""
     first = every.index(shown[0])
-    begun = every[first - 1].minutes[-1:] if first else (0.0,)
-    return tuple(minute / 60 for minute in (*begun, *(one.minutes[-1] for one in shown if one.minutes)))
+    begun = every[first - 1].samples.minutes[-1:] if first else (0.0,)
+    return tuple(minute / 60 for minute in (*begun, *(one.samples.minutes[-1] for one in shown if one.samples.minutes)))
 
 
 def _group_row(number: int, group: GroupResult, span: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from assay.procedures.xsr.settings import CrossStimulusSettings
 from assay.results.ended import stored_error_count
 from assay.results.outcome import withheld_reason
-from assay.results.step import iops, max_latency_ms, mean_latency_ms, ran_whole, rate_bytes, throughput
+from assay.results.step import Samples, ran_whole, rate_bytes
 from assay.spec.units import GB, MINUTE_NS
 
 if TYPE_CHECKING:
@@ -27,21 +27,17 @@ END_SHARE = 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupResult:
-    """One access group; every tuple has one value per complete sample.
+    """One access group.
 
-    minutes : at the end of the sample since the first group began. throughput : MB/s.
-    latency_ms_mean, latency_ms_max : average and maximum response time.
-    mean_mb_per_s : of all. end_mb_per_s : of its last tenth. latency_ms_mean_peak, latency_ms_max_peak : the
-    largest of each; all None unless the group is whole. drop_share : how far its mean lies below that of the first
-    group with the same accesses, None for that one.
+    samples : the complete samples, each at its end since the first group began.
+    mean_mb_per_s : throughput of all samples. end_mb_per_s : throughput of the last tenth. latency_ms_mean_peak,
+    latency_ms_max_peak : the largest average and the largest response time of a sample; all None unless the group is
+    whole. drop_share : how far its mean lies below the mean of the first group with the same accesses, None for the
+    first one.
     """
 
     label: str
-    minutes: tuple[float, ...]
-    iops: tuple[float, ...]
-    throughput: tuple[float, ...]
-    latency_ms_mean: tuple[float | None, ...]
-    latency_ms_max: tuple[float | None, ...]
+    samples: Samples
     mean_mb_per_s: float | None
     end_mb_per_s: float | None
     latency_ms_mean_peak: float | None
@@ -90,7 +86,7 @@ def cross_stimulus_result(test: StoredTest) -> CrossStimulusResult:
         groups=groups,
         recovery_minutes=sum(step.span_ns for step in until) / MINUTE_NS if until else None,
         recovery_gb=sum(map(rate_bytes, until)) / GB if until else None,
-        lowest_share=min(groups[-1].throughput) / (groups[0].mean_mb_per_s or 1) if all(whole) else None,
+        lowest_share=min(groups[-1].samples.throughput) / (groups[0].mean_mb_per_s or 1) if all(whole) else None,
         error_count=stored_error_count(test),
         withheld=withheld,
     )
@@ -116,21 +112,15 @@ def _groups(
 def _group(
     label: str, steps: Sequence[StepRecord], begin_ns: int, before: float | None, *, complete: bool
 ) -> GroupResult:
-    rates = tuple(float(throughput(step)) for step in steps)
-    times = tuple(mean_latency_ms(step) for step in steps)
-    largest = tuple(max_latency_ms(step) for step in steps)
-    mean = fmean(rates) if complete else None
+    samples = Samples.of(steps, begun_ns=begin_ns)
+    mean = fmean(samples.throughput) if complete else None
     return GroupResult(
         label=label,
-        minutes=tuple((begin_ns + span) / MINUTE_NS for span in accumulate(step.span_ns for step in steps)),
-        iops=tuple(float(iops(step)) for step in steps),
-        throughput=rates,
-        latency_ms_mean=times,
-        latency_ms_max=largest,
+        samples=samples,
         mean_mb_per_s=mean,
-        end_mb_per_s=fmean(_last(rates)) if complete else None,
-        latency_ms_mean_peak=_peak(times) if complete else None,
-        latency_ms_max_peak=_peak(largest) if complete else None,
+        end_mb_per_s=fmean(_last(samples.throughput)) if complete else None,
+        latency_ms_mean_peak=_peak(samples.latency_ms_mean) if complete else None,
+        latency_ms_max_peak=_peak(samples.latency_ms_max) if complete else None,
         drop_share=1 - mean / before if mean is not None and before else None,
     )
 
@@ -154,17 +144,18 @@ def slowest(result: CrossStimulusResult) -> Slowest | None:
     Worked: maxima of 3 and 9 ms in the samples of a first group of two minutes -> 9 ms, group 1, minute 2.
     """
     results = [
-        Slowest(time, number, minute, mean)
+        Slowest(largest, number, sample.minute, mean)
         for number, group in enumerate(result.groups, 1)
-        for minute, time, mean in zip(group.minutes, group.latency_ms_max, group.latency_ms_mean, strict=True)
-        if time is not None and mean is not None and group.latency_ms_max_peak is not None
+        for sample in group.samples.each()
+        if (largest := sample.latency_ms_max) is not None and (mean := sample.latency_ms_mean) is not None
+        if group.latency_ms_max_peak is not None
     ]
     return max(results, default=None, key=lambda one: one.latency_ms)
 
 
 def end_samples(group: GroupResult) -> tuple[float, ...]:
     """Throughput of the samples in the last tenth of a group. Worked: 480 samples -> the last 48."""
-    return _last(group.throughput)
+    return _last(group.samples.throughput)
 
 
 def _last(rates: tuple[float, ...]) -> tuple[float, ...]:
@@ -175,5 +166,5 @@ def _until_recovered(
     settings: CrossStimulusSettings, groups: Sequence[GroupResult], last: Sequence[StepRecord]
 ) -> Sequence[StepRecord]:
     asked = settings.recovered_share * (groups[0].mean_mb_per_s or 0)
-    reached = next((index for index, rate in enumerate(groups[-1].throughput) if rate >= asked), None)
+    reached = next((index for index, rate in enumerate(groups[-1].samples.throughput) if rate >= asked), None)
     return () if reached is None else last[: reached + 1]

@@ -11,13 +11,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.procedures.xsr.result import CrossStimulusResult, GroupResult
+    from assay.results.step import Sample
     from assay.summary.table import Declared, ResultTable
 
 
 class _Sample(NamedTuple):
     number: int
     group: GroupResult
-    place: int
+    sample: Sample
 
 
 class _Group(NamedTuple):
@@ -28,11 +29,11 @@ class _Group(NamedTuple):
 _SAMPLES: Declared[_Sample] = (
     (of.GROUP, lambda sample: sample.number),
     (of.LABEL, lambda sample: sample.group.label),
-    (of.MINUTE, lambda sample: sample.group.minutes[sample.place]),
-    (of.IOPS, lambda sample: sample.group.iops[sample.place]),
-    (of.MB_PER_S, lambda sample: sample.group.throughput[sample.place]),
-    (of.MEAN, lambda sample: sample.group.latency_ms_mean[sample.place]),
-    (of.MAXIMUM, lambda sample: sample.group.latency_ms_max[sample.place]),
+    (of.MINUTE, lambda sample: sample.sample.minute),
+    (of.IOPS, lambda sample: sample.sample.iops),
+    (of.MB_PER_S, lambda sample: sample.sample.throughput),
+    (of.MEAN, lambda sample: sample.sample.latency_ms_mean),
+    (of.MAXIMUM, lambda sample: sample.sample.latency_ms_max),
 )
 _GROUPS: Declared[_Group] = (
     (of.GROUP, lambda group: group.number),
@@ -51,7 +52,7 @@ _GROUPS: Declared[_Group] = (
 def cross_stimulus_tables(result: CrossStimulusResult, stem: str, suffix: str) -> Iterator[ResultTable]:
     """Every sample, and the groups. stem, suffix : begin and end of the names of their files."""
     groups = [_Group(number, group) for number, group in enumerate(result.groups, 1)]
-    samples = (_Sample(*group, place) for group in groups for place in range(len(group.group.minutes)))
+    samples = (_Sample(*group, sample) for group in groups for sample in group.group.samples.each())
     lines = Lines(of.MINUTE.key, of.MB_PER_S.key, by=(of.GROUP.key, of.LABEL.key))
     yield table_of(f"{stem}_samples{suffix}", "Samples", _SAMPLES, samples, lines=(lines,))
     yield table_of(f"{stem}_groups{suffix}", "Access groups", _GROUPS, groups, section="results")
