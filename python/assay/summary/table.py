@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from assay.words.coded import Coded
+from assay.words.printed import NOT_AVAILABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -27,6 +28,8 @@ class Column:
     key : its name in CSV files and ``results.json``. title, unit : as people read it; the key where it has no title.
     role : a ``key`` tells the rows apart. only : where it stands, in ``tables`` (CSV and workbook) or in ``results``
     (``results.json``) alone; in both where empty.
+    On pages ``page_title`` stands above it, the heading where it is empty; ``printer`` prints a value, None prints it
+    by its unit; ``missing`` stands where there is no value.
     """
 
     key: str
@@ -35,6 +38,9 @@ class Column:
     _: KW_ONLY
     role: Literal["key", "value"] = "value"
     only: Literal["", "tables", "results"] = ""
+    page_title: str = ""
+    printer: Callable[[Any], str] | None = field(default=None, compare=False)
+    missing: str = NOT_AVAILABLE
 
     @property
     def heading(self) -> str:
