@@ -146,10 +146,6 @@ class SaturationReport(TestReport):
         """Samples and stop rule."""
         return saturation_settings(self.settings)
 
-    def details(self) -> tuple[Table, ...]:
-        """None: the samples are many, and in tables."""
-        return ()
-
     def distribution(self) -> Distribution:
         """Response times of the first and last sample and of the steady part."""
         return self.once("distribution", lambda: saturation_distribution(self.test, self.result, self.prefix))
