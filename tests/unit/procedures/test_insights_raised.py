@@ -19,7 +19,7 @@ from assay.procedures.families.loop.insights import limits, mixed_penalty, trans
 from assay.procedures.families.loop.result import loop_result
 from assay.procedures.families.saturation.insights import falls
 from assay.procedures.five_steps.insights import rules_missed
-from assay.procedures.hir.insights import idle_gain
+from assay.procedures.hir.record import idle_gain
 from assay.procedures.steadiness import not_steady
 from assay.procedures.studies.insights import setting_effect, slow_recovery, uneven_seconds
 from assay.procedures.waits import Waited, stalls, tails
