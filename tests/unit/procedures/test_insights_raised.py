@@ -24,7 +24,7 @@ from assay.procedures.steadiness import not_steady
 from assay.procedures.studies.insights import setting_effect, slow_recovery, uneven_seconds
 from assay.procedures.waits import Waited, stalls, tails
 from assay.procedures.workload.insights import far_below, rate_kept, rate_missed
-from assay.procedures.xsr.insights import recovery
+from assay.procedures.xsr.record import recovery
 from assay.report.first_page import cross_test
 from assay.report.first_page.cross_test import cross_insights
 from assay.results.histogram import ResponseTimes
@@ -88,7 +88,7 @@ def saturated(*iops: float, steady: bool, fills: float = 0.5) -> Any:
 
 def planted_recovery(lasting_ms: float, kept: float = 0.2) -> Iterable[Insight]:
     group: Any = SimpleNamespace(pattern=WRITES, span_ns=3600 * SECOND_NS)
-    settings: Any = SimpleNamespace(groups=(group, group, group), sample_ns=60 * SECOND_NS)
+    settings: Any = SimpleNamespace(groups=(group,) * 3, sample_ns=60 * SECOND_NS, sample_count=lambda _: 60)
     result: Any = SimpleNamespace(lowest_share=kept, recovery_minutes=lasting_ms / 60_000)
     return recovery(settings, result)
 

@@ -1,4 +1,4 @@
-"""How host idle recovery is planned: its table in an edition, its settings, and how these depart from the table."""
+"""How host idle recovery is planned: its table in an edition, its settings, and how they depart from it."""
 
 from __future__ import annotations
 
