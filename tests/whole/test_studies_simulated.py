@@ -85,7 +85,7 @@ def test_the_sequential_rate_drops_after_random_writes_and_spare_area_shortens_i
     assert whole.recovery_minutes is not None
     assert spare.recovery_minutes is not None
     assert whole.recovery_minutes > 1.5 * spare.recovery_minutes
-    assert result.variants[0].stages[2].throughput[-1] > 0.9 * whole.before
+    assert result.variants[0].stages[2].samples.throughput[-1] > 0.9 * whole.before
 
 
 def test_an_ideal_drive_does_not_mind_what_was_written_before(tmp_path: Path) -> None:
@@ -245,5 +245,5 @@ def test_a_study_cut_in_its_second_variant_renders_without_values_of_it(tmp_path
     assert "UNFINISHED" in (report.pages[0].banner or "")
     result = study_result(run.tests[-1])
     assert {stage.settled for variant in result.variants for stage in variant.stages} == {None}
-    assert result.variants[0].stages[0].iops
+    assert result.variants[0].stages[0].samples.iops
     assert render_run(tmp_path / "run", FORMATS)

@@ -163,7 +163,7 @@ def rate(order: str, depth: int, iops: float, kib: int = 1024) -> Rate:
 
 
 def study_stage(*minutes: float) -> Any:
-    return SimpleNamespace(minutes=minutes)
+    return SimpleNamespace(samples=SimpleNamespace(minutes=minutes))
 
 
 def planted_change(kept: float) -> Insight:

@@ -106,7 +106,7 @@ def _stability(study: StudyResult) -> Stability | None:
 def _rates(study: StudyResult) -> tuple[float, ...]:
     """MB/s of every sample of the first step, where all of it may be printed."""
     (stage,) = study.variants[PRECONDITION].stages
-    return stage.throughput if stage.settled else ()
+    return stage.samples.throughput if stage.settled else ()
 
 
 def _change(test: StoredTest, settings: FiveStepsSettings, *, printed: bool) -> Change | None:

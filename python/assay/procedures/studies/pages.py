@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.procedures.studies.data import study_data
 from assay.procedures.studies.distribution import study_distribution
-from assay.procedures.studies.figures import study_figure
+from assay.procedures.studies.figures import SERIES, study_figure
 from assay.procedures.studies.insights import study_insights
 from assay.procedures.studies.measures import fastest_stages, study_measures
 from assay.procedures.studies.readings import SAME_SHARE
@@ -18,7 +18,7 @@ from assay.spec.units import duration_label
 from assay.summary.pages.facts import TestFacts, share_label
 from assay.summary.pages.main_figure import MainFigure
 from assay.summary.pages.model import Figure, Table, Text
-from assay.summary.pages.results import step_results
+from assay.summary.pages.results import record_results, step_results
 from assay.summary.pages.select import NO_RULE, Selected, claim_label
 from assay.summary.pages.test_report import TestReport
 from assay.summary.record import OWN_SLOTS, Tile
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.engine.records.run import StoredRun, StoredTest
-    from assay.procedures.studies.result import StudyResult
+    from assay.procedures.studies.result import StudyResult, VariantResult
     from assay.procedures.studies.settings import StudyStep
     from assay.spec.edition import Edition
     from assay.summary.insight import Insight
@@ -226,9 +226,14 @@ class StudyReport(TestReport):
             "error_count": self.result.error_count,
             "withheld": text_or_none(self.result.withheld),
             "outstanding_error": self.result.outstanding_error,
-            "variants": [asdict(variant) for variant in self.result.variants],
+            "variants": [_variant_results(variant) for variant in self.result.variants],
             "steps": [step_results(step) for step in self.test.steps("variant")],
         }
+
+
+def _variant_results(variant: VariantResult) -> dict[str, Any]:
+    stages = [record_results(stage, {name: variable for variable, name in SERIES.items()}) for stage in variant.stages]
+    return {**asdict(variant), "stages": stages}
 
 
 def _lower(block: Block) -> Block:

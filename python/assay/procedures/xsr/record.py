@@ -5,7 +5,7 @@ Source: SNIA PTS session 202-C (2013) and public implementations of PTS-E 1.1 an
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from assay.procedures.slow_recovery import restarted
@@ -21,7 +21,7 @@ from assay.summary.pages.data_tables import printed_table
 from assay.summary.pages.facts import TestFacts, share_label
 from assay.summary.pages.main_figure import main_figures
 from assay.summary.pages.model import Series, Text
-from assay.summary.pages.results import step_results
+from assay.summary.pages.results import record_results, step_results
 from assay.summary.pages.select import NO_RULE, Selected
 from assay.summary.pages.test_report import TestReport
 from assay.summary.pages.time_figures import enlarged, time_figure
@@ -231,7 +231,7 @@ class CrossStimulusReport(TestReport):
             "recovery_minutes": result.recovery_minutes,
             "recovery_gb": result.recovery_gb,
             "lowest_share": result.lowest_share,
-            "groups": [_group_results(group) for group in result.groups],
+            "groups": list(map(record_results, result.groups)),
             "samples": [step_results(step) for step in self.test.steps("group")],
         }
 
@@ -412,9 +412,3 @@ def _drawn(figure: Figure | None) -> Block:
 
 def _marked(label: str, minute: float, value: float) -> Series:
     return Series(label=label, x=(minute / 60,), y=(value,), colour=_MARK_COLOUR, mode="markers", mark=True)
-
-
-def _group_results(group: GroupResult) -> dict[str, Any]:
-    """The numbers of an access group in ``results.json``, its samples among them."""
-    numbers = asdict(group)
-    return {"label": numbers.pop("label"), **numbers.pop("samples"), **numbers}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from assay.results import (
@@ -21,6 +22,8 @@ from assay.words.printed import or_null
 from assay.words.text import text_or_none
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from assay.engine.records import MeasurementWindow, StepRecord, TestSettings
     from assay.results.finding import Finding
     from assay.words.coded import Coded
@@ -45,6 +48,19 @@ def finding_results(finding: Finding) -> dict[str, Any]:
         "limit": finding.limit,
     }
     return {**facts, "where": str(finding.where), "weight": finding.weight}
+
+
+def record_results(record: Any, names: Mapping[str, str] = MappingProxyType({})) -> dict[str, Any]:
+    """The fields of a record, with the series of its ``samples`` among them. names : of series that have another one.
+
+    Worked: a label and samples -> ``label``, ``minutes``, ``iops``, ``throughput``, and so on.
+    """
+    results: dict[str, Any] = {}
+    for key, value in asdict(record).items():
+        results |= (
+            {names.get(name, name): series for name, series in value.items()} if key == "samples" else {key: value}
+        )
+    return results
 
 
 def step_results(record: StepRecord) -> dict[str, Any]:
