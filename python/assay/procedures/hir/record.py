@@ -27,7 +27,7 @@ from assay.summary.measures import quoted
 from assay.summary.pages.data_tables import printed_table
 from assay.summary.pages.facts import TestFacts, pattern_stimulus, share_label, steady_word
 from assay.summary.pages.main_figure import main_figures
-from assay.summary.pages.model import Figure, Series, Text
+from assay.summary.pages.model import Figure, Series, Text, figure_or_reason
 from assay.summary.pages.results import step_results, window_results
 from assay.summary.pages.select import NO_RULE, NOT_REACHED, STEADY, Selected
 from assay.summary.pages.test_report import TestReport
@@ -68,6 +68,7 @@ RETURN: Key = (("state", "return"),)
 EQUAL_SHARE = 0.01
 """A burst within this share of the burst after the longest idle time counts as equal to it."""
 _SECOND_MS = 1000
+_NO_STEP = "no step ran to its end"
 _BURST_COLOUR, _EDGE_COLOUR, _RETURN_COLOUR = 0, 3, 8
 _OVER_TIME = (
     (Column("iops", "IOPS"), "Does idle time let the drive recover? {bursts}; the higher above these, the more."),
@@ -96,10 +97,7 @@ _BURSTS: Declared[_Burst] = (
     (_STATE, lambda burst: burst.state.number),
     (_IDLE, lambda burst: burst.state.idle_s),
     (_KIND, lambda burst: burst.kind),
-    (of.MINUTE, lambda burst: burst.sample.minute),
-    (of.IOPS, lambda burst: burst.sample.iops),
-    (of.MEAN, lambda burst: burst.sample.latency_ms_mean),
-    (of.MAXIMUM, lambda burst: burst.sample.latency_ms_max),
+    *((column, fill) for column, fill in of.SAMPLE_COLUMNS if column is not of.MB_PER_S),
 )
 _STATES: Declared[WaitState] = (
     (_STATE, lambda state: state.number),
@@ -265,15 +263,14 @@ class IdleRecoveryReport(TestReport):
         """The standard pages, and the table of gains."""
         title = f"{self.edition.market} HIR ({self.status}) - Report Page"
         over_time = (
-            (f"{column.title} v Time - All Wait States", (_drawn(self._over_time(column, reading)),))
-            for column, reading in _OVER_TIME
+            (column, figure_or_reason(self._over_time(column, reading), _NO_STEP)) for column, reading in _OVER_TIME
         )
         return self.pages(
             "HIR Test - Report Page" if self.edition.header == "2.0" else title,
             (
-                ("Pre Conditioning IOPS Plot", (*self.strip(), _drawn(self._preconditioning()))),
+                ("Pre Conditioning IOPS Plot", (*self.strip(), figure_or_reason(self._preconditioning(), _NO_STEP))),
                 ("Pre Conditioning Steady State Measurement Plot", self._window()),
-                *over_time,
+                *((f"{column.title} v Time - All Wait States", (block,)) for column, block in over_time),
                 ("Idle Recovery by Wait State", (self._gains(),)),
             ),
         )
@@ -468,10 +465,6 @@ def idle_figure(name: str, result: IdleRecoveryResult) -> Figure | None:
 
 def _idle_cell(idle_s: float) -> Key:
     return (("idle_s", idle_s),)
-
-
-def _drawn(figure: Figure | None) -> Block:
-    return figure or Text(paragraphs=("n/a: no step ran to its end",))
 
 
 def _state_results(state: WaitState) -> dict[str, Any]:

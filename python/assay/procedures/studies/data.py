@@ -50,11 +50,7 @@ _WHOSE: Declared[_Stage | _StageSample | _Second] = (
 )
 _SAMPLES: Declared[_StageSample] = (
     *_WHOSE,
-    (of.MINUTE, lambda sample: sample.sample.minute),
-    (of.IOPS, lambda sample: sample.sample.iops),
-    (of.MB_PER_S, lambda sample: sample.sample.throughput),
-    (of.MEAN, lambda sample: sample.sample.latency_ms_mean),
-    (of.MAXIMUM, lambda sample: sample.sample.latency_ms_max),
+    *of.SAMPLE_COLUMNS,
 )
 _SECONDS: Declared[_Second] = (
     *_WHOSE,

@@ -20,7 +20,7 @@ from assay.summary.measures import MAXIMUM, quoted
 from assay.summary.pages.data_tables import printed_table
 from assay.summary.pages.facts import TestFacts, share_label
 from assay.summary.pages.main_figure import main_figures
-from assay.summary.pages.model import Series, Text
+from assay.summary.pages.model import Series, figure_or_reason
 from assay.summary.pages.results import record_results, step_results
 from assay.summary.pages.select import NO_RULE, Selected
 from assay.summary.pages.test_report import TestReport
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from assay.spec.edition import Edition
     from assay.summary.insight import Insight
     from assay.summary.pages.main_figure import MainFigure
-    from assay.summary.pages.model import Block, Entry, Figure, Page, Table
+    from assay.summary.pages.model import Entry, Figure, Page, Table
     from assay.summary.pages.test_report import PagePart
     from assay.summary.record import Measure
     from assay.summary.table import Declared, ResultTable
@@ -65,6 +65,7 @@ _QUESTIONS = {
     _MAX_TIME: "How long did the slowest I/O of each point take?",
 }
 """What is drawn of every sample, and the question that each figure answers."""
+_NO_SAMPLE = "no sample ran to its end"
 _REACH_H, _HALF_ASPECT, _MARK_COLOUR = 0.5, 1.1, 7
 
 
@@ -83,11 +84,7 @@ class _Group(NamedTuple):
 _SAMPLES: Declared[_GroupSample] = (
     (of.GROUP, lambda row: row.number),
     (of.LABEL, lambda row: row.group.label),
-    (of.MINUTE, lambda row: row.sample.minute),
-    (of.IOPS, lambda row: row.sample.iops),
-    (of.MB_PER_S, lambda row: row.sample.throughput),
-    (of.MEAN, lambda row: row.sample.latency_ms_mean),
-    (of.MAXIMUM, lambda row: row.sample.latency_ms_max),
+    *of.SAMPLE_COLUMNS,
 )
 _VALUES: Declared[_Group] = (
     (Column("mean_mb_per_s", "Mean", "MB/s"), lambda row: row.group.mean_mb_per_s),
@@ -262,13 +259,14 @@ class CrossStimulusReport(TestReport):
         study = self.table is None
         title = f"{self.edition.market} XSR ({self.status}) - Report Page"
         name = "XSR - Report Page (no test of the specification)" if study else "XSR Test - Report Page"
+        drawn = {column: figure_or_reason(self._over_time(column), _NO_SAMPLE) for column in _QUESTIONS}
         return self.pages(
             name if study or self.edition.header == "2.0" else title,
             (
-                ("TP v Time - All Access Groups", (*self.strip(), _drawn(self._over_time(_THROUGHPUT)))),
+                ("TP v Time - All Access Groups", (*self.strip(), drawn[_THROUGHPUT])),
                 *(self._change(index) for index in range(1, len(self.settings.groups))),
-                ("Maximum Latency v Time - All Access Groups", (_drawn(self._over_time(_MAX_TIME)),)),
-                ("Average Latency v Time - All Access Groups", (_drawn(self._over_time(_MEAN_TIME)),)),
+                ("Maximum Latency v Time - All Access Groups", (drawn[_MAX_TIME],)),
+                ("Average Latency v Time - All Access Groups", (drawn[_MEAN_TIME],)),
                 ("TP, ART, MRT & BW Recovery Time", (self._recovery(),)),
             ),
         )
@@ -276,9 +274,10 @@ class CrossStimulusReport(TestReport):
     def _change(self, index: int) -> PagePart:
         """The page of a change: a group and the next."""
         whole, near = self._change_figures(index)
-        both = (whole, near) if whole and near else ()
-        blocks = tuple(replace(one, aspect=_HALF_ASPECT, beside=True) for one in both) or (_drawn(whole),)
-        return f"TP v Time - Access Groups {index} & {index + 1}", blocks
+        subtitle = f"TP v Time - Access Groups {index} & {index + 1}"
+        if whole is None or near is None:
+            return subtitle, (figure_or_reason(whole, _NO_SAMPLE),)
+        return subtitle, tuple(replace(one, aspect=_HALF_ASPECT, beside=True) for one in (whole, near))
 
     def _change_figures(self, index: int) -> tuple[Figure | None, Figure | None]:
         """A group and the next over their whole time, and enlarged around the change; None where that is too short."""
@@ -404,10 +403,6 @@ def recovery(settings: CrossStimulusSettings, result: CrossStimulusResult) -> It
     span_ms = settings.sample_count(last) * settings.sample_ns / MILLISECOND_NS
     about = pattern_subject(last.pattern), pattern_subject(before.pattern)
     yield restarted(*about, kept=kept, minutes=minutes, span_ms=span_ms)
-
-
-def _drawn(figure: Figure | None) -> Block:
-    return figure or Text(paragraphs=("n/a: no sample ran to its end",))
 
 
 def _marked(label: str, minute: float, value: float) -> Series:
