@@ -64,4 +64,4 @@ def test_bursts_on_a_loop_device_are_whole_and_idle_times_are_idle(
     begun = [step for step in bursts if step.first_submission_ns is not None]
     assert all(step.write.window_io_count + step.write.tail_io_count > 0 for step in begun)
     assert all(0 <= (step.first_submission_ns or 0) - step.start_ns < BURST_NS for step in begun)
-    assert [len(group.throughput) for group in cross_stimulus_result(crossed).groups] == [7, 7, 7]
+    assert [len(group.samples.throughput) for group in cross_stimulus_result(crossed).groups] == [7, 7, 7]

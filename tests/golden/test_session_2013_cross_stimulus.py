@@ -62,7 +62,7 @@ def test_a_drive_that_holds_its_published_rates_prints_them_and_has_nothing_to_r
         assert group.mean_mb_per_s == pytest.approx(SEQUENTIAL_MB_PER_S, abs=ONE_IO_MB_PER_S / 2)
         assert group.end_mb_per_s == pytest.approx(SEQUENTIAL_MB_PER_S, abs=ONE_IO_MB_PER_S / 2)
     # Sizes in base 2, rates in base 10: 32,683.6 x 8,192 bytes are 267.7 MB.
-    assert set(middle.iops) == {RANDOM_IOPS}
+    assert set(middle.samples.iops) == {RANDOM_IOPS}
     assert f"{middle.mean_mb_per_s:.1f}" == "267.7"
     assert (last.drop_share, result.lowest_share, result.recovery_minutes) == (0, 1, 1)
     assert (first.drop_share, middle.drop_share) == (None, None)
@@ -77,7 +77,7 @@ def test_the_published_response_times_are_the_peaks_of_their_group_and_of_no_oth
 
 
 def test_samples_of_all_groups_lie_on_one_axis_of_minutes() -> None:
-    minutes = [group.minutes for group in result_of(lambda _: SEQUENTIAL_MB_PER_S).groups]
+    minutes = [group.samples.minutes for group in result_of(lambda _: SEQUENTIAL_MB_PER_S).groups]
     assert tuple(map(len, minutes)) == MINUTES
     assert [minute for group in minutes for minute in group] == pytest.approx(range(1, sum(MINUTES) + 1))
 
@@ -127,7 +127,7 @@ def test_simulated_throughput_is_in_mb_of_base_ten_and_sizes_in_kib_of_base_two(
     result = cross_stimulus_result(run.tests[0])
     for printed, group in zip(SESSION["xsr"]["groups"], result.groups, strict=True):
         per_io = printed["block_kib"] * KIB / MB
-        assert group.throughput == pytest.approx([rate * per_io for rate in group.iops], rel=1e-9)
+        assert group.samples.throughput == pytest.approx([rate * per_io for rate in group.samples.iops], rel=1e-9)
 
 
 def test_a_simulated_drive_is_slowed_by_the_random_writes_and_comes_back(run: StoredRun) -> None:
@@ -139,6 +139,8 @@ def test_a_simulated_drive_is_slowed_by_the_random_writes_and_comes_back(run: St
     assert 0 < (last.drop_share or 0) < 1
     # It leaves at the level at which the first group ended, and its lowest samples lie before it has recovered.
     assert last.end_mb_per_s == pytest.approx(first.end_mb_per_s, rel=0.02)
-    recovered = next(place for place, rate in enumerate(last.throughput) if rate >= 0.95 * (first.mean_mb_per_s or 0))
-    assert last.throughput.index(min(last.throughput)) < recovered
+    recovered = next(
+        place for place, rate in enumerate(last.samples.throughput) if rate >= 0.95 * (first.mean_mb_per_s or 0)
+    )
+    assert last.samples.throughput.index(min(last.samples.throughput)) < recovered
     assert result.recovery_minutes == pytest.approx((recovered + 1) * 0.001)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from assay.procedures.hir.result import idle_recovery_result
-from assay.procedures.hir.settings import IdleRecoverySettings
+from assay.procedures.hir.run import IdleRecoverySettings
 from assay.report import build_report
 from assay.results import iops
 from assay.summary.pages.model import Table, Text

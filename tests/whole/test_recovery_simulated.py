@@ -124,8 +124,8 @@ def test_a_drive_without_history_gives_a_flat_line(tmp_path: Path, quick: Path) 
     result = crossed(tmp_path / "run", "sim:ideal?capacity=4GB", quick)
     first, middle, last = result.groups
     # The first sample also fills the write buffer.
-    assert max(first.throughput) < 1.003 * min(first.throughput)
-    assert max(middle.throughput) < 1.001 * min(middle.throughput)
+    assert max(first.samples.throughput) < 1.003 * min(first.samples.throughput)
+    assert max(middle.samples.throughput) < 1.001 * min(middle.samples.throughput)
     assert last.mean_mb_per_s == pytest.approx(first.mean_mb_per_s, rel=1e-3)
     assert last.drop_share == pytest.approx(0, abs=1e-3)
     assert result.lowest_share == pytest.approx(1, abs=2e-3)
@@ -158,8 +158,8 @@ def test_random_writes_slow_the_sequential_ones_behind_them_and_spare_space_shor
     assert found is not None
     group = scarce.groups[found.group - 1]
     assert found.latency_ms == max(one.latency_ms_max_peak or 0 for one in scarce.groups)
-    assert group.latency_ms_max[group.minutes.index(found.minute)] == found.latency_ms
-    assert len(end_samples(group)) == round(len(group.throughput) / 10)
+    assert group.samples.latency_ms_max[group.samples.minutes.index(found.minute)] == found.latency_ms
+    assert len(end_samples(group)) == round(len(group.samples.throughput) / 10)
     assert scarce.recovery_minutes is not None
     assert ample.recovery_minutes is not None
     assert 1 < ample.recovery_minutes < 0.5 * scarce.recovery_minutes

@@ -29,7 +29,7 @@ def test_a_day_of_writes_shows_fresh_transition_and_steady_state(tmp_path: Path)
     run = stored(tmp_path / "run", scale=0.05, wsat={"stop": "time"})
     (test,) = run.tests
     result = saturation_result(test, run.identity.capacity_bytes)
-    assert len(result.iops) == 1440
+    assert len(result.samples.iops) == 1440
     assert (test.ended, test.preconditioning) == ("time", ())
     assert result.peak is not None
     assert result.peak_drop is not None
@@ -48,8 +48,8 @@ def test_a_disk_is_as_fast_at_the_end_as_at_the_beginning(tmp_path: Path) -> Non
     result = saturation_result(test, run.identity.capacity_bytes)
     assert test.purge is not None
     assert test.purge.proof.startswith("every block of the simulated disk is overwritten")
-    assert min(result.iops) > 0.97 * max(result.iops)
-    assert result.steady_iops == pytest.approx(result.iops[0], rel=0.01)
+    assert min(result.samples.iops) > 0.97 * max(result.samples.iops)
+    assert result.steady_iops == pytest.approx(result.samples.iops[0], rel=0.01)
     assert render_run(tmp_path / "run", FORMATS)
 
 

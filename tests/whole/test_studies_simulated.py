@@ -85,7 +85,7 @@ def test_the_sequential_rate_drops_after_random_writes_and_spare_area_shortens_i
     assert whole.recovery_minutes is not None
     assert spare.recovery_minutes is not None
     assert whole.recovery_minutes > 1.5 * spare.recovery_minutes
-    assert result.variants[0].stages[2].throughput[-1] > 0.9 * whole.before
+    assert result.variants[0].stages[2].samples.throughput[-1] > 0.9 * whole.before
 
 
 def test_an_ideal_drive_does_not_mind_what_was_written_before(tmp_path: Path) -> None:
@@ -212,7 +212,7 @@ def test_cross_stimulus_in_both_orders_ends_where_it_began(tmp_path: Path) -> No
     sequential, small = "SEQ 1024KiB 0/100", "RND 8KiB 0/100"
     labels = [[group.label for group in result.groups] for result in found]
     assert labels == [[sequential, small, sequential], [small, sequential, small]]
-    assert [len(group.iops) for group in found[0].groups] == [480, 360, 480]
+    assert [len(group.samples.iops) for group in found[0].groups] == [480, 360, 480]
     assert found[0].lowest_share is not None
     assert found[0].lowest_share < 0.7
 
@@ -245,5 +245,5 @@ def test_a_study_cut_in_its_second_variant_renders_without_values_of_it(tmp_path
     assert "UNFINISHED" in (report.pages[0].banner or "")
     result = study_result(run.tests[-1])
     assert {stage.settled for variant in result.variants for stage in variant.stages} == {None}
-    assert result.variants[0].stages[0].iops
+    assert result.variants[0].stages[0].samples.iops
     assert render_run(tmp_path / "run", FORMATS)

@@ -196,10 +196,6 @@ class CustomReport(TestReport):
         """What the test says of its settings."""
         return self.settings_shown or (("Data", data_label(self.test.settings.data)),)
 
-    def details(self) -> tuple[Table, ...]:
-        """None beside the tables of numbers."""
-        return ()
-
     def tables(self, suffix: str) -> Iterator[ResultTable]:
         """The values, and the test's own tables."""
         stem = self.test.settings.test.replace("-", "_")

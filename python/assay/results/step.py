@@ -6,15 +6,63 @@ cell's rate is the sum of its reads and writes. Response times are those of the 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple, Self
 
-from assay.spec.units import MB, MILLISECOND_NS, SECOND_NS, kib_label
+from assay.spec.units import MB, MILLISECOND_NS, MINUTE_NS, SECOND_NS, kib_label
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from assay.engine.records import Access, Cell, Demand, DirectionRecord, StepRecord, StopRule
+
+
+class Sample(NamedTuple):
+    """The numbers of one step of a series; the fields are those of ``Samples``."""
+
+    minute: float
+    iops: float
+    throughput: float
+    latency_ms_mean: float | None
+    latency_ms_max: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Samples:
+    """The numbers of steps in the order they ran; every tuple has one value per step.
+
+    minutes : of each step, counted from where the series begins. iops : 0 where nothing completed. throughput : MB/s.
+    latency_ms_mean, latency_ms_max : of the I/Os that were issued in the step; None where there are none.
+    """
+
+    minutes: tuple[float, ...]
+    iops: tuple[float, ...]
+    throughput: tuple[float, ...]
+    latency_ms_mean: tuple[float | None, ...]
+    latency_ms_max: tuple[float | None, ...]
+
+    @classmethod
+    def of(cls, steps: Sequence[StepRecord], times_ns: Sequence[float] | None = None, *, begun_ns: float = 0) -> Self:
+        """Compute the numbers of steps.
+
+        times_ns : the time of each step; None takes its end, where the first step begins at ``begun_ns``.
+        Worked: two steps of 60 s, the first begun at 120 s -> minutes 3 and 4.
+        """
+        ends_ns = list(accumulate((step.span_ns for step in steps), initial=begun_ns))[1:]
+        return cls(
+            minutes=tuple(time_ns / MINUTE_NS for time_ns in (ends_ns if times_ns is None else times_ns)),
+            iops=tuple(float(iops(step)) for step in steps),
+            throughput=tuple(float(throughput(step)) for step in steps),
+            latency_ms_mean=tuple(mean_latency_ms(step) for step in steps),
+            latency_ms_max=tuple(max_latency_ms(step) for step in steps),
+        )
+
+    def each(self) -> Iterator[Sample]:
+        """Every step of the series with its numbers."""
+        series = (self.minutes, self.iops, self.throughput, self.latency_ms_mean, self.latency_ms_max)
+        return map(Sample._make, zip(*series, strict=True))
 
 
 def cell_label(cell: Cell, access: Access = "random") -> str:

@@ -45,6 +45,14 @@ HOST = Column("host", "Host")
 HOST_REASON = Column("host_reason", "What the host did")
 UNIT = Column("unit", "Unit")
 
+SAMPLE_COLUMNS: Declared[Any] = (
+    (MINUTE, attrgetter("sample.minute")),
+    (IOPS, attrgetter("sample.iops")),
+    (MB_PER_S, attrgetter("sample.throughput")),
+    (MEAN, attrgetter("sample.latency_ms_mean")),
+    (MAXIMUM, attrgetter("sample.latency_ms_max")),
+)
+"""The numbers of a row that has a ``sample`` of a series."""
 _SHARED = (
     BLOCK_KIB, READ_PCT, WRITE_PCT, THREADS, DEPTH, TOTAL_OIO, ROUND, MINUTE, VARIANT, ACCESSES, GROUP, LABEL, SECOND,
     IOPS, MB_PER_S, WRITTEN, FILLS, DEPTH_FOUND, MEAN, MEAN_OF_IOS, MEAN_OF_ROUNDS, MAXIMUM, LATENCY, IO_COUNT, ERRORS,

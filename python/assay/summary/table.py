@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from assay.words.coded import Coded
+from assay.words.printed import NOT_AVAILABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -26,6 +27,8 @@ class Column:
 
     key : its name in CSV files and ``results.json``. title, unit : as people read it; the key where it has no title.
     role : a ``key`` tells the rows apart.
+    On pages ``page_title`` stands above it, the heading where it is empty; ``printer`` prints a value, None prints it
+    by its unit; ``missing`` stands where there is no value.
     """
 
     key: str
@@ -33,6 +36,9 @@ class Column:
     unit: str = ""
     _: KW_ONLY
     role: Literal["key", "value"] = "value"
+    page_title: str = ""
+    printer: Callable[[Any], str] | None = field(default=None, compare=False)
+    missing: str = NOT_AVAILABLE
 
     @property
     def heading(self) -> str:

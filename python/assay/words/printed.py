@@ -130,9 +130,14 @@ def percent(share: float) -> str:
 
 def minutes_label(minutes: float) -> str:
     """Print a time of a test. Worked: 1440.0 -> ``"1,440 min"``, 1.94 -> ``"1.94 min"``, 0.5 -> ``"30 s"``."""
+    return " ".join(minutes_parts(minutes))
+
+
+def minutes_parts(minutes: float) -> tuple[str, str]:
+    """Print a time of a test as its number and its unit. Worked: 1440.0 -> ``("1,440", "min")``."""
     if minutes < 1:
-        return f"{minutes * 60:.3g} s"
-    return f"{minutes:,.0f} min" if minutes >= 100 else f"{minutes:.3g} min"  # noqa: PLR2004 - three digits
+        return f"{minutes * 60:.3g}", "s"
+    return f"{minutes:,.0f}" if minutes >= 100 else f"{minutes:.3g}", "min"  # noqa: PLR2004 - three digits
 
 
 _UNIT_WORDS = {

@@ -135,7 +135,7 @@ def test_step_2_is_not_judged_without_a_surface() -> None:
 
 def samples(*, reached: bool | None) -> Any:
     window = None if reached is None else SimpleNamespace(reached=reached)
-    return SimpleNamespace(window=window, minutes=(1.0, 121.0))
+    return SimpleNamespace(window=window, samples=SimpleNamespace(minutes=(1.0, 121.0)))
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 from unittest.mock import Mock
 
-from assay.procedures.hir.words import equal_gains
+from assay.procedures.hir.record import equal_gains
 
 if TYPE_CHECKING:
     from assay.procedures.hir.result import WaitState

@@ -19,12 +19,12 @@ from assay.procedures.families.loop.insights import limits, mixed_penalty, trans
 from assay.procedures.families.loop.result import loop_result
 from assay.procedures.families.saturation.insights import falls
 from assay.procedures.five_steps.insights import rules_missed
-from assay.procedures.hir.insights import idle_gain
+from assay.procedures.hir.record import idle_gain
 from assay.procedures.steadiness import not_steady
 from assay.procedures.studies.insights import setting_effect, slow_recovery, uneven_seconds
 from assay.procedures.waits import Waited, stalls, tails
 from assay.procedures.workload.insights import far_below, rate_kept, rate_missed
-from assay.procedures.xsr.insights import recovery
+from assay.procedures.xsr.record import recovery
 from assay.report.first_page import cross_test
 from assay.report.first_page.cross_test import cross_insights
 from assay.results.histogram import ResponseTimes
@@ -81,12 +81,14 @@ def planted_unsteady(excursion: float) -> Iterable[Insight]:
 
 def saturated(*iops: float, steady: bool, fills: float = 0.5) -> Any:
     each = tuple(fills * (place + 1) for place in range(len(iops)))
-    return SimpleNamespace(iops=iops, fills=each, steady_iops=iops[-1] if steady else None, withheld=None)
+    return SimpleNamespace(
+        samples=SimpleNamespace(iops=iops), fills=each, steady_iops=iops[-1] if steady else None, withheld=None
+    )
 
 
 def planted_recovery(lasting_ms: float, kept: float = 0.2) -> Iterable[Insight]:
     group: Any = SimpleNamespace(pattern=WRITES, span_ns=3600 * SECOND_NS)
-    settings: Any = SimpleNamespace(groups=(group, group, group), sample_ns=60 * SECOND_NS)
+    settings: Any = SimpleNamespace(groups=(group,) * 3, sample_ns=60 * SECOND_NS, sample_count=lambda _: 60)
     result: Any = SimpleNamespace(lowest_share=kept, recovery_minutes=lasting_ms / 60_000)
     return recovery(settings, result)
 
@@ -161,7 +163,7 @@ def rate(order: str, depth: int, iops: float, kib: int = 1024) -> Rate:
 
 
 def study_stage(*minutes: float) -> Any:
-    return SimpleNamespace(minutes=minutes)
+    return SimpleNamespace(samples=SimpleNamespace(minutes=minutes))
 
 
 def planted_change(kept: float) -> Insight:

@@ -39,6 +39,7 @@ from assay.procedures.studies.result import (
 from assay.procedures.studies.run import variant_actions
 from assay.procedures.studies.settings import StudySettings, StudyStep, StudyVariant
 from assay.procedures.xsr.run import run_xsr
+from assay.results.step import Samples
 from assay.run.plan_file import Plan, load_plan
 from assay.run.planning import plan_suite
 from assay.spec.units import GIB, MIB, SECOND_NS
@@ -383,10 +384,10 @@ def test_a_settled_value_is_the_mean_of_the_last_samples_and_none_where_the_stag
     assert (measure_text(quoted), range_text(quoted)) == ("40.0", "38.0 - 42.0")
     assert quoted.basis
     assert text(quoted.basis).startswith("mean of the last 40 % of the samples, 8 outstanding")
-    assert stage.minutes == pytest.approx([1 / 6, 2 / 6, 3 / 6, 4 / 6, 5 / 6])
+    assert stage.samples.minutes == pytest.approx([1 / 6, 2 / 6, 3 / 6, 4 / 6, 5 / 6])
     for cut in (stored(settings, steps[:4]), stored(settings, steps, ended=None)):
         assert study_result(cut).variants[0].stages[0].settled is None
-        assert study_result(cut).variants[0].stages[0].iops[0] == 100
+        assert study_result(cut).variants[0].stages[0].samples.iops[0] == 100
         assert settled_samples(study_result(cut).variants[0].stages[0], 0.4) == ()
 
 
@@ -401,10 +402,8 @@ def test_seconds_that_a_step_cuts_are_left_out() -> None:
 def test_a_study_quotes_its_slowest_and_fastest_variant_of_the_same_accesses() -> None:
     def stage(label: str, rate: float) -> StageResult:
         values = StageValues(iops=rate, mb_per_s=1.0, latency_ms_mean=1.0, latency_ms_max=1.0, outstanding=1.0, asked=1)
-        empty: dict[str, Any] = dict.fromkeys(
-            ("minutes", "iops", "throughput", "response", "largest", "seconds", "second_iops"), ()
-        )
-        empty |= dict.fromkeys(("second_relative", "latency_ms_max_second"), ())
+        seconds = ("seconds", "second_iops", "second_relative", "latency_ms_max_second")
+        empty: dict[str, Any] = {"samples": Samples.of([]), **dict.fromkeys(seconds, ())}
         demand = Demand(thread_count=1, queue_depth=1)
         return StageResult(label=label, place=None, series="", demand=demand, settled=values, **empty)
 

@@ -9,6 +9,7 @@ from assay.engine.records import Cell, Demand, KernelCounters, StoredTest
 from assay.errors import VerificationError
 from assay.procedures.families.loop.result import loop_result, measurement_window
 from assay.procedures.families.loop.settings import LoopSettings
+from assay.results.step import Samples
 from assay.words.text import text_or_none
 from report_run import (
     GOLDEN,
@@ -46,6 +47,17 @@ def test_the_mean_latency_is_weighted_by_completions_and_the_maximum_is_the_larg
         write=replace(nothing.write, latency_ns_max=None),
     )
     assert (results.mean_latency_ns(nothing), results.max_latency_ns(nothing)) == (None, None)
+
+
+def test_a_series_has_a_value_of_every_step_at_its_end_or_at_a_stated_time() -> None:
+    step = replace(synthetic_step(CELL, 1), span_ns=60 * 10**9)
+    samples = Samples.of([step, step], begun_ns=120 * 10**9)
+    assert samples.minutes == (3.0, 4.0)
+    assert Samples.of([step, step], [0, 30 * 10**9]).minutes == (0.0, 0.5)
+    first, last = samples.each()
+    assert first == last._replace(minute=3.0)
+    assert (last.iops, last.throughput) == (float(results.iops(step)), float(results.throughput(step)))
+    assert (last.latency_ms_mean, last.latency_ms_max) == results.mean_and_max_ms([step])
 
 
 def test_tail_completions_enter_no_rate() -> None:

@@ -8,6 +8,7 @@ import pytest
 from assay.procedures.custom import DataTable
 from assay.report.formats.table_csv import table_csv
 from assay.summary.columns import BLOCK_KIB, IOPS, field_columns, named, percentile_columns
+from assay.summary.pages.data_tables import printed_table
 from assay.summary.record import Measure
 from assay.summary.table import Column, Words, table_of, table_of_columns
 from assay.words.coded import coded
@@ -51,3 +52,17 @@ def test_shared_columns_have_titles_and_units_and_others_their_key_in_words() ->
 def test_a_table_of_another_package_is_made_as_before() -> None:
     table = DataTable(name="own", columns=("iops", "note"), rows=[(1.5, "n/a"), (None, "")])
     assert table_csv(table) == b"iops,note\r\n1.5,n/a\r\nn/a,\r\n"
+
+
+def test_a_page_prints_values_by_their_column() -> None:
+    columns = (
+        (Column("label", "Accesses"), ("a  b", coded("not-applicable"))),
+        (Column("count"), (1200, True)),
+        (Column("rate", "Mean", "IOPS", page_title="Mean IOPS"), (3147.046, None)),
+        (Column("time", "Longest", "ms"), (0.35, 0.00210487)),
+        (Column("share", "Drop", printer=lambda share: f"{share * 100:g} %", missing="N/A"), (0.25, None)),
+    )
+    printed = printed_table(table_of_columns("t", "T", columns), notes=("Why.",))
+    assert (printed.caption, printed.notes) == ("T", ("Why.",))
+    assert printed.columns == ("Accesses", "count", "Mean IOPS", "Longest (ms)", "Drop")
+    assert printed.rows == (("a b", "1,200", "3,147.0", "0.350", "25 %"), ("N/A", "yes", "n/a", "0.00210", "N/A"))

@@ -26,8 +26,8 @@ def five_steps_insights(test: StoredTest, five_steps: FiveSteps) -> Iterator[Ins
     if five_steps.study.withheld:
         return
     yield from rules_missed(five_steps.verdicts)
-    if five_steps.samples.iops:
-        yield from falls(pattern_subject(settings.stability.pattern), five_steps.samples)
+    if five_steps.saturation.samples.iops:
+        yield from falls(pattern_subject(settings.stability.pattern), five_steps.saturation)
     if five_steps.change:
         yield slow_recovery(
             settings.variants[INDEPENDENCE], five_steps.study.variants[INDEPENDENCE].stages, five_steps.change

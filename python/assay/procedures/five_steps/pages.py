@@ -67,7 +67,7 @@ class FiveStepsReport(StudyReport):
     @property
     def steady(self) -> str:
         """Whether the random writes of the third step became so."""
-        return steady_word(self.found.samples.window, self.found.study.withheld)
+        return steady_word(self.found.saturation.window, self.found.study.withheld)
 
     @property
     def readings(self) -> dict[str, str]:
@@ -108,7 +108,7 @@ class FiveStepsReport(StudyReport):
         surface = matrix_columns(
             f"{self.prefix}-surface", ("IOPS", "IOPS"), self.used.sizes_bytes, self.used.read_pcts, result.matrix
         )
-        samples = iops_figure(f"{self.prefix}-samples", result.samples, MINUTES, "linear")
+        samples = iops_figure(f"{self.prefix}-samples", result.saturation, MINUTES, "linear")
         drawn: dict[int, tuple[Figure | None, ...]] = {
             PRECONDITION: (self._study("precondition", _OVER_TIME, PRECONDITION),),
             SURFACE: (surface,),

@@ -50,13 +50,13 @@ class StepVerdict:
 class FiveSteps:
     """All values of the five pages beside those that every study has.
 
-    matrix : IOPS of the surface by cell; empty where it is not whole. samples : of the third step, until steady.
+    matrix : IOPS of the surface by cell; empty where it is not whole. saturation : of the third step, until steady.
     stability : of its seconds, change : of the fourth step; None where the step is not whole. verdicts : one per step.
     """
 
     study: StudyResult
     matrix: dict[Cell, float]
-    samples: SaturationResult
+    saturation: SaturationResult
     stability: Stability | None
     change: Change | None
     verdicts: tuple[StepVerdict, ...]
@@ -71,18 +71,25 @@ def five_steps_result(test: StoredTest, capacity_bytes: int) -> FiveSteps:
     """
     settings, study = test.settings_as(FiveStepsSettings), study_result(test)
     part = replace(test, settings=settings.stability, sequences=test.stage("sample"))
-    samples = sampled_result(part, capacity_bytes, study.withheld)
+    saturation = sampled_result(part, capacity_bytes, study.withheld)
     matrix = _matrix(settings, study)
     stability = _stability(study)
     change = _change(test, settings, printed=study.withheld is None)
     verdicts = (
         settled_verdict(_rates(study), settings.settled_limit),
         surface_verdict(matrix, settings.hole_share),
-        stability_verdict(samples, stability, settings.score_limit),
+        stability_verdict(saturation, stability, settings.score_limit),
         independence_verdict(change, settings.drop_limit),
         composite_verdict(study.variants[COMPOSITE].stages, settings.load_share),
     )
-    return FiveSteps(study=study, matrix=matrix, samples=samples, stability=stability, change=change, verdicts=verdicts)
+    return FiveSteps(
+        study=study,
+        matrix=matrix,
+        saturation=saturation,
+        stability=stability,
+        change=change,
+        verdicts=verdicts,
+    )
 
 
 def _matrix(settings: FiveStepsSettings, study: StudyResult) -> dict[Cell, float]:
@@ -99,7 +106,7 @@ def _stability(study: StudyResult) -> Stability | None:
 def _rates(study: StudyResult) -> tuple[float, ...]:
     """MB/s of every sample of the first step, where all of it may be printed."""
     (stage,) = study.variants[PRECONDITION].stages
-    return stage.throughput if stage.settled else ()
+    return stage.samples.throughput if stage.settled else ()
 
 
 def _change(test: StoredTest, settings: FiveStepsSettings, *, printed: bool) -> Change | None:
@@ -152,20 +159,20 @@ def surface_verdict(matrix: dict[Cell, float], share: float) -> StepVerdict:
     return _judged(SURFACE, rule, reason, passes=least >= share, measured=least, limit=share)
 
 
-def stability_verdict(samples: SaturationResult, stability: Stability | None, limit: float) -> StepVerdict:
+def stability_verdict(saturation: SaturationResult, stability: Stability | None, limit: float) -> StepVerdict:
     """Whether random writes become steady, and stay so from second to second."""
     rule = f"the five-point rule holds, and {limit * 100:g} % of the following seconds lie within 10 % of their median"
-    if samples.window is None or stability is None:
+    if saturation.window is None or stability is None:
         return _not_judged(STABILITY, rule, "step-without-second")
     if stability.score is None:
         return _not_judged(STABILITY, rule, "few-seconds-whole", count=COUNT_MIN)
-    state = coded("steady" if samples.window.reached else "not-steady")
+    state = coded("steady" if saturation.window.reached else "not-steady")
     score = {"near": stability.score, "count": stability.count}
-    passes = samples.window.reached and stability.score >= limit
+    passes = saturation.window.reached and stability.score >= limit
     return _judged(
         STABILITY,
         rule,
-        coded("settled", state=state, minutes=samples.minutes[-1], **score),
+        coded("settled", state=state, minutes=saturation.samples.minutes[-1], **score),
         passes=passes,
         measured=stability.score,
         limit=limit,

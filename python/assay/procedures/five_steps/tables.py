@@ -94,7 +94,7 @@ def five_steps_data(five_steps: FiveSteps, suffix: str) -> Iterator[ResultTable]
     pivot = Pivot((of.BLOCK_KIB.key,), of.READ_PCT.key, of.IOPS.key)
     surface = five_steps.matrix.items()
     yield table_of(_key("surface", suffix), "IOPS surface", _SURFACE, surface, pivots=(pivot,), section="results")
-    samples = five_steps.samples
+    samples = five_steps.saturation.samples
     columns = (
         (of.MINUTE, samples.minutes),
         (of.IOPS, samples.iops),

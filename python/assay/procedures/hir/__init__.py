@@ -15,11 +15,9 @@ from __future__ import annotations
 
 from assay.plan.options import DemandOptions
 from assay.plan.procedure import Procedure
-from assay.procedures.hir.departures import hir_departures
-from assay.procedures.hir.edition import IdleRecoveryTable
-from assay.procedures.hir.pages import hir_report
-from assay.procedures.hir.run import plan_hir
-from assay.procedures.hir.settings import IdleRecoverySettings
+from assay.procedures.hir.plan import IdleRecoveryTable, hir_departures, plan_hir
+from assay.procedures.hir.record import hir_report
+from assay.procedures.hir.run import IdleRecoverySettings
 
 HIR = Procedure(
     name="hir",

@@ -7,11 +7,11 @@ from statistics import fmean, median
 from typing import TYPE_CHECKING
 
 from assay.procedures.families.saturation.preconditioning import preconditioning_result
-from assay.procedures.hir.settings import IdleRecoverySettings
+from assay.procedures.hir.run import IdleRecoverySettings
 from assay.results.ended import stored_error_count
 from assay.results.outcome import unsteady, verify_verdict, withheld_reason
-from assay.results.step import iops, max_latency_ms, mean_latency_ms
-from assay.spec.units import MINUTE_NS, SECOND_NS
+from assay.results.step import Samples, iops
+from assay.spec.units import SECOND_NS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,24 +23,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bursts:
-    """Bursts in the order they ran; every tuple has one value per burst that ran to its end.
-
-    minutes : middle of the burst since the first wait state began. iops : 0 where nothing completed in it.
-    latency_ms_mean, latency_ms_max : of the I/Os that were issued in it; None where there are none.
-    """
-
-    minutes: tuple[float, ...]
-    iops: tuple[float, ...]
-    latency_ms_mean: tuple[float | None, ...]
-    latency_ms_max: tuple[float | None, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class WaitState:
     """One wait state: bursts with idle time after each, and the return to the baseline without.
 
-    number : of the wait state. idle_s : idle time after a burst.
+    number : of the wait state. idle_s : idle time after a burst. bursts, returned : with idle time and without, each in
+    the middle of the burst since the first wait state began.
     mean_iops, return_iops : mean of all bursts, those without a completion and the first included, and of those of the
     return; None where one is missing.
     over_baseline : mean_iops over the baseline; over_return : over that of all return phases. gain_per_s : rise of
@@ -50,8 +37,8 @@ class WaitState:
 
     number: int
     idle_s: float
-    bursts: Bursts
-    returned: Bursts
+    bursts: Samples
+    returned: Samples
     mean_iops: float | None
     return_iops: float | None
     over_baseline: float | None
@@ -91,10 +78,9 @@ def idle_recovery_result(test: StoredTest, capacity_bytes: int) -> IdleRecoveryR
     before = preconditioning_result(test, settings.preconditioning, capacity_bytes)
     verify_verdict(test.verdict, before.window)
     baseline = None if withheld else before.steady_iops
-    origin_ns = _origin_ns(test)
     states = [
-        _state(test, settings, place, baseline, origin_ns, withheld=bool(withheld))
-        for place in range(len(settings.wait_states))
+        _wait_state(test, settings, index, baseline, withheld=bool(withheld))
+        for index in range(len(settings.wait_states))
     ]
     known = [state.return_iops for state in states if state.return_iops is not None]
     returned = fmean(known) if known and len(known) == len(states) else None
@@ -106,36 +92,26 @@ def idle_recovery_result(test: StoredTest, capacity_bytes: int) -> IdleRecoveryR
         window=before.window,
         error_count=stored_error_count(test),
         withheld=withheld,
-        findings=unsteady(before.window, len(before.iops), "sample"),
+        findings=unsteady(before.window, len(before.samples.iops), "sample"),
     )
 
 
 def unplanned_idle_share(burst: StepRecord) -> float | None:
-    """The share of a burst before its first and behind its last submission; None where nothing was submitted.
+    """The share of a burst before its first and after its last submission; None where nothing was submitted.
 
-    Worked: 1 ms before and 1 ms behind in a burst of 5 s -> 0.0004.
+    Worked: 1 ms before and 1 ms after in a burst of 5 s -> 0.0004.
     """
     if burst.first_submission_ns is None or burst.last_submission_ns is None:
         return None
-    behind = burst.start_ns + burst.span_ns - burst.last_submission_ns
-    return (burst.first_submission_ns - burst.start_ns + max(behind, 0)) / max(burst.span_ns, 1)
+    after = burst.start_ns + burst.span_ns - burst.last_submission_ns
+    return (burst.first_submission_ns - burst.start_ns + max(after, 0)) / max(burst.span_ns, 1)
 
 
-def _origin_ns(test: StoredTest) -> int:
-    steps = test.steps("segment")
-    return steps[0].start_ns if steps else 0
-
-
-def _state(
-    test: StoredTest,
-    settings: IdleRecoverySettings,
-    index: int,
-    baseline: float | None,
-    origin_ns: int,
-    *,
-    withheld: bool,
+def _wait_state(
+    test: StoredTest, settings: IdleRecoverySettings, index: int, baseline: float | None, *, withheld: bool
 ) -> WaitState:
     steps = test.steps("segment", index + 1)
+    begun_ns = next((step.start_ns for step in test.steps("segment")), 0)
     waited = [step for step in steps[: 2 * settings.cycles : 2] if step.ended == "stop-rule"]
     returned = [step for step in steps[2 * settings.cycles :] if step.ended == "stop-rule"]
     whole = not withheld and len(waited) == settings.cycles and len(returned) == settings.return_bursts
@@ -145,8 +121,8 @@ def _state(
     return WaitState(
         number=settings.wait_states[index],
         idle_s=idle_s,
-        bursts=_bursts(waited, origin_ns),
-        returned=_bursts(returned, origin_ns),
+        bursts=_bursts(waited, begun_ns),
+        returned=_bursts(returned, begun_ns),
         mean_iops=mean,
         return_iops=fmean(float(iops(step)) for step in returned) if whole else None,
         over_baseline=_over(mean, baseline),
@@ -160,10 +136,5 @@ def _over(mean: float | None, baseline: float | None) -> float | None:
     return mean / baseline if mean is not None and baseline else None
 
 
-def _bursts(steps: Sequence[StepRecord], origin_ns: int) -> Bursts:
-    return Bursts(
-        minutes=tuple((step.start_ns + step.span_ns / 2 - origin_ns) / MINUTE_NS for step in steps),
-        iops=tuple(float(iops(step)) for step in steps),
-        latency_ms_mean=tuple(mean_latency_ms(step) for step in steps),
-        latency_ms_max=tuple(max_latency_ms(step) for step in steps),
-    )
+def _bursts(steps: Sequence[StepRecord], begun_ns: int) -> Samples:
+    return Samples.of(steps, [step.start_ns + step.span_ns / 2 - begun_ns for step in steps])

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from assay.procedures.studies.result import StageResult, StageValues, StudyResult, VariantResult
     from assay.procedures.studies.settings import StudySettings
+    from assay.results.step import Sample
     from assay.summary.table import Declared, Raw, ResultTable
 
 
@@ -22,7 +23,13 @@ class _Stage(NamedTuple):
     stage: StageResult
 
 
-class _Sample(NamedTuple):
+class _StageSample(NamedTuple):
+    variant: VariantResult
+    stage: StageResult
+    sample: Sample
+
+
+class _Second(NamedTuple):
     variant: VariantResult
     stage: StageResult
     place: int
@@ -37,23 +44,19 @@ def _settled(fill: Callable[[StageValues], Raw]) -> Callable[[_Stage], Raw]:
     return lambda stage: None if stage.stage.settled is None else fill(stage.stage.settled)
 
 
-_WHOSE: Declared[_Stage | _Sample] = (
+_WHOSE: Declared[_Stage | _StageSample | _Second] = (
     (of.VARIANT, lambda one: one.variant.label),
     (of.ACCESSES, lambda one: one.stage.label),
 )
-_SAMPLES: Declared[_Sample] = (
+_SAMPLES: Declared[_StageSample] = (
     *_WHOSE,
-    (of.MINUTE, lambda sample: sample.stage.minutes[sample.place]),
-    (of.IOPS, lambda sample: sample.stage.iops[sample.place]),
-    (of.MB_PER_S, lambda sample: sample.stage.throughput[sample.place]),
-    (of.MEAN, lambda sample: sample.stage.response[sample.place]),
-    (of.MAXIMUM, lambda sample: sample.stage.largest[sample.place]),
+    *of.SAMPLE_COLUMNS,
 )
-_SECONDS: Declared[_Sample] = (
+_SECONDS: Declared[_Second] = (
     *_WHOSE,
-    (of.SECOND, lambda sample: sample.stage.seconds[sample.place]),
-    (of.IOPS, lambda sample: sample.stage.second_iops[sample.place]),
-    (of.MAXIMUM, lambda sample: sample.stage.latency_ms_max_second[sample.place]),
+    (of.SECOND, lambda second: second.stage.seconds[second.place]),
+    (of.IOPS, lambda second: second.stage.second_iops[second.place]),
+    (of.MAXIMUM, lambda second: second.stage.latency_ms_max_second[second.place]),
 )
 _STAGES: Declared[_Stage] = (
     *_WHOSE,
@@ -78,7 +81,7 @@ def study_data(settings: StudySettings, result: StudyResult, suffix: str) -> Ite
     """The tables of a study, unrounded."""
     name = settings.test.replace("-", "_")
     stages = [_Stage(variant, stage) for variant in result.variants for stage in variant.stages]
-    samples = (_Sample(*stage, place) for stage in stages for place in range(len(stage.stage.minutes)))
+    samples = (_StageSample(*stage, sample) for stage in stages for sample in stage.stage.samples.each())
     by = (of.VARIANT.key, of.ACCESSES.key)
     lines = Lines(of.MINUTE.key, of.IOPS.key, by=by)
     yield table_of(f"{name}_samples{suffix}", "Samples", _SAMPLES, samples, lines=(lines,))
@@ -89,7 +92,7 @@ def study_data(settings: StudySettings, result: StudyResult, suffix: str) -> Ite
     if settings.reading == "stability":
         results = (_Found(variant, one) for variant in result.variants for one in variant.stability if one)
         yield _reading(f"{name}_stability{suffix}", "Stability from second to second", Stability, results)
-        seconds = (_Sample(*stage, place) for stage in stages for place in range(len(stage.stage.seconds)))
+        seconds = (_Second(*stage, place) for stage in stages for place in range(len(stage.stage.seconds)))
         lines = Lines(of.SECOND.key, of.IOPS.key, by=by)
         yield table_of(f"{name}_seconds{suffix}", "Seconds", _SECONDS, seconds, lines=(lines,))
 

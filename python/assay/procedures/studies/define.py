@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from assay.plan.options import Options
     from assay.plan.procedure import Request
     from assay.procedures.studies.settings import StudyStep, StudyVariant
-    from assay.procedures.xsr.settings import CrossStimulusSettings
+    from assay.procedures.xsr.run import CrossStimulusSettings
     from assay.spec.datum import Strict
     from assay.spec.edition import Edition
     from assay.summary.pages.test_report import TestReport

@@ -61,7 +61,7 @@ def _parts(share: float, planned: StudyVariant, variant: VariantResult, measured
     ends = accumulate(step.samples for step in planned.steps if step.role == "measure")
     for number, (stage, last) in enumerate(zip(variant.stages, ends, strict=False), 1):
         if stage.settled:
-            first = last - settled_count(len(stage.iops), share)
+            first = last - settled_count(len(stage.samples.iops), share)
             yield part((variant.label, number, stage.label), _label(variant, stage), *_cut(measured, first, last))
 
 

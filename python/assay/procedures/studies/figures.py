@@ -27,6 +27,8 @@ Y_TITLES = {
     "largest": "Maximum Response Time (ms)",
     "relative": "IOPS (% of their Median)",
 }
+SERIES = {"iops": "iops", "throughput": "throughput", "response": "latency_ms_mean", "largest": "latency_ms_max"}
+"""The series of samples that each variable of a plot is."""
 _SETTLED = {"iops": "iops", "throughput": "mb_per_s", "response": "latency_ms_mean", "largest": "latency_ms_max"}
 _PER_SECOND = {"largest": "latency_ms_max_second", "relative": "second_relative"}
 Point = tuple[float, float | None]
@@ -80,8 +82,10 @@ def _timed(plot: StudyPlot, variant: VariantResult) -> Iterable[Point]:
     """The points of a variant; a single stage begins at zero."""
     begun = 0.0
     for stage in variant.stages:
-        ends = stage.seconds if plot.kind == "seconds" else stage.minutes
-        values = getattr(stage, _PER_SECOND[plot.variable] if plot.kind == "seconds" else plot.variable)
+        if plot.kind == "seconds":
+            ends, values = stage.seconds, getattr(stage, _PER_SECOND[plot.variable])
+        else:
+            ends, values = stage.samples.minutes, getattr(stage.samples, SERIES[plot.variable])
         if not plot.only:
             yield from zip(ends, values, strict=True)
         elif stage.label == plot.only:

@@ -78,7 +78,7 @@ def _depths(planned: StudyVariant, variant: VariantResult) -> Iterator[Insight]:
 
 def slow_recovery(planned: StudyVariant, stages: Sequence[StageResult], change: Change) -> Insight:
     """A stage that comes again against its first time. Worked: 172.5 then 16.8 MB/s -> 10 % kept."""
-    ended, begun = (stages[place].minutes[-1] for place in (change.number - 1, change.number - 2))
+    ended, begun = (stages[place].samples.minutes[-1] for place in (change.number - 1, change.number - 2))
     steps = _measured(planned)
     step, before = steps[change.number - 1], steps[change.number - 2]
     return restarted(

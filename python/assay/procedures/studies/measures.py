@@ -78,7 +78,7 @@ def _quoted_rate(
     settings: StudySettings, capacity_bytes: int, variant: VariantResult, stage: StageResult, name: str
 ) -> Measure:
     """IOPS of a first stage, with its settled samples."""
-    samples = settled_samples(stage, settings.settled_share) if len(stage.iops) > 1 else ()
+    samples = settled_samples(stage, settings.settled_share) if len(stage.samples.iops) > 1 else ()
     cell, label = stage_cell(variant, 1, stage), _label(variant, stage)
     basis = _basis(settings, stage, capacity_bytes)
     return quoted(cell, "IOPS", name, _rate((variant, stage)), basis, label=label, rounds=samples)

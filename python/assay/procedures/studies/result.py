@@ -12,17 +12,15 @@ from assay.procedures.studies.settings import StudySettings
 from assay.results.ended import stored_error_count
 from assay.results.outcome import withheld_reason
 from assay.results.step import (
-    iops,
+    Samples,
     issued_bytes,
     max_latency_ns,
-    mean_latency_ms,
     ran_whole,
     rate_bytes,
     rate_count,
-    throughput,
     window_count,
 )
-from assay.spec.units import MB, MILLISECOND_NS, MINUTE_NS, SECOND_NS
+from assay.spec.units import MB, MILLISECOND_NS, SECOND_NS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,9 +48,9 @@ class StageValues:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageResult:
-    """One measured stage of a variant; every tuple of samples has one value per complete sample.
+    """One measured stage of a variant.
 
-    minutes : at the end of the sample since the variant's first measured one began.
+    samples : the complete samples, each at its end since the variant's first measured one began.
     seconds, second_iops, latency_ms_max_second : every whole second. second_relative : its IOPS in per cent
     of their median.
     settled : None unless the stage is whole. written_bytes : in all samples.
@@ -64,11 +62,7 @@ class StageResult:
     place: float | None
     series: str
     demand: Demand
-    minutes: tuple[float, ...]
-    iops: tuple[float, ...]
-    throughput: tuple[float, ...]
-    response: tuple[float | None, ...]
-    largest: tuple[float | None, ...]
+    samples: Samples
     seconds: tuple[float, ...]
     second_iops: tuple[float, ...]
     second_relative: tuple[float, ...]
@@ -173,11 +167,7 @@ def _stage(
         place=step.place,
         series=step.series,
         demand=step.demand,
-        minutes=tuple(end / MINUTE_NS for end in ends),
-        iops=tuple(float(iops(record)) for record in step_records),
-        throughput=tuple(float(throughput(record)) for record in step_records),
-        response=tuple(mean_latency_ms(record) for record in step_records),
-        largest=tuple(_milliseconds(max_latency_ns(record)) for record in step_records),
+        samples=Samples.of(step_records, begun_ns=begun_ns),
         seconds=tuple(second for second, _, _ in whole),
         second_iops=tuple(float(count) for _, count, _ in whole),
         second_relative=tuple(count / middle * 100 if middle else 0.0 for _, count, _ in whole),
@@ -216,7 +206,8 @@ def settled_samples(stage: StageResult, share: float) -> tuple[float, ...]:
 
     Worked: samples of 100, 60, 40, 42 and 38 IOPS and a settled share of 0.4 -> 42 and 38.
     """
-    return stage.iops[-settled_count(len(stage.iops), share) :] if stage.settled else ()
+    rates = stage.samples.iops
+    return rates[-settled_count(len(rates), share) :] if stage.settled else ()
 
 
 def _settled(step: StudyStep, step_records: Sequence[StepRecord], share: float) -> StageValues:

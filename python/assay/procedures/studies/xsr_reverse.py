@@ -18,15 +18,15 @@ from assay.plan.procedure import Procedure
 from assay.procedures.studies.define import study_departures
 from assay.procedures.studies.ground import LARGE, SAMPLE_SECONDS, Ground
 from assay.procedures.studies.options import StudyOptions
-from assay.procedures.xsr.pages import xsr_report
-from assay.procedures.xsr.run import plan_groups
-from assay.procedures.xsr.settings import CrossStimulusSettings
+from assay.procedures.xsr.plan import plan_groups
+from assay.procedures.xsr.record import xsr_report
+from assay.procedures.xsr.run import CrossStimulusSettings
 from assay.spec.units import KIB
 
 if TYPE_CHECKING:
     from assay.engine.records import SkippedTest
     from assay.plan.procedure import PlannedTest, Request
-    from assay.procedures.xsr.run import Group
+    from assay.procedures.xsr.plan import Group
     from assay.spec.datum import Strict
 
 RECOVERED_SHARE = 0.95

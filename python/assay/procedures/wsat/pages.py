@@ -31,7 +31,7 @@ from assay.procedures.families.saturation.settings import SaturationSettings
 from assay.procedures.families.saturation.tables import saturation_tables
 from assay.summary.measures import FIRST, LAST, SETTLED
 from assay.summary.pages.histogram import histogram_parts
-from assay.summary.pages.model import Box, Table, Text
+from assay.summary.pages.model import Box, figure_or_reason
 from assay.summary.pages.test_report import TestReport
 from assay.summary.pages.time_axis import MINUTES
 from assay.summary.pages.verdict import minutes_window
@@ -51,13 +51,14 @@ if TYPE_CHECKING:
     from assay.summary.pages.distribution import Distribution
     from assay.summary.pages.facts import TestFacts
     from assay.summary.pages.main_figure import MainFigure
-    from assay.summary.pages.model import Block, Entry, Figure, Page
+    from assay.summary.pages.model import Entry, Figure, Page
     from assay.summary.pages.select import Selected
     from assay.summary.pages.test_report import PagePart
     from assay.summary.record import Measure
     from assay.summary.table import ResultTable
     from assay.summary.verdict import Ruled
 
+_NO_SAMPLE = "no sample ran to its end"
 _ENDS = {"time": "time limit", "amount": "amount written", "steady": "five-point rule"}
 
 
@@ -140,10 +141,6 @@ class SaturationReport(TestReport):
         """Samples and stop rule."""
         return saturation_settings(self.settings)
 
-    def details(self) -> tuple[Table, ...]:
-        """None: the samples are many, and in tables."""
-        return ()
-
     def distribution(self) -> Distribution:
         """Response times of the first and last sample and of the steady part."""
         return self.once("distribution", lambda: saturation_distribution(self.test, self.result, self.prefix))
@@ -158,7 +155,7 @@ class SaturationReport(TestReport):
         figure = iops_figure(
             name + ("-log" if log else ""), self.result, x_title, "log" if log else "linear", self.settings
         )
-        return subtitle, (marks_strip(self.test, self.result), _or_nothing(figure))
+        return subtitle, (marks_strip(self.test, self.result), figure_or_reason(figure, _NO_SAMPLE))
 
 
 def wsat_pages(test_report: SaturationReport) -> tuple[Page, ...]:
@@ -234,16 +231,12 @@ def _parts_2_0(test_report: SaturationReport) -> tuple[PagePart, ...]:
         test_report.curve(MINUTES, "IOPS v Time"),
         test_report.curve(WRITTEN, "IOPS v TGBW"),
         test_report.curve(FILLS, "IOPS v Normalized Capacity"),
-        ("ART, 99.999 % & MRT v Normalized Capacity", (_or_nothing(figure),)),
+        ("ART, 99.999 % & MRT v Normalized Capacity", (figure_or_reason(figure, _NO_SAMPLE),)),
     )
-
-
-def _or_nothing(figure: Figure | None) -> Block:
-    return figure or Text(paragraphs=("n/a: no sample ran to its end",))
 
 
 def _end_label(test: StoredTest, result: SaturationResult) -> str:
     end = _ENDS.get(test.ended or "") or ending_label(test.ended)
-    if not result.minutes:
+    if not result.samples.minutes:
         return end
-    return f"{end}: {minutes_label(result.minutes[-1])}, {result.written_gb[-1]:,.1f} GB"
+    return f"{end}: {minutes_label(result.samples.minutes[-1])}, {result.written_gb[-1]:,.1f} GB"

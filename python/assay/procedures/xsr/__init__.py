@@ -17,11 +17,9 @@ from __future__ import annotations
 
 from assay.plan.options import DemandOptions
 from assay.plan.procedure import Procedure
-from assay.procedures.xsr.departures import xsr_departures
-from assay.procedures.xsr.edition import CrossStimulusTable
-from assay.procedures.xsr.pages import xsr_report
-from assay.procedures.xsr.run import plan_xsr
-from assay.procedures.xsr.settings import CrossStimulusSettings
+from assay.procedures.xsr.plan import CrossStimulusTable, plan_xsr, xsr_departures
+from assay.procedures.xsr.record import xsr_report
+from assay.procedures.xsr.run import CrossStimulusSettings
 
 XSR = Procedure(
     name="xsr",

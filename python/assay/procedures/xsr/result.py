@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import accumulate, takewhile
+from itertools import takewhile
 from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
-from assay.procedures.xsr.settings import CrossStimulusSettings
+from assay.procedures.xsr.run import CrossStimulusSettings
 from assay.results.ended import stored_error_count
 from assay.results.outcome import withheld_reason
-from assay.results.step import iops, max_latency_ms, mean_latency_ms, ran_whole, rate_bytes, throughput
+from assay.results.step import Samples, ran_whole, rate_bytes
 from assay.spec.units import GB, MINUTE_NS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from assay.engine.records import StepRecord, StoredTest
-    from assay.procedures.xsr.settings import AccessGroup
     from assay.results.finding import Finding
     from assay.words.coded import Coded
 
@@ -27,21 +26,17 @@ END_SHARE = 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupResult:
-    """One access group; every tuple has one value per complete sample.
+    """One access group.
 
-    minutes : at the end of the sample since the first group began. throughput : MB/s.
-    latency_ms_mean, latency_ms_max : average and maximum response time.
-    mean_mb_per_s : of all. end_mb_per_s : of its last tenth. latency_ms_mean_peak, latency_ms_max_peak : the
-    largest of each; all None unless the group is whole. drop_share : how far its mean lies below that of the first
-    group with the same accesses, None for that one.
+    samples : the complete samples, each at its end since the first group began.
+    mean_mb_per_s : throughput of all samples. end_mb_per_s : throughput of the last tenth. latency_ms_mean_peak,
+    latency_ms_max_peak : the largest average and the largest response time of a sample; all None unless the group is
+    whole. drop_share : how far its mean lies below the mean of the first group with the same accesses, None for the
+    first one.
     """
 
     label: str
-    minutes: tuple[float, ...]
-    iops: tuple[float, ...]
-    throughput: tuple[float, ...]
-    latency_ms_mean: tuple[float | None, ...]
-    latency_ms_max: tuple[float | None, ...]
+    samples: Samples
     mean_mb_per_s: float | None
     end_mb_per_s: float | None
     latency_ms_mean_peak: float | None
@@ -67,11 +62,6 @@ class CrossStimulusResult:
     findings: tuple[Finding, ...] = ()
 
 
-def sample_count(settings: CrossStimulusSettings, group: AccessGroup) -> int:
-    """Samples of one access group, at least one. Worked: 8 h of one-minute samples -> 480."""
-    return max(round(group.span_ns / settings.sample_ns), 1)
-
-
 def cross_stimulus_result(test: StoredTest) -> CrossStimulusResult:
     """Compute every value that the pages of cross stimulus recovery print from its stored steps.
 
@@ -79,73 +69,49 @@ def cross_stimulus_result(test: StoredTest) -> CrossStimulusResult:
     Worked: a first group at 200 MB/s in the mean and a last one of 50, 150, 200 -> recovered after 3 minutes.
     """
     settings, withheld = test.settings_as(CrossStimulusSettings), withheld_reason(test)
-    steps = [_complete(test, place) for place in range(1, len(settings.groups) + 1)]
-    whole = [
-        not withheld and len(step) == sample_count(settings, group)
-        for group, step in zip(settings.groups, steps, strict=True)
-    ]
-    groups = _groups(settings, steps, whole)
-    until = _until_recovered(settings, groups, steps[-1]) if all(whole) else ()
+    groups: list[GroupResult] = []
+    steps: list[StepRecord] = []
+    begun_ns = 0
+    for index, group in enumerate(settings.groups, 1):
+        steps = list(takewhile(ran_whole, test.steps("group", index)))
+        is_whole = not withheld and len(steps) == settings.sample_count(group)
+        before = next((result.mean_mb_per_s for result in groups if result.label == group.label), None)
+        groups.append(_group_result(group.label, Samples.of(steps, begun_ns=begun_ns), before, is_whole=is_whole))
+        begun_ns += sum(step.span_ns for step in steps)
+    rates, mean = groups[-1].samples.throughput, groups[0].mean_mb_per_s or 0
+    is_complete = all(result.mean_mb_per_s is not None for result in groups)
+    recovered = (index for index, rate in enumerate(rates, 1) if rate >= settings.recovered_share * mean)
+    until = steps[: next(recovered, 0)] if is_complete else []
     return CrossStimulusResult(
-        groups=groups,
+        groups=tuple(groups),
         recovery_minutes=sum(step.span_ns for step in until) / MINUTE_NS if until else None,
         recovery_gb=sum(map(rate_bytes, until)) / GB if until else None,
-        lowest_share=min(groups[-1].throughput) / (groups[0].mean_mb_per_s or 1) if all(whole) else None,
+        lowest_share=min(rates) / (mean or 1) if is_complete else None,
         error_count=stored_error_count(test),
         withheld=withheld,
     )
 
 
-def _complete(test: StoredTest, index: int) -> list[StepRecord]:
-    steps = test.steps("group", index)
-    return list(takewhile(ran_whole, steps))
-
-
-def _groups(
-    settings: CrossStimulusSettings, steps: Sequence[Sequence[StepRecord]], whole: Sequence[bool]
-) -> tuple[GroupResult, ...]:
-    spans = [sum(step.span_ns for step in groups) for groups in steps]
-    begins = [0, *accumulate(spans)]
-    results: list[GroupResult] = []
-    for group, groups, begin, complete in zip(settings.groups, steps, begins, whole, strict=False):
-        before = next((result.mean_mb_per_s for result in results if result.label == group.label), None)
-        results.append(_group(group.label, groups, begin, before, complete=complete))
-    return tuple(results)
-
-
-def _group(
-    label: str, steps: Sequence[StepRecord], begin_ns: int, before: float | None, *, complete: bool
-) -> GroupResult:
-    rates = tuple(float(throughput(step)) for step in steps)
-    times = tuple(mean_latency_ms(step) for step in steps)
-    largest = tuple(max_latency_ms(step) for step in steps)
-    mean = fmean(rates) if complete else None
+def _group_result(label: str, samples: Samples, before: float | None, *, is_whole: bool) -> GroupResult:
+    """The values of a group. before : mean of the first group with the same accesses."""
+    mean = fmean(samples.throughput) if is_whole else None
     return GroupResult(
         label=label,
-        minutes=tuple((begin_ns + span) / MINUTE_NS for span in accumulate(step.span_ns for step in steps)),
-        iops=tuple(float(iops(step)) for step in steps),
-        throughput=rates,
-        latency_ms_mean=times,
-        latency_ms_max=largest,
+        samples=samples,
         mean_mb_per_s=mean,
-        end_mb_per_s=fmean(_last(rates)) if complete else None,
-        latency_ms_mean_peak=_peak(times) if complete else None,
-        latency_ms_max_peak=_peak(largest) if complete else None,
+        end_mb_per_s=fmean(_last_tenth(samples.throughput)) if is_whole else None,
+        latency_ms_mean_peak=_largest(samples.latency_ms_mean) if is_whole else None,
+        latency_ms_max_peak=_largest(samples.latency_ms_max) if is_whole else None,
         drop_share=1 - mean / before if mean is not None and before else None,
     )
 
 
-def _peak(times: Sequence[float | None]) -> float | None:
-    return max((time for time in times if time is not None), default=None)
-
-
 class Slowest(NamedTuple):
-    """The slowest I/O of a test: its time, the number of its access group, and of its sample end and average time."""
+    """The slowest I/O of a test: its time, the number of its access group, and the end of its sample."""
 
     latency_ms: float
     group: int
     minute: float
-    mean_ms: float
 
 
 def slowest(result: CrossStimulusResult) -> Slowest | None:
@@ -154,26 +120,22 @@ def slowest(result: CrossStimulusResult) -> Slowest | None:
     Worked: maxima of 3 and 9 ms in the samples of a first group of two minutes -> 9 ms, group 1, minute 2.
     """
     results = [
-        Slowest(time, number, minute, mean)
+        Slowest(sample.latency_ms_max, number, sample.minute)
         for number, group in enumerate(result.groups, 1)
-        for minute, time, mean in zip(group.minutes, group.latency_ms_max, group.latency_ms_mean, strict=True)
-        if time is not None and mean is not None and group.latency_ms_max_peak is not None
+        for sample in group.samples.each()
+        if sample.latency_ms_max is not None and group.latency_ms_max_peak is not None
     ]
     return max(results, default=None, key=lambda one: one.latency_ms)
 
 
 def end_samples(group: GroupResult) -> tuple[float, ...]:
     """Throughput of the samples in the last tenth of a group. Worked: 480 samples -> the last 48."""
-    return _last(group.throughput)
+    return _last_tenth(group.samples.throughput)
 
 
-def _last(rates: tuple[float, ...]) -> tuple[float, ...]:
+def _last_tenth(rates: tuple[float, ...]) -> tuple[float, ...]:
     return rates[-max(round(len(rates) * END_SHARE), 1) :]
 
 
-def _until_recovered(
-    settings: CrossStimulusSettings, groups: Sequence[GroupResult], last: Sequence[StepRecord]
-) -> Sequence[StepRecord]:
-    asked = settings.recovered_share * (groups[0].mean_mb_per_s or 0)
-    reached = next((index for index, rate in enumerate(groups[-1].throughput) if rate >= asked), None)
-    return () if reached is None else last[: reached + 1]
+def _largest(times_ms: Sequence[float | None]) -> float | None:
+    return max((time_ms for time_ms in times_ms if time_ms is not None), default=None)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, get_args
 
 from assay.summary.pages.tail import tail_figure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from assay.results import ResponseTimes
     from assay.summary.pages.model import Figure
@@ -42,6 +42,19 @@ class MainFigure:
     def _values(self) -> list[float]:
         heat = self.figure.heat
         return [one for row in heat.rows for one in row if one] if heat else self.figure.y_values
+
+
+def main_figures(
+    prefix: str, drawn: Iterable[tuple[FigureKind, str, Figure | None]], note: str = ""
+) -> Iterator[MainFigure]:
+    """Figures of the pages of a test as those of its summary. drawn : kind, title and figure; None is left out.
+
+    Worked: ``hir`` and three figures, the second of which is None -> ``hir-main-0`` and ``hir-main-2``.
+    """
+    for index, (kind, title, figure) in enumerate(drawn):
+        if figure:
+            named = replace(figure, name=f"{prefix}-main-{index}", reading="")
+            yield MainFigure(kind=kind, title=title, note=note, figure=named)
 
 
 def main_tail(

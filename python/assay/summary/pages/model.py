@@ -327,6 +327,11 @@ class Text:
 Block = Table | Box | Figure | Text
 
 
+def figure_or_reason(figure: Figure | None, reason: str) -> Figure | Text:
+    """A figure, or why there is none. Worked: None, and ``"no I/O completed"`` -> ``"n/a: no I/O completed"``."""
+    return figure or Text(paragraphs=(f"n/a: {reason}",))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
     """One printed page.

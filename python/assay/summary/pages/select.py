@@ -30,7 +30,7 @@ class Selected:
     unit: str
     value: str
     basis: str
-    claim: str
+    claim: str = _NOT_STATED
     fresh: str = NOT_AVAILABLE
     note: str = ""
 

@@ -245,9 +245,9 @@ class TestReport(ABC):
     def own_settings(self) -> tuple[Entry, ...]:
         """What only tests of this kind are set to do."""
 
-    @abstractmethod
     def details(self) -> tuple[Table, ...]:
-        """Further tables for the disclosure on screen."""
+        """Further tables for the disclosure on screen; none unless a test has some."""
+        return ()
 
     @abstractmethod
     def tables(self, suffix: str) -> Iterator[ResultTable]:

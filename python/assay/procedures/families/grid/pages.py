@@ -42,7 +42,7 @@ from assay.results.step import mean_latency_ms
 from assay.spec.units import MILLISECOND_NS, MINUTE_NS, duration_label
 from assay.summary.measures import MEAN
 from assay.summary.pages.histogram_figures import histogram_figure
-from assay.summary.pages.model import Box, Table, Text
+from assay.summary.pages.model import Box, Table, Text, figure_or_reason
 from assay.summary.pages.select import NOT_REACHED, Selected, claim_label
 from assay.summary.pages.test_report import TestReport
 from assay.summary.pages.verdict import minutes_window, verdict_box, verdict_figure
@@ -176,7 +176,7 @@ def _parts(test_report: DemandReport) -> Iterator[PagePart]:
         _judged_minutes(test_report),
     )
     tracked = _tracked(settings)
-    yield "Pre Conditioning IOPS Plot", (*test_report.strip(), _or_reason(first, "no sample ran to its end"))
+    yield "Pre Conditioning IOPS Plot", (*test_report.strip(), figure_or_reason(first, "no sample ran to its end"))
     yield (
         f"PC Steady State Check {_cell(settings.preconditioning.demand)}",
         _window(test_report, "pc", _prepared(test_report)),
@@ -200,7 +200,7 @@ def _parts(test_report: DemandReport) -> Iterator[PagePart]:
     if result.points:
         writes = figures.point_writes_figure(f"{test_report.prefix}-point-writes", settings, result)
         names = ", ".join(run.point.name for run in result.points)
-        yield f"Pre Writes of the {names} IOPS Points", (_or_reason(writes, "no sample ran to its end"),)
+        yield f"Pre Writes of the {names} IOPS Points", (figure_or_reason(writes, "no sample ran to its end"),)
     for run in result.points:
         yield from _point_parts(test_report, run)
     if test_report.edition.header == "2.0":
@@ -213,7 +213,7 @@ def _round_figure(
     test_report: DemandReport, name: str, draw: Callable[[str, DemandSettings, DemandResult], Figure | None]
 ) -> Block:
     figure = draw(f"{test_report.prefix}-{name}", test_report.settings, test_report.result)
-    return _or_reason(figure, "no round ran to its end")
+    return figure_or_reason(figure, "no round ran to its end")
 
 
 def _window(test_report: DemandReport, name: str, window: MeasurementWindow | None) -> tuple[Block, ...]:
@@ -264,7 +264,7 @@ def _processor(test_report: DemandReport) -> tuple[Block, ...]:
         return (Text(paragraphs=(_missing(test_report, "a measurement window needs five complete rounds"),)),)
     of_what = f"{known} logical CPUs" if known > 1 else "a single CPU"
     note = f"CPU time of the stimulus threads in percent of {of_what}, average of the measurement window."
-    return (Text(paragraphs=(note,)), _or_reason(figure, "nobody watched"))
+    return (Text(paragraphs=(note,)), figure_or_reason(figure, "nobody watched"))
 
 
 def _point_parts(test_report: DemandReport, run: PointRun) -> Iterator[PagePart]:
@@ -278,7 +278,7 @@ def _point_parts(test_report: DemandReport, run: PointRun) -> Iterator[PagePart]
     figure = histogram_figure(f"{prefix}-histogram", run.times, float(response_time(run.step)), _percentiles(run))
     yield (
         f"{name} IOPS Response Time Histogram, MRT={milliseconds_text(latency_ms_max)} ms - {where}",
-        (_times_box(run, run.step), _or_reason(figure, "no I/O completed")),
+        (_times_box(run, run.step), figure_or_reason(figure, "no I/O completed")),
     )
 
 
@@ -375,10 +375,6 @@ def _cell(demand: Demand) -> str:
 
 def _or_window(test_report: DemandReport, figure: Figure | None) -> Block:
     return figure or Text(paragraphs=(_missing(test_report, "a measurement window needs five complete rounds"),))
-
-
-def _or_reason(figure: Figure | None, reason: str) -> Block:
-    return figure or Text(paragraphs=(f"n/a: {reason}",))
 
 
 def _missing(test_report: DemandReport, reason: str) -> str:

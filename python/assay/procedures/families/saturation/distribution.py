@@ -33,7 +33,7 @@ def saturation_distribution(test: StoredTest, result: SaturationResult, prefix: 
         for key, label, places in phases(result, settings)
         if (kept := [place for place in places if place not in void])
     )
-    heat = time_heat(f"{prefix}-heat", result.minutes, times) if parts else None
+    heat = time_heat(f"{prefix}-heat", result.samples.minutes, times) if parts else None
     said = "I/Os by response time over the time of the test; a field without a colour had none."
     return Distribution(
         name=settings.test.replace("-", "_"),
@@ -55,7 +55,7 @@ def phases(result: SaturationResult, settings: SaturationSettings) -> Iterator[P
     The window has the samples that its verdict was taken on, and nothing between them, like the steady-state IOPS.
     Worked: a window of verdict samples 1 to 5 with one sample in 31 -> samples 31, 62, 93, 124 and 155.
     """
-    count = len(result.iops)
+    count = len(result.samples.iops)
     if result.withheld or not count:
         return
     yield "first", "First sample", (0,)

@@ -42,9 +42,8 @@ def saturation_facts(run: StoredRun, test: StoredTest, result: SaturationResult)
     """
     settings = test.settings_as(SaturationSettings)
     step = duration_label(settings.sample_ns)
-    extent = (
-        f"{minutes_label(result.minutes[-1])} / {result.written_gb[-1]:,.1f} GB" if result.minutes else NOT_APPLICABLE
-    )
+    minutes = result.samples.minutes
+    extent = f"{minutes_label(minutes[-1])} / {result.written_gb[-1]:,.1f} GB" if minutes else NOT_APPLICABLE
     return TestFacts(
         preconditioned=share_label(run, settings.range_amount_bytes),
         dependent=settings.label,
@@ -74,11 +73,11 @@ def steady_label(settings: SaturationSettings, result: SaturationResult) -> str:
     if result.window is not None:
         return "YES" if result.steady_iops is not None else "not reached"
     needed = minutes_label(verdict_sample(WINDOW_ROUNDS, settings) * settings.sample_ns / MINUTE_NS)
-    if not result.minutes:
+    if not result.samples.minutes:
         return f"not judged: no sample ran to its end, the rule needs {needed}"
-    if len(result.minutes) >= verdict_sample(WINDOW_ROUNDS, settings):
+    if len(result.samples.minutes) >= verdict_sample(WINDOW_ROUNDS, settings):
         return "not judged: fewer than five samples of the rule after a void sample"
-    return f"not judged: ended after {minutes_label(result.minutes[-1])}, the rule needs {needed}"
+    return f"not judged: ended after {minutes_label(result.samples.minutes[-1])}, the rule needs {needed}"
 
 
 def saturation_outline(settings: SaturationSettings) -> str:
@@ -140,10 +139,10 @@ def saturation_selection(
 
 def _last_sample(run: StoredRun, label: str, result: SaturationResult) -> tuple[Selected, ...]:
     """The last sample, where no level was reached; none where there is no sample either."""
-    if result.steady_iops is not None or result.withheld or not result.iops:
+    if result.steady_iops is not None or result.withheld or not result.samples.iops:
         return ()
     basis = f"not settled, at {result.fills[-1]:.2f} drive fills"
-    value = rate_or_na(result.iops[-1])
+    value = rate_or_na(result.samples.iops[-1])
     return (
         Selected(item=f"{label}, last sample", unit="IOPS", value=value, basis=basis, claim=claim_label(run, None)),
     )
@@ -177,7 +176,7 @@ def level_text(settings: SaturationSettings, result: SaturationResult) -> str:
     window = result.window
     if result.steady is None or window is None or result.steady_iops is None:
         return "no level was reached"
-    rest = len(result.iops) - result.steady.sample + 1
+    rest = len(result.samples.iops) - result.steady.sample + 1
     lasting = f"for the next {LEVEL_SAMPLES} samples" if rest >= LEVEL_SAMPLES else f"in the last {rest} samples"
     return (
         f"level reached: the median of five samples stays within {percent(LEVEL_BAND)} of "

@@ -31,9 +31,9 @@ def iops_figure(
 
     x_title : one of ``MINUTES``, ``WRITTEN`` and ``FILLS``. settings : where the samples that got steady are shaded.
     """
-    if not result.iops:
+    if not result.samples.iops:
         return None
-    curve = _line("IOPS, one sample each", _places(result, x_title), result.iops, 0, y_scale)
+    curve = _line("IOPS, one sample each", _places(result, x_title), result.samples.iops, 0, y_scale)
     results = {"Peak": result.peak, "Peak drop": result.peak_drop, "Level reached": result.steady}
     marks = [
         _mark(label, mark, x_title) for label, mark in results.items() if mark and (mark.iops or y_scale == "linear")
@@ -65,9 +65,9 @@ def response_figure(name: str, result: SaturationResult, x_title: str) -> Figure
     """Plot average, 99.999 % and maximum response time of each sample."""
     five_nines = result.percentiles.get(NINES[-1], ())
     drawn: tuple[tuple[str, Sequence[float | None]], ...] = (
-        ("ART", result.latency_ms_mean),
+        ("ART", result.samples.latency_ms_mean),
         ("99.999 %", five_nines),
-        ("MRT", result.latency_ms_max),
+        ("MRT", result.samples.latency_ms_max),
     )
     places = _places(result, x_title)
     series = tuple(
@@ -96,7 +96,7 @@ def _counted(label: str, values: Sequence[float | None]) -> str:
 
 
 def _places(result: SaturationResult, x_title: str) -> tuple[float, ...]:
-    return {MINUTES: result.minutes, WRITTEN: result.written_gb, FILLS: result.fills}[x_title]
+    return {MINUTES: result.samples.minutes, WRITTEN: result.written_gb, FILLS: result.fills}[x_title]
 
 
 def _line(label: str, places: Sequence[float], values: Sequence[float | None], colour: int, scale: Scale) -> Series:

@@ -30,11 +30,12 @@ _LAST_SHARE = 0.1
 def saturation_insights(test: StoredTest, result: SaturationResult) -> Iterator[Insight]:
     """Everything that its samples say; none where results are withheld."""
     settings = test.settings_as(SaturationSettings)
-    if result.withheld or not result.iops:
+    count = len(result.samples.iops)
+    if result.withheld or not count:
         return
     about = pattern_subject(settings.pattern)
     if result.window and missed_steady_state(test):
-        yield from not_steady(((about, verdict) for verdict in result.window.verdicts.values()), len(result.iops))
+        yield from not_steady(((about, verdict) for verdict in result.window.verdicts.values()), count)
     yield from falls(about, result)
     samples = complete_samples(test.steps("sample"))
     times = all_step_times(test.stage("sample"))[: len(samples)]
@@ -49,9 +50,10 @@ def falls(about: Subject, result: SaturationResult) -> Iterator[Insight]:
 
     Worked: 24,632 IOPS fresh, 3,953 where it settles -> 16 % kept; 3,953 and 25 % less per drive fill -> still falling.
     """
-    first, last = result.iops[0], result.steady_iops or result.iops[-1]
+    rates = result.samples.iops
+    first, last = rates[0], result.steady_iops or rates[-1]
     change = None if result.steady_iops else last_fill_change(result)
-    if not first or not result.iops[1:]:
+    if not first or not rates[1:]:
         return
     kept = last / first
     share = {"kept" if is_fresh(result.fills[0]) else "kept_of_first": kept}
@@ -71,7 +73,7 @@ def last_fill_change(result: SaturationResult) -> float | None:
     before = [index for index, fills in enumerate(result.fills) if fills <= end - 1]
     if not before or before[-1] + 1 == len(result.fills):
         return None
-    place = before[-1]
-    (least, most), (old, new) = result.fills[place : place + 2], result.iops[place : place + 2]
+    place, rates = before[-1], result.samples.iops
+    (least, most), (old, new) = result.fills[place : place + 2], rates[place : place + 2]
     then = old + (new - old) * (end - 1 - least) / (most - least) if most > least else old
-    return result.iops[-1] / then - 1 if then else None
+    return rates[-1] / then - 1 if then else None

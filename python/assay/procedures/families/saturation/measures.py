@@ -30,12 +30,13 @@ def saturation_measures(settings: SaturationSettings, result: SaturationResult) 
     Worked: 10,000 IOPS in the first sample and 2,500 settled -> ratio 0.25.
     """
     label, demand = settings.label, outstanding(settings.demand)
-    first = result.iops[0] if result.iops and not result.withheld else None
+    minutes, rates = result.samples.minutes, result.samples.iops
+    first = rates[0] if rates and not result.withheld else None
     settled, values = result.steady_iops, settled_values(settings, result)
     none = coded("withheld", reason=result.withheld) if result.withheld else coded("no-level")
     fresh = none
     if first:
-        fresh = coded("first-sample", minutes=result.minutes[0], fills=result.fills[0], outstanding=demand)
+        fresh = coded("first-sample", minutes=minutes[0], fills=result.fills[0], outstanding=demand)
     yield quoted(FIRST, "IOPS", f"{label}, first sample", first, fresh, baseline="wsat_first_iops")
     yield quoted(
         SETTLED,
@@ -50,11 +51,11 @@ def saturation_measures(settings: SaturationSettings, result: SaturationResult) 
     )
     if first and settled is None:
         last = coded("last-sample", fills=result.fills[-1], outstanding=demand)
-        yield quoted(LAST, "IOPS", f"{label}, last sample", result.iops[-1], last)
+        yield quoted(LAST, "IOPS", f"{label}, last sample", rates[-1], last)
     ratio = settled / first if settled and first else None
     yield quoted(SETTLED, "x", f"{label}, settled over first", ratio, coded("two-above") if ratio else none)
     written = result.written_gb[-1] if result.written_gb else None
-    amount = coded("written", fills=result.fills[-1], minutes=result.minutes[-1]) if result.fills else none
+    amount = coded("written", fills=result.fills[-1], minutes=minutes[-1]) if result.fills else none
     yield quoted((), "GB", "Written", written, amount)
 
 
@@ -72,11 +73,11 @@ def saturation_ruled(settings: SaturationSettings, result: SaturationResult) -> 
         return Ruled(reached=result.window.reached, windows=(saturation_window_of(settings, result.window),))
     needed_sample = verdict_sample(WINDOW_ROUNDS, settings)
     needed = needed_sample * settings.sample_ns / MINUTE_NS
-    if not result.minutes:
+    if not result.samples.minutes:
         return Ruled(reason=coded("no-sample", needed=needed))
-    if len(result.minutes) >= needed_sample:
+    if len(result.samples.minutes) >= needed_sample:
         return Ruled(reason=coded("since-void"))
-    return Ruled(reason=coded("early-end", ended=result.minutes[-1], needed=needed))
+    return Ruled(reason=coded("early-end", ended=result.samples.minutes[-1], needed=needed))
 
 
 def saturation_window_of(settings: SaturationSettings, window: MeasurementWindow) -> Window:

@@ -23,7 +23,7 @@ from assay.results.finding import Finding
 from assay.results.histogram import NINES, all_step_times, percentiles
 from assay.results.outcome import verify_verdict, withheld_reason
 from assay.results.stall import is_void
-from assay.results.step import iops, issued_bytes, max_latency_ms, mean_latency_ms, ran_whole, throughput
+from assay.results.step import Samples, iops, issued_bytes, ran_whole
 from assay.spec.steady import WINDOW_ROUNDS, exact_limit, steady_state
 from assay.spec.units import MINUTE_NS, gigabytes
 from assay.words.coded import coded
@@ -56,9 +56,9 @@ class Mark:
 class SaturationResult:
     """All values of the pages of a write saturation test; every tuple has one value per complete sample.
 
-    minutes, written_gb, fills : at the end of the sample; GB in base 10, fills in user capacities.
-    latency_ms_mean, latency_ms_max : response times. percentiles : in ms by share, None where fewer
-    than ten I/Os lie beyond; empty where the histograms were not read.
+    samples : the complete samples, each at its end. written_gb, fills : at the end of the sample; GB in base 10, fills
+    in user capacities. percentiles : in ms by share, None where fewer than ten I/Os lie beyond; empty where the
+    histograms were not read.
     first : the first sample, on the purged drive. window : the last five verdict samples by their own numbers.
     first_steady : the sample at which the rule first held.
     steady_iops : average of the window where it holds and may be printed. plateau : less than one drive fill was
@@ -66,13 +66,9 @@ class SaturationResult:
     findings : what a reader must know before any of it.
     """
 
-    minutes: tuple[float, ...]
-    iops: tuple[float, ...]
-    throughput: tuple[float, ...]
+    samples: Samples
     written_gb: tuple[float, ...]
     fills: tuple[float, ...]
-    latency_ms_mean: tuple[float | None, ...]
-    latency_ms_max: tuple[float | None, ...]
     percentiles: dict[float, tuple[float | None, ...]]
     window: MeasurementWindow | None
     first: Mark | None
@@ -164,16 +160,12 @@ def sampled_result(test: StoredTest, capacity_bytes: int, withheld: Coded | None
     last = verdict_sample(window.rounds[-1], settings) - 1 if window and window.reached else None
     plateau = last is not None and curve.fills[last] < 1
     return SaturationResult(
-        minutes=curve.minutes,
-        iops=curve.iops,
-        throughput=tuple(float(throughput(sample)) for sample in samples),
+        samples=curve.series,
         written_gb=curve.written_gb,
         fills=curve.fills,
-        latency_ms_mean=tuple(mean_latency_ms(sample) for sample in samples),
-        latency_ms_max=tuple(max_latency_ms(sample) for sample in samples),
         percentiles=_sample_percentiles(test, len(samples)),
         window=window,
-        first=curve.mark(0) if curve.iops and not withheld else None,
+        first=curve.mark(0) if samples and not withheld else None,
         first_steady=None if withheld else curve.first_steady(),
         peak=None if withheld else curve.peak(),
         peak_drop=drop,
@@ -199,9 +191,7 @@ class _Curve:
     def __init__(self, samples: Sequence[StepRecord], settings: SaturationSettings, capacity_bytes: int) -> None:
         self._samples, self._settings = samples, settings
         written = tuple(accumulate(issued_bytes(sample.write) for sample in samples))
-        spans = accumulate(sample.span_ns for sample in samples)
-        self.minutes = tuple(span / MINUTE_NS for span in spans)
-        self.iops = tuple(float(iops(sample)) for sample in samples)
+        self.series = Samples.of(samples)
         self.written_gb = tuple(gigabytes(count) for count in written)
         self.fills = tuple(count / capacity_bytes for count in written)
 
@@ -210,10 +200,10 @@ class _Curve:
             return None
         return Mark(
             sample=place + 1,
-            minutes=self.minutes[place],
+            minutes=self.series.minutes[place],
             written_gb=self.written_gb[place],
             fills=self.fills[place],
-            iops=self.iops[place],
+            iops=self.series.iops[place],
         )
 
     def peak(self) -> Mark | None:
@@ -231,24 +221,24 @@ class _Curve:
         peak = self._peak_place()
         if peak is None:
             return None
-        below = [value < DROP_SHARE * self.iops[peak] for value in self.iops]
+        below = [value < DROP_SHARE * self.series.iops[peak] for value in self.series.iops]
         pairs = zip(range(peak, len(below) - 1), below[peak:], below[peak + 1 :], strict=False)
         return self.mark(next((place for place, here, after in pairs if here and after), None))
 
     def steady(self, level: float | None, drop: Mark | None) -> Mark | None:
         if level is None:
             return None
-        middles = (median(self._around(place)) for place in range(len(self.iops)))
+        middles = (median(self._around(place)) for place in range(len(self.series.iops)))
         inside = [abs(middle - level) <= LEVEL_BAND * level for middle in middles]
         start = drop.sample - 1 if drop else 0
         places = range(start, len(inside))
         return self.mark(next((place for place in places if all(inside[place : place + LEVEL_SAMPLES])), None))
 
     def _peak_place(self) -> int | None:
-        return max(range(len(self.iops)), key=self.iops.__getitem__, default=None)
+        return max(range(len(self.series.iops)), key=self.series.iops.__getitem__, default=None)
 
     def _around(self, index: int) -> tuple[float, ...]:
-        return self.iops[max(index - _MEDIAN_REACH, 0) : index + _MEDIAN_REACH + 1]
+        return self.series.iops[max(index - _MEDIAN_REACH, 0) : index + _MEDIAN_REACH + 1]
 
 
 def _sample_percentiles(test: StoredTest, count: int) -> dict[float, tuple[float | None, ...]]:

@@ -51,16 +51,17 @@ def saturation_tables(test: StoredTest, result: SaturationResult, suffix: str) -
 
 def samples_table(result: SaturationResult, key: str) -> ResultTable:
     """Every complete sample of a write saturation test."""
-    missing = (None,) * len(result.minutes)
+    samples = result.samples
+    missing = (None,) * len(samples.minutes)
     columns = (
-        (of.MINUTE, result.minutes),
-        (of.IOPS, result.iops),
-        (of.MB_PER_S, result.throughput),
+        (of.MINUTE, samples.minutes),
+        (of.IOPS, samples.iops),
+        (of.MB_PER_S, samples.throughput),
         (of.WRITTEN, result.written_gb),
         (of.FILLS, result.fills),
-        (of.MEAN, result.latency_ms_mean),
+        (of.MEAN, samples.latency_ms_mean),
         *zip(percentile_columns(NINES), (result.percentiles.get(share, missing) for share in NINES), strict=True),
-        (of.MAXIMUM, result.latency_ms_max),
+        (of.MAXIMUM, samples.latency_ms_max),
     )
     lines = (Lines(of.MINUTE.key, of.IOPS.key, log="y"), Lines(of.FILLS.key, of.IOPS.key, log="y"))
     return table_of_columns(key, "Samples", columns, lines=lines)
