@@ -70,7 +70,7 @@ def judged_limits(
 ) -> ShownLimits:
     """A run held against a file, or against its own plan where none is named. Raises UsageError, StoreError."""
     from assay.compare.limits.judge import exit_code, judge  # noqa: PLC0415
-    from assay.compare.limits.read import limits_of_plan, read_limits  # noqa: PLC0415
+    from assay.compare.limits.model import limits_of_plan, read_limits  # noqa: PLC0415
     from assay.report.formats.terminal.overview import unicode_name  # noqa: PLC0415
     from assay.report.formats.write import foreign  # noqa: PLC0415
     from assay.report.limits.facts import shown_limits  # noqa: PLC0415

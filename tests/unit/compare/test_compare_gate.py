@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 import pytest
-from assay.compare.gate import GateOptions, Rule, decide, gate_confidence, run_gate, worse_by
-from assay.compare.gate_file import limit_of, load_gate
+from assay.compare.gate import GateOptions, Rule, decide, gate_confidence, limit_of, load_gate, run_gate, worse_by
 from assay.errors import PlanError, UnlikeRunsError, UsageError
 from assay.report.comparison.data import gate_data
-from assay.report.comparison.gate.output import annotation_lines, junit_xml, summary_md
+from assay.report.comparison.gate import annotation_lines, junit_xml, summary_md
 from assay.report.comparison.tables import gate_table
 from assay.summary.pages.leveled import Leveled
 from compared_runs import short_run, variant

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from assay.compare.remark import remarks
-from assay.compare.standing import ranked_numbers
+from assay.compare.summary import remarks
 from assay.report.comparison.dots import dot_figures
-from assay.report.comparison.gate.figure import gate_figures
+from assay.report.comparison.gate import gate_figures
 from assay.report.comparison.states import drives_table
 from assay.report.comparison.tables import (
     cell_tables,
@@ -18,9 +17,9 @@ from assay.report.comparison.tables import (
     subject_table,
     summary_tables,
     unlike_tables,
+    unverified_tables,
 )
 from assay.report.comparison.tests import pages_per_test
-from assay.report.comparison.unverified_tables import unverified_tables
 from assay.report.formats.anchors import slug
 from assay.spec.units import count_label
 from assay.summary.pages.model import Page, Report
@@ -58,7 +57,7 @@ def comparison_report(comparison: Comparison, published: Sequence[Table] = ()) -
     pages = (
         *_first(comparison),
         *(_page(title, *blocks) for title, blocks in pages_per_test(comparison)),
-        _page("What is compared", subject_table(subjects), *unlike_tables(comparison)),
+        _page("What is compared", subject_table(subjects), *unlike_tables(subjects)),
         *(
             _page(table.caption, table)
             for table in (
@@ -83,11 +82,10 @@ def _page(title: str, *blocks: Block) -> Page:
 
 def _first(comparison: Comparison) -> list[Page]:
     """Where each drive stands, a dot per drive and number, and a sentence and the states of each; more where many."""
-    numbers = tuple(ranked_numbers(comparison))
-    figures = list(dot_figures(comparison, numbers))
+    figures = list(dot_figures(comparison))
     if not figures:
         return []
-    table = drives_table(comparison, remarks(comparison.subjects, numbers))
+    table = drives_table(comparison, remarks(comparison))
     if len(comparison.subjects) > _DRIVES_BESIDE:
         return [_page(FIRST_TITLE, table), *(_page(FIRST_TITLE, figure) for figure in figures)]
     return [_page(FIRST_TITLE, table, figures[0]), *(_page(FIRST_TITLE, figure) for figure in figures[1:])]
@@ -99,7 +97,7 @@ def gate_report(gate_result: GateResult) -> Report:
     caption = "A is the baseline" + (
         f", {len(gate_result.baseline.runs)} repeats" if len(gate_result.baseline.runs) > 1 else ""
     )
-    tables = (gate_table(gate_result), subject_table(subjects, caption), *unlike_tables(gate_result))
+    tables = (gate_table(gate_result), subject_table(subjects, caption), *unlike_tables(subjects))
     page = replace(_page("Against the baseline", *tables, *gate_figures(gate_result)), runs_on=True)
     count = gate_result.count
     counts = f"{count('fail')} failed, {count('undecided')} undecided, {count('pass')} passed"
@@ -134,8 +132,9 @@ def _latest_ns(subjects: Sequence[Subject]) -> int:
 def _banner(comparison: Comparison) -> str | None:
     """That subjects stand apart, with the reason, and that files are unverified, on every page."""
     said = [
-        f"{letter} APART: {'; '.join(dict.fromkeys(one.what for one in listed))}"
-        for letter, listed in comparison.unlike.items()
+        f"{subject.letter} APART: {'; '.join(dict.fromkeys(one.what for one in subject.unlike))}"
+        for subject in comparison.subjects
+        if subject.unlike
     ]
     more = [f"{len(said) - _SAID_MAX} MORE APART"] if len(said) > _SAID_MAX else []
     files = [f"{', '.join(one.letter for one in comparison.unverified)} UNVERIFIED: figures of Iometer"]

@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from assay.compare.comparison import Comparison
-    from assay.compare.conditions import Unlikeness
-    from assay.compare.remark import Remark
     from assay.compare.subject import Subject
+    from assay.compare.summary import Remark
     from assay.summary.pages.test_report import TestReport
     from assay.summary.record import Level, State
     from assay.words.coded import Coded
@@ -50,19 +49,18 @@ def test_states(comparison: Comparison) -> dict[str, dict[str, TestState]]:
     """How every test came out, by the letter of the drive and the name of the test."""
     return {
         subject.letter: {
-            test: _with_apart(_of_subject(subject, test), comparison.unlike.get(subject.letter, ()), shown)
-            for test, shown in comparison.tests
+            test: _with_apart(_of_subject(subject, test), subject, shown) for test, shown in comparison.tests
         }
         for subject in comparison.subjects
     }
 
 
-def _with_apart(state: TestState, unlike: Sequence[Unlikeness], shown: str) -> TestState:
+def _with_apart(state: TestState, subject: Subject, shown: str) -> TestState:
     """A state with the first condition for which the drive stands apart in this test."""
-    what = next((one.what for one in unlike if one.test in {"", shown}), None)
-    if what is None or state.state in _NO_RESULT:
+    unlike = subject.unlike_in(shown)
+    if not unlike or state.state in _NO_RESULT:
         return state
-    return replace(state, level="unknown", beside=(coded("apart", what=what),))
+    return replace(state, level="unknown", beside=(coded("apart", what=unlike[0].what),))
 
 
 def drives_table(comparison: Comparison, said: Sequence[Remark]) -> Table:
