@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 import xml.etree.ElementTree as ET
 from dataclasses import replace
@@ -20,9 +19,8 @@ from assay.report.comparison.words import number_label, number_phrase, remark_se
 from assay.report.drawing import Size, figure_svg
 from assay.report.drawing.letters import text_width
 from assay.report.drawing.spread import spread_out
-from assay.report.formats.cells import look
+from assay.report.formats.cells import table_cells
 from assay.summary.pages.dots import Dot, DotRow, Dots
-from assay.summary.pages.leveled import Leveled
 from assay.summary.pages.model import Figure, Series
 from assay.words.digits import brief
 from compared_runs import short_run, variant
@@ -89,11 +87,9 @@ def test_states_are_one_word_with_a_level_that_the_colour_follows(run: StoredRun
     found = compare_runs([variant(run, 1), variant(run, 2), cut])
     table = drives_table(found, remarks(found))
     assert table.columns == ("Drive", "Compared", "LAT")
-    state = table.rows[2][2]
-    assert isinstance(state, Leveled)
-    assert (str(state), state.level, look(state)) == ("cut short", "bad", "verdict bad")
-    assert look(Leveled("not settled", "good")) == "verdict good"
-    assert copy.deepcopy(state).level == "bad"
+    assert (table.rows[2][2], table.levels[2]) == ("cut short", (2, 2, "bad"))
+    assert table_cells(table.rows, table.levels)[2][2].look == "verdict bad"
+    assert table.of_columns([0, 2]).levels[2] == (2, 1, "bad")
     other = variant(run, 4, edition={**run.edition, "name": "pts-e-1.0"})
     apart = compare_runs([variant(run, 1), variant(run, 2), other], Options(despite=True))
     row = drives_table(apart, remarks(apart)).rows[2]

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from assay.report.comparison.words import remark_sentence, worded
-from assay.summary.pages.leveled import Leveled
 from assay.summary.pages.model import Table
 from assay.summary.ranking import is_raised
 from assay.summary.verdict import STATE_WORDS, beside, gravity, level_of
@@ -37,9 +36,9 @@ class TestState:
     beside: tuple[Coded, ...] = ()
 
     @property
-    def text(self) -> Leveled:
+    def text(self) -> str:
         """In words. Worked: ``steady, 8 cells unstable``."""
-        return Leveled(", ".join((STATE_WORDS[self.state], *map(worded, self.beside))), self.level)
+        return ", ".join((STATE_WORDS[self.state], *map(worded, self.beside)))
 
 
 NOT_RUN = TestState(state="not-run", level="unknown")
@@ -75,7 +74,12 @@ def drives_table(comparison: Comparison, said: Sequence[Remark]) -> Table:
         for remark in said
     )
     columns = ("Drive", "Compared", *(shown for _, shown in comparison.tests))
-    return Table(caption="Drives", columns=columns, rows=rows)
+    levels = tuple(
+        (line, place, states[remark.subject.letter][test].level)
+        for line, remark in enumerate(said)
+        for place, (test, _) in enumerate(comparison.tests, 2)
+    )
+    return Table(caption="Drives", columns=columns, rows=rows, levels=levels)
 
 
 def _failed(comparison: Comparison, states: Mapping[str, TestState]) -> str:

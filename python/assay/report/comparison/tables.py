@@ -9,7 +9,6 @@ from assay.compare.summary import cohorts, matrix_numbers, published_rows
 from assay.spec.units import GB
 from assay.summary.measures import measure_words
 from assay.summary.pages.headline import number_text
-from assay.summary.pages.leveled import Leveled
 from assay.summary.pages.model import Table
 from assay.words.printed import NOT_AVAILABLE, paragraph, printable
 from assay.workloads.iometer.results_shown import UNVERIFIED
@@ -247,12 +246,14 @@ def cohort_tables(comparison: Comparison) -> tuple[Table, ...]:
 
 def gate_table(gate_result: GateResult) -> Table:
     """Every gated number with its verdict and the reason for it, those that fail first; then what is not gated."""
-    rows = (
-        *(_gated_row(one) for one in sorted(gate_result.gated, key=lambda one: _VERDICT_ORDER[one.verdict])),
-        *(_left_out_row(one) for one in gate_result.left_out),
+    gated = sorted(gate_result.gated, key=lambda one: _VERDICT_ORDER[one.verdict])
+    rows = (*map(_gated_row, gated), *map(_left_out_row, gate_result.left_out))
+    levels: tuple[tuple[int, int, Level], ...] = (
+        *((line, 0, VERDICT_LEVELS[one.verdict]) for line, one in enumerate(gated)),
+        *((line, 0, "unknown") for line in range(len(gated), len(rows))),
     )
     columns = ("Verdict", "", "Number", "Baseline", "Now", "Change", "Limit", "Uncertainty", "Why")
-    return Table(caption="Gate", columns=columns, rows=rows, notes=gate_result.explained)
+    return Table(caption="Gate", columns=columns, rows=rows, notes=gate_result.explained, levels=levels)
 
 
 def _gated_row(gated: Gated) -> tuple[str, ...]:
@@ -261,7 +262,7 @@ def _gated_row(gated: Gated) -> tuple[str, ...]:
         for side in (gated.baseline, gated.side)
     )
     return (
-        Leveled(gated.verdict.upper(), VERDICT_LEVELS[gated.verdict]),
+        gated.verdict.upper(),
         gated.side.subject.letter,
         gated_label(gated),
         *values,
@@ -271,7 +272,7 @@ def _gated_row(gated: Gated) -> tuple[str, ...]:
 
 def _left_out_row(name: NumberName) -> tuple[str, ...]:
     why = "no average of rounds" if name.stat == "mean" else f"a {name.stat}"
-    return (Leveled("not gated", "unknown"), "", name.text, *([""] * 5), f"{why}: gated by a rule only")
+    return ("not gated", "", name.text, *([""] * 5), f"{why}: gated by a rule only")
 
 
 def unverified_tables(comparison: Comparison) -> Iterator[Table]:
