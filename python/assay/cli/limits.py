@@ -83,9 +83,9 @@ def judged_limits(
 
 def print_limits(found: ShownLimits) -> None:
     """Print the verdicts as a table, and how many there are of each."""
-    from assay.report.limits.facts import COLUMNS, limit_rows, summary  # noqa: PLC0415
+    from assay.report.limits.facts import COLUMNS, limit_row, summary  # noqa: PLC0415
 
-    rows = limit_rows(found)
+    rows = [limit_row(limit) for limit in found.limits]
     print_heading(found.title)
     print_table(COLUMNS, rows, right=numeric(COLUMNS, rows))
     click.echo()

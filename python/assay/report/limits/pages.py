@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.procedures.conformity_label import conformity_label
-from assay.report.limits.facts import COLUMNS, limit_rows, summary
+from assay.report.limits.facts import COLUMNS, limit_row, summary
 from assay.report.test_page.summary import summary_header
 from assay.summary.pages.model import Page, Report, Table
 from assay.words.printed import capacity_label, paragraph, printable, utc_datetime
@@ -27,7 +27,7 @@ _EXPLANATION = (
 
 def limits_report(run: StoredRun, tests: Sequence[TestReport], shown_limits: ShownLimits) -> Report:
     """Lay out verdicts as a report of their own; the same run and limits give the same pages."""
-    rows = tuple(tuple(paragraph(text) if text else "" for text in row) for row in limit_rows(shown_limits))
+    rows = tuple(tuple(paragraph(text) if text else "" for text in row) for row in map(limit_row, shown_limits.limits))
     notes = tuple(paragraph(text) for text in _EXPLANATION)
     drive = (
         f"{printable(run.identity.model_number or run.identity.path)}, {capacity_label(run.identity.capacity_bytes)}"
