@@ -20,7 +20,7 @@ from assay.run.store.read import read_run
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from assay.compare.price import Price
+    from assay.compare.numbers import Price
     from assay.compare.subject import LoadedRun
     from assay.engine.records import StoredRun
 

@@ -13,7 +13,7 @@ from assay.archive.verify import verify_run
 from assay.cli import assay
 from assay.compare.comparison import Options, compare_runs
 from assay.compare.limits.judge import judge
-from assay.compare.limits.read import limits_of_plan
+from assay.compare.limits.model import limits_of_plan
 from assay.report import reports_of_tests
 from assay.report.comparison.files import loaded_run
 from assay.report.formats.terminal.listed import listed_run
@@ -79,7 +79,7 @@ def test_a_comparison_and_limits_leave_a_forged_record_out(good: Path, forged: t
     compared = compare_runs([loaded_run(stored_run(good), "true"), loaded_run(run, "forged")], Options(despite=True))
     assert compared.numbers
     for number in compared.numbers:
-        assert [entry.side.state for entry in number.entries][1:] == ["withheld"], number.name
+        assert [side.state for side in number.sides][1:] == ["withheld"], number.name
     asked = {"limits": [{"test": "iops", "measure": "iops", "at_least": 1}]}
     (limit, *_) = judge(run, reports_of_tests(run), limits_of_plan(replace(run, plan={**run.plan, **asked})))
     assert limit.verdict == "not decided", limit

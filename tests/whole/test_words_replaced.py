@@ -12,7 +12,7 @@ from assay.archive.rendering import run_summary, whole_run
 from assay.compare.comparison import Options, compare_runs
 from assay.compare.gate import GateOptions, run_gate
 from assay.compare.limits.judge import judge
-from assay.compare.limits.read import limits_of_plan
+from assay.compare.limits.model import limits_of_plan
 from assay.report import reports_of_tests
 from assay.report.formats.terminal.lines import terminal_lines
 from assay.report.formats.terminal.listed import listed_run, run_numbers
@@ -56,7 +56,7 @@ def decided(run: StoredRun) -> dict[str, Any]:
         "numbers": [(one.identity, one.name, one.value, one.rounds, one.stat) for one in tests[0].measures],
         "index": [[(one.item, one.value, one.claim) for one in found] for found in numbers.headlines],
         "limits": [(one.name, one.value, one.verdict) for one in judge(run, tests, limits_of_plan(run))],
-        "ranks": [(one.name.key, [(e.ratio, e.low, e.rank, e.order) for e in one.entries]) for one in compared.numbers],
+        "ranks": [(one.name.key, [(e.ratio, e.low, e.rank, e.order) for e in one.sides]) for one in compared.numbers],
         "gate": [(one.name.key, one.verdict, one.worse) for one in gated.gated],
         "held": summary.held and asdict(summary.held),
     }

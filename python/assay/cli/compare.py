@@ -142,8 +142,7 @@ def _refuse_gate_options(gate: dict[str, object]) -> None:
 
 
 def _gate_options(gate: dict[str, object], *, despite: bool, key: str | None) -> GateOptions:
-    from assay.compare.gate import GateOptions  # noqa: PLC0415
-    from assay.compare.gate_file import limit_of, load_gate  # noqa: PLC0415
+    from assay.compare.gate import GateOptions, limit_of, load_gate  # noqa: PLC0415
 
     share, path = gate["fail_over"], gate["gate"]
     if share is None and path is None:
@@ -161,7 +160,7 @@ def loaded_runs(folders: Sequence[Path], prices: str | None = None) -> list[Load
     from assay.archive.rendering import stored_run  # noqa: PLC0415
     from assay.cli.notice import say_unfinished  # noqa: PLC0415
     from assay.cli.origin import with_level  # noqa: PLC0415
-    from assay.compare.price import read_prices  # noqa: PLC0415
+    from assay.compare.numbers import read_prices  # noqa: PLC0415
     from assay.report.comparison.files import loaded_run  # noqa: PLC0415
 
     runs = []
@@ -204,13 +203,13 @@ def print_comparison(comparison: Comparison) -> None:
         subject_table,
         summary_tables,
         unlike_tables,
+        unverified_tables,
     )
-    from assay.report.comparison.unverified_tables import unverified_tables  # noqa: PLC0415
 
     _print_tables(
         (
             subject_table(comparison.subjects),
-            *unlike_tables(comparison),
+            *unlike_tables(comparison.subjects),
             *summary_tables(comparison),
             *quoted_tables(comparison),
             *cohort_tables(comparison),
@@ -247,7 +246,7 @@ def _gate(
 
 def _write_for_builds(gate_result: GateResult, asked: dict[str, object], *, strict: bool) -> Iterator[str]:
     """The files for build servers that were asked for; their paths."""
-    from assay.report.comparison.gate.output import junit_xml, summary_md  # noqa: PLC0415
+    from assay.report.comparison.gate import junit_xml, summary_md  # noqa: PLC0415
 
     contents: dict[str, Callable[[], bytes]] = {
         "junit": lambda: junit_xml(gate_result, undecided_fails=strict),
@@ -267,11 +266,11 @@ def _write_file(path: Path, content: bytes) -> str:
 
 
 def _print_gate(gate_result: GateResult, *, annotate: bool, strict: bool) -> None:
-    from assay.report.comparison.gate.output import VERDICT_WORDS, annotation_lines  # noqa: PLC0415
+    from assay.report.comparison.gate import VERDICT_WORDS, annotation_lines  # noqa: PLC0415
     from assay.report.comparison.tables import gate_table, subject_table, unlike_tables  # noqa: PLC0415
 
     subjects = (gate_result.baseline, *gate_result.subjects)
-    _print_tables((subject_table(subjects, "A is the baseline"), *unlike_tables(gate_result), gate_table(gate_result)))
+    _print_tables((subject_table(subjects, "A is the baseline"), *unlike_tables(subjects), gate_table(gate_result)))
     click.echo()
     print_heading(
         f"Gate: {VERDICT_WORDS[gate_result.verdict]}", style="bold" if gate_result.verdict == "pass" else "bold red"

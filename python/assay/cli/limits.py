@@ -70,7 +70,7 @@ def judged_limits(
 ) -> ShownLimits:
     """A run held against a file, or against its own plan where none is named. Raises UsageError, StoreError."""
     from assay.compare.limits.judge import exit_code, judge  # noqa: PLC0415
-    from assay.compare.limits.read import limits_of_plan, read_limits  # noqa: PLC0415
+    from assay.compare.limits.model import limits_of_plan, read_limits  # noqa: PLC0415
     from assay.report.formats.write import foreign  # noqa: PLC0415
     from assay.report.limits.facts import shown_limits  # noqa: PLC0415
     from assay.words.visible import unicode_name  # noqa: PLC0415
@@ -83,9 +83,9 @@ def judged_limits(
 
 def print_limits(found: ShownLimits) -> None:
     """Print the verdicts as a table, and how many there are of each."""
-    from assay.report.limits.facts import COLUMNS, limit_rows, summary  # noqa: PLC0415
+    from assay.report.limits.facts import COLUMNS, limit_row, summary  # noqa: PLC0415
 
-    rows = limit_rows(found)
+    rows = [limit_row(limit) for limit in found.limits]
     print_heading(found.title)
     print_table(COLUMNS, rows, right=numeric(COLUMNS, rows))
     click.echo()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from assay.compare.subject import Unlikeness
 from assay.errors import UnlikeRunsError, joined
 from assay.spec.units import KIB, MIB, duration_label
 from assay.words.printed import capacity_label, printable, size_label
@@ -13,7 +14,7 @@ from assay.words.printed import capacity_label, printable, size_label
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from assay.compare.subject import LoadedRun
+    from assay.compare.subject import LoadedRun, Subject
     from assay.engine.records import StoredRun, StoredTest
     from assay.summary.pages.test_report import TestReport
 
@@ -24,30 +25,26 @@ _NO_CONDITION = frozenset({"procedure", "test", "edition", "not_applicable"})
 _AMOUNT, _SEGMENTS = "range_amount_bytes", "segment_count"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unlikeness:
-    """One way in which a run differs from the first. test : the one that it is of, empty for all.
-
-    first, other : the values as printed.
-    """
-
-    test: str
-    what: str
-    first: str
-    other: str
-
-    def text(self, *, blind: bool = False) -> str:
-        """In words; a blind one names no value, which could tell who measured what."""
-        where = f"{self.test}: " if self.test else ""
-        return f"{where}{self.what}" + ("" if blind else f" {self.other} instead of {self.first}")
-
-
 def unlike(first: LoadedRun, other: LoadedRun) -> tuple[Unlikeness, ...]:
     """Every condition of ``other`` that is not that of ``first``, those of the whole run before those of tests.
 
     Worked: two runs of the same plan on two drives of one size -> none.
     """
     return tuple(chain(_of_run(first, other), _of_tests(first, other)))
+
+
+def with_unlike(subjects: Sequence[Subject], *, despite: bool, blind: bool) -> tuple[Subject, ...]:
+    """The subjects, each with how its runs differ from the first run of the first, each difference once.
+
+    Raises UnlikeRunsError for the first subject that differs unless ``despite`` is set.
+    """
+    first = subjects[0].first
+    found = [dict.fromkeys(chain.from_iterable(unlike(first, run) for run in subject.runs)) for subject in subjects]
+    for subject, listed in zip(() if despite else subjects, () if despite else found, strict=True):
+        if listed:
+            raise unlike_error(first, subject.first, tuple(listed))
+    shown = [[replace(each, first="", other="") for each in listed] if blind else listed for listed in found]
+    return tuple(replace(subject, unlike=tuple(listed)) for subject, listed in zip(subjects, shown, strict=True))
 
 
 def held_conditions(run: StoredRun, test: StoredTest) -> dict[str, Any]:
@@ -73,10 +70,7 @@ def unlike_error(first: LoadedRun, other: LoadedRun, unlikenesses: Sequence[Unli
     """All differences as one error, a line each."""
     remedy = "compare runs of the same plan, or list it separately with --despite"
     return joined(
-        [
-            UnlikeRunsError(other.path, f"unlike {first.path}, {unlikeness.text()}", remedy)
-            for unlikeness in unlikenesses
-        ]
+        [UnlikeRunsError(other.path, f"unlike {first.path}, {unlikeness.text}", remedy) for unlikeness in unlikenesses]
     )
 
 

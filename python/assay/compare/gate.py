@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+import re
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from assay.compare.comparison import (
-    differences,
-    number_names,
-    ratio_of,
-    refuse_unlike,
-    uncertainty,
-)
-from assay.compare.side import Side, side_of
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from assay.compare.comparison import number_names
+from assay.compare.conditions import with_unlike
+from assay.compare.sides import Side, ratio_of, side_of, uncertainty
 from assay.compare.subject import blinded, check_given_once, check_independent, named, subjects_of
 from assay.errors import UsageError
+from assay.spec.toml_file import read_toml, validated
 from assay.words.printed import NOT_AVAILABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
-    from assay.compare.conditions import Unlikeness
     from assay.compare.numbers import Number, NumberName
     from assay.compare.subject import LoadedRun, Subject
 
@@ -29,6 +28,9 @@ Verdict = Literal["pass", "fail", "undecided"]
 FALSE_ALARMS = 0.02
 """The share of gates over unchanged drives that may fail by chance, over all gated numbers together."""
 
+_SHARE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*%\s*")
+_PERCENT = 100.0
+_SHARE_REMEDY = "write per cent, such as 5%"
 _COUNTED: tuple[tuple[Verdict, str], ...] = (("pass", "passed"), ("fail", "failed"), ("undecided", "undecided"))
 _EXPLAINED = (
     """A number fails where it is worse than the baseline by more than its limit and by more than its uncertainty.""",
@@ -106,7 +108,6 @@ class GateResult:
     subjects: tuple[Subject, ...]
     gated: tuple[Gated, ...]
     confidence: float
-    unlike: Mapping[str, tuple[Unlikeness, ...]] = field(default_factory=dict)
     blind: bool = False
     left_out: tuple[NumberName, ...] = ()
 
@@ -122,6 +123,19 @@ class GateResult:
         """How many numbers came out so."""
         return sum(one.verdict == verdict for one in self.gated)
 
+    @property
+    def explained(self) -> tuple[str, ...]:
+        """What was gated and how it was decided, as sentences for every output."""
+        count = len(self.gated)
+        counts = ", ".join(f"{self.count(verdict)} {word}" for verdict, word in _COUNTED)
+        sure, alarms = share(self.confidence), share(FALSE_ALARMS)
+        return (
+            f"{count} gated {'number' if count == 1 else 'numbers'}: {counts}.",
+            *_EXPLAINED,
+            *((" ".join(_REPEAT.split()),) if any(gated.unrepeated for gated in self.gated) else ()),
+            f"Each uncertainty holds with {sure}: at most {alarms} of gates of equal drives fail by chance.",
+        )
+
 
 def run_gate(baseline: Sequence[LoadedRun], runs: Sequence[LoadedRun], options: GateOptions) -> GateResult:
     """Hold runs against the runs of a baseline, which are repeats of one measurement.
@@ -134,22 +148,19 @@ def run_gate(baseline: Sequence[LoadedRun], runs: Sequence[LoadedRun], options: 
     groups = subjects_of(runs, repeats=True)
     for group in groups:
         check_independent(group)
-    first, subjects = _subjects(tuple(baseline), groups, options.blind)
-    result = {subject.letter: differences(first, subject) for subject in (first, *subjects)}
-    if not options.despite:
-        refuse_unlike((first, *subjects), result)
+    all_subjects = _subjects(tuple(baseline), groups, options.blind)
+    first, *subjects = with_unlike(all_subjects, despite=options.despite, blind=options.blind is not None)
     names = number_names((first, *subjects))
     limits = gated_numbers(names, (first, *subjects), options)
     confidence = gate_confidence(len(limits) * len(subjects))
     held = {name for name, _ in limits}
     gated = tuple(
-        _gated(side_of(first, name), side_of(subject, name), _Asked(name, limit, confidence, result[subject.letter]))
+        _gated(side_of(first, name), side_of(subject, name), name, limit, confidence)
         for subject in subjects
         for name, limit in limits
     )
-    apart = {name: one for name, one in result.items() if one}
     return GateResult(
-        baseline=first, subjects=subjects, gated=gated, confidence=confidence, unlike=apart,
+        baseline=first, subjects=tuple(subjects), gated=gated, confidence=confidence,
         blind=options.blind is not None,
         left_out=tuple(name for name in names if name.quoted and name.better != "neither" and name not in held),
     )  # fmt: skip
@@ -209,46 +220,36 @@ def _known(names: Sequence[NumberName]) -> str:
 
 def _subjects(
     baseline: tuple[LoadedRun, ...], groups: Sequence[tuple[LoadedRun, ...]], blind: str | None
-) -> tuple[Subject, tuple[Subject, ...]]:
-    if blind is None:
-        first, *others = named((baseline, *groups))
-        return first, tuple(others)
-    # The baseline is told from the others by its place, which is no identity.
-    (first,), others = blinded([baseline], blind), list(blinded(groups, blind))
+) -> tuple[Subject, ...]:
+    """The baseline, then what is held against it."""
     letters = named((baseline, *groups))
-    return first, tuple(replace(other, letter=letter.letter) for other, letter in zip(others, letters[1:], strict=True))
+    if blind is None:
+        return letters
+    # The baseline is known by its place, which is no identity.
+    hidden = (*blinded([baseline], blind), *blinded(groups, blind))
+    return tuple(replace(subject, letter=known.letter) for subject, known in zip(hidden, letters, strict=True))
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """What is asked of a number of a subject. differs : how its runs differ from the baseline."""
-
-    name: NumberName
-    limit: float
-    confidence: float
-    differs: Sequence[Unlikeness]
-
-
-def _gated(baseline: Side, side: Side, asked: _Asked) -> Gated:
-    known, ratio = uncertainty(baseline, side, asked.name), ratio_of(baseline, side)
-    worse, reach, widest = worse_by(asked.name, ratio), known.share(asked.confidence), known.widest(asked.confidence)
-    apart = [differ.what for differ in asked.differs if differ.test in {"", asked.name.shown}]
+def _gated(baseline: Side, side: Side, name: NumberName, limit: float, confidence: float) -> Gated:
+    known, ratio = uncertainty(baseline, side, name), ratio_of(baseline, side)
+    worse, reach, widest = worse_by(name, ratio), known.share(confidence), known.widest(confidence)
+    apart = side.subject.unlike_in(name.shown)
     verdict: Verdict
     if apart:
-        verdict, reason = "undecided", f"cannot decide: made under other conditions ({apart[0]})"
+        verdict, reason = "undecided", f"cannot decide: made under other conditions ({apart[0].what})"
     elif worse is None:
         verdict, reason = "undecided", f"cannot decide: {_no_ratio(baseline, side)}"
     elif not known.repeatable or reach is None:
         # Where it is not known how far a number moves from run to run, it neither passes nor fails.
         verdict = "undecided"
-        reason = f"cannot decide: {_change(worse)}, limit {share(asked.limit)}, but {known.reason}"
+        reason = f"cannot decide: {_change(worse)}, limit {share(limit)}, but {known.reason}"
     else:
-        verdict, reason = decide(worse, reach, asked.limit)
+        verdict, reason = decide(worse, reach, limit)
     return Gated(
-        name=asked.name,
+        name=name,
         baseline=baseline,
         side=side,
-        limit=asked.limit,
+        limit=limit,
         verdict=verdict,
         worse=worse,
         reach=reach,
@@ -298,19 +299,6 @@ def _no_ratio(baseline: Side, side: Side) -> str:
     return f"{reason} in {where}"
 
 
-def explained(result: GateResult) -> tuple[str, ...]:
-    """What was gated and how it was decided, as sentences for every output."""
-    count = len(result.gated)
-    counts = ", ".join(f"{result.count(one)} {word}" for one, word in _COUNTED)
-    sure, alarms = share(result.confidence), share(FALSE_ALARMS)
-    return (
-        f"{count} gated {'number' if count == 1 else 'numbers'}: {counts}.",
-        *_EXPLAINED,
-        *((" ".join(_REPEAT.split()),) if any(one.unrepeated for one in result.gated) else ()),
-        f"Each uncertainty holds with {sure}: at most {alarms} of gates of equal drives fail by chance.",
-    )
-
-
 def change_text(gated: Gated) -> str:
     """The change of a number, better with a plus. Worked: worse by 0.0512 -> ``-5.12 %``; no ratio -> ``n/a``."""
     return NOT_AVAILABLE if gated.worse is None else f"{-gated.worse:+z.2%}".replace("%", " %")
@@ -328,3 +316,69 @@ def gated_cells(gated: Gated) -> tuple[str, str, str, str]:
 def gated_label(gated: Gated) -> str:
     """The number of a line of the gate. Worked: ``IOPS, RND 4KiB R (IOPS)``."""
     return f"{gated.name.shown}, {gated.name.label}{gated.name.what} ({gated.name.unit})"
+
+
+def share_of(text: str) -> float:
+    """The share that a text in per cent states. Worked: ``"5%"`` and ``"5 %"`` -> 0.05.
+
+    Raises ValueError where it is none, or is not above zero and up to 100 %.
+    """
+    match = _SHARE.fullmatch(text)
+    value = float(match[1]) / _PERCENT if match else 0.0
+    if not 0 < value <= 1:
+        raise ValueError("is no share above 0 % and up to 100 %")
+    return value
+
+
+def limit_of(text: str, thing: str) -> float:
+    """The share that an option states in per cent. thing : the option. Raises UsageError."""
+    try:
+        return share_of(text)
+    except ValueError as error:
+        raise UsageError(f"{thing} {text}", str(error), _SHARE_REMEDY) from None
+
+
+def _valid_share(text: str) -> str:
+    share_of(text)
+    return text
+
+
+_Share = Annotated[str, Field(max_length=20), AfterValidator(_valid_share)]
+_Pattern = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class _Limit(BaseModel):
+    """One limit: of which numbers, and how large."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    test: _Pattern = "*"
+    item: _Pattern = "*"
+    name: _Pattern = "*"
+    fail_over: _Share
+
+
+class GateFile(BaseModel):
+    """A gate file. fail_over : of the numbers that people quote; without it only those of ``limit`` are gated."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    schema_version: Literal[1] = Field(default=1, alias="schema")
+    fail_over: _Share | None = None
+    limit: list[_Limit] = Field(default_factory=list, max_length=200)
+
+
+def load_gate(path: Path) -> tuple[float | None, tuple[Rule, ...]]:
+    """The limit of the numbers that people quote, and the rules, of a gate file.
+
+    Raises PlanError with the place of every fault; UsageError where the file limits nothing.
+    Worked: ``fail_over = "5%"`` -> 0.05 and no rule.
+    """
+    table, positions = read_toml(path)
+    result = validated(GateFile, path, table, positions)
+    if result.fail_over is None and not result.limit:
+        raise UsageError(str(path), "limits nothing", 'write fail_over = "5%", or a table [[limit]]')
+    rules = tuple(
+        Rule(test=one.test, item=one.item, name=one.name, limit=share_of(one.fail_over)) for one in result.limit
+    )
+    return None if result.fail_over is None else share_of(result.fail_over), rules

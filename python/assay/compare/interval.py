@@ -60,6 +60,12 @@ class Uncertainty:
         """The estimate that gives the widest interval; None without any."""
         return max(self.spreads, key=lambda spread: spread.reach(confidence), default=None)
 
+    @property
+    def basis(self) -> str:
+        """What the printed interval comes from, or why there is none."""
+        widest = self.widest()
+        return widest.basis if widest else self.reason
+
     def reach(self, confidence: float = CONFIDENCE) -> float | None:
         """Half the width of the widest interval of the logarithm; None where there is no estimate.
 
@@ -69,7 +75,7 @@ class Uncertainty:
         return widest.reach(confidence) + self.host if widest else None
 
     def share(self, confidence: float = CONFIDENCE) -> float | None:
-        """The same as a share of the value. Worked: a reach of 0.0488 -> 0.05."""
+        """Half the width of the widest interval as a share of the value. Worked: a reach of 0.0488 -> 0.05."""
         reach = self.reach(confidence)
         return None if reach is None else math.expm1(reach)
 

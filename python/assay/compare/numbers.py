@@ -1,12 +1,14 @@
-"""The numbers of tests as a comparison knows them: which are averages, percentiles and maxima, and how one is named."""
+"""The numbers of tests as a comparison knows them: how each is named, whether it counts, and how much money buys."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from assay.errors import UsageError
 from assay.results import missed_steady_state
-from assay.spec.units import KIB
+from assay.spec.units import KIB, count_label
 from assay.summary.bounds import moved_share
 from assay.summary.measures import key_of_unit, measure_words
 from assay.words.endings import ending_label, is_cut_short
@@ -14,7 +16,7 @@ from assay.words.subject import Subject
 from assay.words.text import text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from assay.engine.records import StoredTest
     from assay.summary.pages.test_report import TestReport
@@ -31,6 +33,9 @@ look, was not reached."""
 WITHOUT_RESULT: frozenset[State] = frozenset({"withheld", "cut short", "not run"})
 """Of a test as a whole: nothing of it is shown but that."""
 NOT_RUN: tuple[State, str] = ("not run", "not run")
+_PRICES = re.compile(r"\s*(\d+(?:\.\d+)?(?:\s*,\s*\d+(?:\.\d+)?)*)\s*([^\W\d_]{1,3}|[$\u20ac\u00a3\u00a5])\s*")
+_OPTION = "--prices"
+_REMEDY = "name amounts in the order of the runs, then the currency: --prices '89,119.90 EUR'"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +75,11 @@ class NumberName:
     def names(self) -> frozenset[str]:
         """The keys that patterns may have: its own, and of a number that people quote that of its unit."""
         return frozenset({self.name, *((key_of_unit(self.unit),) if self.quoted else ())})
+
+    @property
+    def kind(self) -> Literal["average", "percentile", "maximum"]:
+        """What it is of many I/Os; a single value is an average."""
+        return self.stat if self.stat in {"percentile", "maximum"} else "average"
 
     @property
     def what(self) -> str:
@@ -150,3 +160,47 @@ def _value_state(test: StoredTest, measure: Measure) -> tuple[State, str]:
     if measure.rounds and test.verdict is not None and not test.verdict.reached:
         return ("not steady" if test.settings.requires_steady_state else "not settled"), "steady state not reached"
     return ("no value", "n/a in its report") if measure.value is None else ("ok", "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Price:
+    """What a drive costs. amount : above 0. currency : as printed."""
+
+    amount: float
+    currency: str
+
+    @property
+    def text(self) -> str:
+        """As printed. Worked: 119.9 of EUR -> ``119.90 EUR``."""
+        return f"{self.amount:,.2f} {self.currency}"
+
+
+def read_prices(text: str, count: int) -> list[Price]:
+    """The prices of as many runs. Worked: ``89,119.90 EUR`` of two -> 89 and 119.9 of EUR.
+
+    Raises UsageError where the text is none, a price is 0, or there is not one for each run.
+    """
+    match = _PRICES.fullmatch(text)
+    if not match:
+        raise UsageError(_OPTION, f"{text!r} is no list of prices", _REMEDY)
+    amounts = [float(part) for part in match[1].split(",")]
+    if len(amounts) != count:
+        raise UsageError(_OPTION, f"has {count_label(len(amounts), 'price')} for {count_label(count, 'run')}", _REMEDY)
+    if not all(amounts):
+        raise UsageError(_OPTION, "has a price of 0", _REMEDY)
+    return [Price(amount=amount, currency=match[2]) for amount in amounts]
+
+
+def priced(numbers: Iterable[Number], price: Price) -> Iterator[Number]:
+    """The quoted IOPS per unit of money, as numbers of their own. Worked: 33,333 IOPS of 89 EUR -> 374.5."""
+    for number in numbers:
+        if number.name.quoted and number.name.unit == "IOPS" and number.name.better == "higher":
+            name = replace(
+                number.name,
+                name=f"{number.name.name}_per_price",
+                label=f"{number.name.label} per {price.currency}",
+                unit=f"IOPS per {price.currency}",
+                per=price.currency,
+            )
+            value = None if number.value is None else number.value / price.amount
+            yield replace(number, name=name, value=value, rounds=tuple(each / price.amount for each in number.rounds))

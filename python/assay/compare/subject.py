@@ -8,8 +8,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from assay.compare.numbers import numbers_of, test_state
-from assay.compare.price import priced
+from assay.compare.numbers import numbers_of, priced, test_state
 from assay.errors import UsageError
 from assay.spec.units import count_label, gigabytes_label
 from assay.words.printed import printable
@@ -17,8 +16,7 @@ from assay.words.printed import printable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from assay.compare.numbers import Number, State
-    from assay.compare.price import Price
+    from assay.compare.numbers import Number, Price, State
     from assay.engine.records import StoredRun
     from assay.summary.pages.test_report import TestReport
 
@@ -66,11 +64,31 @@ class LoadedRun:
         return self.run.identity.kind == "simulated"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unlikeness:
+    """One way in which a run differs from the first. test : the one that it is of, empty for all.
+
+    first, other : the values as printed; empty in a blind comparison, where they could tell who measured what.
+    """
+
+    test: str
+    what: str
+    first: str
+    other: str
+
+    @property
+    def text(self) -> str:
+        """The difference in words. Worked: ``LAT: demand, thread count 2 instead of 1``."""
+        where = f"{self.test}: " if self.test else ""
+        return f"{where}{self.what}" + (f" {self.other} instead of {self.first}" if self.other or self.first else "")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Subject:
     """One column of a comparison. letter : ``A`` to ``Z``, then ``AA``. runs : one, or repeats of the same.
 
     model, short, serial, firmware, level, called : as printed; of a blind comparison what is told instead of them.
+    unlike : how its runs differ in their conditions from the first run of the comparison.
     """
 
     letter: str
@@ -82,6 +100,21 @@ class Subject:
     capacity: str
     level: str
     called: str
+    unlike: tuple[Unlikeness, ...] = ()
+
+    def unlike_in(self, shown: str) -> tuple[Unlikeness, ...]:
+        """The differences that keep it apart in a test. shown : the test as printed."""
+        return tuple(unlikeness for unlikeness in self.unlike if unlikeness.test in {"", shown})
+
+    @property
+    def unlike_texts(self) -> tuple[str, ...]:
+        """The differences in words."""
+        return tuple(unlikeness.text for unlikeness in self.unlike)
+
+    @property
+    def run_count(self) -> int:
+        """How many runs it has."""
+        return len(self.runs)
 
     @property
     def first(self) -> LoadedRun:

@@ -1,22 +1,31 @@
-"""The rows of the summary of the comparison of four drives that was published in 2012, and cohorts of a model."""
+"""A comparison in a few rows: those of the table of 2012, cohorts of a model, and a remark on each subject."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from assay.compare.comparison import Compared, Comparison, Entry
+    from assay.compare.comparison import Comparison
     from assay.compare.numbers import NumberName
+    from assay.compare.sides import Compared, Side
+    from assay.compare.subject import Subject
 
 OUTLIER_SCORE = 3.5
 OUTLIER_SAMPLES = 5
 COHORT_SAMPLES = 3
 _SCALE = 0.6745
 """Makes the median absolute deviation of a normal distribution its standard deviation."""
+RemarkKind = Literal["leads", "trails", "level", "state"]
+"""``leads`` : it is clearly the best of a number. ``trails`` : of none, and far from the best of some.
+``level`` : no number of it is far from the best. ``state`` : none of its numbers counts."""
+
+LEVEL_SHARE = 0.9
+"""From this share of the best on a subject is level with it."""
+_NUMBERS_MAX = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,19 +123,18 @@ def cohorts(comparison: Comparison) -> Iterator[Cohort]:
     """
     for model in dict.fromkeys((subject.model, subject.capacity) for subject in comparison.subjects):
         for one in comparison.quoted:
-            entries = [each for each in one.entries if _is_of(each, model)]
-            drives = {each.side.subject.first.run.identity.id for each in entries}
-            if len(drives) == len(entries) >= COHORT_SAMPLES and one.name.stat != "maximum":
-                yield _cohort(model[0], one.name, entries)
+            sides = [side for side in one.sides if _is_of(side, model)]
+            drives = {side.subject.first.run.identity.id for side in sides}
+            if len(drives) == len(sides) >= COHORT_SAMPLES and one.name.stat != "maximum":
+                yield _cohort(model[0], one.name, sides)
 
 
-def _is_of(entry: Entry, model: tuple[str, str]) -> bool:
-    subject = entry.side.subject
-    return (subject.model, subject.capacity) == model and entry.side.counts and not entry.apart
+def _is_of(side: Side, model: tuple[str, str]) -> bool:
+    return (side.subject.model, side.subject.capacity) == model and side.counts and not side.apart
 
 
-def _cohort(model: str, name: NumberName, entries: Sequence[Entry]) -> Cohort:
-    values = {each.side.subject.letter: each.side.value or 0.0 for each in entries}
+def _cohort(model: str, name: NumberName, sides: Sequence[Side]) -> Cohort:
+    values = {side.subject.letter: side.value or 0.0 for side in sides}
     centre = median(values.values())
     spread = (max(values.values()) - min(values.values())) / centre if centre else 0.0
     scores = modified_scores(values) if len(values) >= OUTLIER_SAMPLES else None
@@ -142,3 +150,71 @@ def modified_scores(values: dict[str, float]) -> dict[str, float]:
     centre = median(values.values())
     deviation = median(abs(value - centre) for value in values.values())
     return {key: _SCALE * (value - centre) / deviation if deviation else 0.0 for key, value in values.items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cited:
+    """A number that a remark names. share : of the best, by ``other``; of one that leads, of the next one by it."""
+
+    number: Compared
+    share: float
+    other: Subject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remark:
+    """One sentence. first : in how many numbers it is the best, of how many it has; maxima are none of them.
+
+    ahead : those in which it leads most; behind : that in which it is farthest from the best, None where it is level.
+    """
+
+    kind: RemarkKind
+    subject: Subject
+    first: int = 0
+    count: int = 0
+    ahead: tuple[Cited, ...] = ()
+    behind: Cited | None = None
+
+
+def remarks(comparison: Comparison) -> tuple[Remark, ...]:
+    """A remark for each subject, in their order."""
+    numbers = comparison.ranked
+    return tuple(_remark(subject, numbers, index) for index, subject in enumerate(comparison.subjects))
+
+
+def _remark(subject: Subject, numbers: Sequence[Compared], index: int) -> Remark:
+    own = [
+        (number, number.sides[index])
+        for number in numbers
+        if number.sides[index].order is not None and number.name.stat != "maximum"
+    ]
+    if not own:
+        return Remark(kind="state", subject=subject)
+    ahead = sorted((_lead(number) for number, side in own if side.order == 1), key=lambda cited: cited.share)
+    clear = tuple(_unlike(cited for cited in ahead if cited.share < LEVEL_SHARE))[:_NUMBERS_MAX]
+    behind = _farthest(own)
+    kind: RemarkKind = "leads" if clear else "trails" if behind else "level"
+    return Remark(kind=kind, subject=subject, first=len(ahead), count=len(own), ahead=clear, behind=behind)
+
+
+def _unlike(citeds: Iterable[Cited]) -> Iterator[Cited]:
+    """Of several numbers of the same accesses the one in which it leads most."""
+    seen: set[object] = set()
+    for cited in citeds:
+        about = (cited.number.name.about or cited.number.name.cell, cited.number.name.unit)
+        if about not in seen:
+            seen.add(about)
+            yield cited
+
+
+def _lead(number: Compared) -> Cited:
+    """How far the best of a number is ahead of the next. Worked: 100 and 25 IOPS -> a share of 0.25."""
+    following = number.ranked[1]
+    return Cited(number=number, share=following.share or 1.0, other=following.subject)
+
+
+def _farthest(own: Sequence[tuple[Compared, Side]]) -> Cited | None:
+    """The number in which a subject is farthest from the best; None where it is level in all."""
+    number, side = min(own, key=lambda pair: pair[1].share or 1.0)
+    share = side.share or 1.0
+    return Cited(number=number, share=share, other=number.ranked[0].subject) if share < LEVEL_SHARE else None

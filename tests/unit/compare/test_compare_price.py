@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from assay.compare.comparison import compare_runs
-from assay.compare.price import Price, read_prices
-from assay.compare.standing import ranked_numbers
+from assay.compare.numbers import Price, read_prices
 from assay.errors import UsageError
 from assay.report.comparison.tables import subject_table
 from assay.report.comparison.words import number_label, number_phrase
@@ -39,10 +38,10 @@ def test_a_drive_of_half_the_price_leads_per_unit_of_money(run: StoredRun) -> No
     cheap = variant(run, 1, slower=0.2, price=Price(amount=50, currency="EUR"))
     dear = variant(run, 2, price=Price(amount=100, currency="EUR"))
     found = compare_runs([cheap, dear])
-    rows = {number_label(one.name, one.name.unit): one for one in ranked_numbers(found)}
+    rows = {number_label(one.name, one.name.unit): one for one in found.ranked}
     plain, per = rows["Random read 4 KiB (IOPS)"], rows["Random read 4 KiB (IOPS per EUR)"]
-    assert (plain.best.subject.letter, per.best.subject.letter) == ("B", "A")
-    assert per.standings[0].value == pytest.approx((plain.standings[0].value or 0) / 50)
+    assert (plain.ranked[0].subject.letter, per.ranked[0].subject.letter) == ("B", "A")
+    assert per.sides[0].value == pytest.approx((plain.sides[0].value or 0) / 50)
     assert number_phrase(per.name) == "random 4 KiB reads per EUR"
     table = subject_table(found.subjects)
     assert [row[table.columns.index("GB per EUR")] for row in table.rows] == ["0.02", "0.01"]

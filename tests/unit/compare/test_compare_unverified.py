@@ -11,7 +11,7 @@ from typing import Any
 import pypdfium2
 import pytest
 from assay.cli import assay
-from assay.compare.load import differences_of, load_of_file
+from assay.compare.unverified import differences_of, load_of_file
 from assay.dut.dut import Answers
 from assay.errors import PlanError, UsageError
 from assay.report.comparison.facts import ComparisonFacts

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 import xml.etree.ElementTree as ET
 from dataclasses import replace
@@ -10,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from assay.compare.comparison import Options, compare_runs
-from assay.compare.remark import remarks
-from assay.compare.standing import ranked_numbers, share_of_best
+from assay.compare.sides import share_of_best
 from assay.compare.subject import named
+from assay.compare.summary import remarks
 from assay.report.comparison.dots import _least, dot_figures
 from assay.report.comparison.pages import comparison_report
 from assay.report.comparison.states import drives_table
@@ -20,9 +19,8 @@ from assay.report.comparison.words import number_label, number_phrase, remark_se
 from assay.report.drawing import Size, figure_svg
 from assay.report.drawing.letters import text_width
 from assay.report.drawing.spread import spread_out
-from assay.report.formats.cells import look
+from assay.report.formats.cells import table_cells
 from assay.summary.pages.dots import Dot, DotRow, Dots
-from assay.summary.pages.leveled import Leveled
 from assay.summary.pages.model import Figure, Series
 from assay.words.digits import brief
 from compared_runs import short_run, variant
@@ -41,15 +39,14 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> StoredRun:
 
 
 def sentences(found: Comparison) -> list[str]:
-    numbers = tuple(ranked_numbers(found))
-    return [remark_sentence(one, "LAT cut short") for one in remarks(found.subjects, numbers)]
+    return [remark_sentence(one, "LAT cut short") for one in remarks(found)]
 
 
 def test_a_share_of_the_best_is_below_one_whatever_is_better(run: StoredRun) -> None:
     found = compare_runs([variant(run, 1), variant(run, 2, slower=0.2)])
-    (mean,) = [one for one in ranked_numbers(found) if number_label(one.name, "ms") == "Random write 4 KiB, mean (ms)"]
-    assert (mean.name.better, mean.best.subject.letter) == ("lower", "A")
-    worse = mean.standings[1]
+    (mean,) = [one for one in found.ranked if number_label(one.name, "ms") == "Random write 4 KiB, mean (ms)"]
+    assert (mean.name.better, mean.ranked[0].subject.letter) == ("lower", "A")
+    worse = mean.sides[1]
     assert worse.share == pytest.approx(0.8)
     assert worse.times == pytest.approx(1.25)
     assert share_of_best(mean.name, 4.0, 1.0) == 0.25
@@ -58,13 +55,13 @@ def test_a_share_of_the_best_is_below_one_whatever_is_better(run: StoredRun) -> 
 
 def test_an_interval_lies_around_its_share_and_the_best_has_none(run: StoredRun) -> None:
     found = compare_runs([variant(run, 1, noise=0.05), variant(run, 2, slower=0.5, noise=0.05)])
-    best, other = next(one for one in ranked_numbers(found) if one.name.name.endswith("mean_of_rounds")).standings
-    assert (best.low, best.high) == (None, None)
+    best, other = next(one for one in found.ranked if one.name.name.endswith("mean_of_rounds")).sides
+    assert (best.share_low, best.share_high) == (None, None)
     assert other.share is not None
-    assert other.low is not None
-    assert other.high is not None
-    assert other.low < other.share < other.high
-    assert math.log(other.high / other.share) == pytest.approx(math.log(other.share / other.low))
+    assert other.share_low is not None
+    assert other.share_high is not None
+    assert other.share_low < other.share < other.share_high
+    assert math.log(other.share_high / other.share) == pytest.approx(math.log(other.share / other.share_low))
 
 
 def test_a_drive_leads_trails_is_level_or_has_no_result(run: StoredRun) -> None:
@@ -80,7 +77,7 @@ def test_a_drive_leads_trails_is_level_or_has_no_result(run: StoredRun) -> None:
 
 def test_a_number_is_named_by_its_accesses(run: StoredRun) -> None:
     found = compare_runs([variant(run, 1), variant(run, 2)])
-    phrases = [number_phrase(one.name) for one in ranked_numbers(found)]
+    phrases = [number_phrase(one.name) for one in found.ranked]
     assert "mean of random 4 KiB reads" in phrases
     assert "max of random 4 KiB writes" in phrases
 
@@ -88,16 +85,14 @@ def test_a_number_is_named_by_its_accesses(run: StoredRun) -> None:
 def test_states_are_one_word_with_a_level_that_the_colour_follows(run: StoredRun) -> None:
     cut = variant(run, 3, tests=(replace(run.tests[0], ended="interrupted"),))
     found = compare_runs([variant(run, 1), variant(run, 2), cut])
-    table = drives_table(found, remarks(found.subjects, tuple(ranked_numbers(found))))
+    table = drives_table(found, remarks(found))
     assert table.columns == ("Drive", "Compared", "LAT")
-    state = table.rows[2][2]
-    assert isinstance(state, Leveled)
-    assert (str(state), state.level, look(state)) == ("cut short", "bad", "verdict bad")
-    assert look(Leveled("not settled", "good")) == "verdict good"
-    assert copy.deepcopy(state).level == "bad"
+    assert (table.rows[2][2], table.levels[2]) == ("cut short", (2, 2, "bad"))
+    assert table_cells(table.rows, table.levels)[2][2].look == "verdict bad"
+    assert table.of_columns([0, 2]).levels[2] == (2, 1, "bad")
     other = variant(run, 4, edition={**run.edition, "name": "pts-e-1.0"})
     apart = compare_runs([variant(run, 1), variant(run, 2), other], Options(despite=True))
-    row = drives_table(apart, remarks(apart.subjects, tuple(ranked_numbers(apart)))).rows[2]
+    row = drives_table(apart, remarks(apart)).rows[2]
     assert "apart: edition" in row[2]
     assert row[1] == "No number counts: other conditions."
 
@@ -106,7 +101,7 @@ def test_a_failed_test_has_the_same_word_with_and_without_its_numbers(run: Store
     cut = variant(run, 3, tests=(replace(run.tests[0], ended="interrupted"),))
     cut.numbers.clear()
     found = compare_runs([variant(run, 1), cut])
-    assert {one.entries[1].side.state for one in found.numbers} == {"cut short"}
+    assert {one.sides[1].state for one in found.numbers} == {"cut short"}
 
 
 @pytest.mark.parametrize(
@@ -190,7 +185,7 @@ def test_all_values_of_six_drives_are_in_the_picture_of_a_phone() -> None:
 
 def test_the_first_page_holds_the_dots_of_every_number_and_the_sentences(run: StoredRun) -> None:
     found = compare_runs([variant(run, number, slower=number / 10) for number in range(1, 7)])
-    (figure,) = dot_figures(found, tuple(ranked_numbers(found)))
+    (figure,) = dot_figures(found)
     first = comparison_report(found).pages[0]
     assert figure in first.blocks
     assert [block.block for block in first.blocks] == ["table", "figure"]

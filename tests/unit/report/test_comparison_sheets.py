@@ -1,42 +1,51 @@
-"""Tables of a comparison share pages: narrow ones beside each other, wide ones one above the other."""
+"""Tables of a comparison share sheets, and long ones run on."""
 
 from __future__ import annotations
 
 from types import SimpleNamespace
 from typing import Any
 
+import pypdfium2
 import pytest
-from assay.report.comparison.pages import Sheet, _paged
 from assay.report.comparison.tests import _unlike_amounts
+from assay.report.first_page.front import Paper
 from assay.report.formats.html import _entries
-from assay.summary.pages.model import Table, with_values
+from assay.report.formats.pdf import report_pdf
+from assay.summary.pages.model import Page, Report, Table, with_values
 
 
-def table(caption: str, rows: int, width: int = 10, spanner: str = "") -> Table:
-    return Table(caption=caption, columns=("a", "b"), rows=(("x", "y" * width),) * rows, spanner=spanner)
+def table(caption: str, rows: int, columns: int = 2) -> Table:
+    names = tuple(f"Column {place}" for place in range(columns))
+    return Table(caption=caption, columns=names, rows=tuple((f"{caption} {row}", *names[1:]) for row in range(rows)))
 
 
-def shape(found: list[Sheet]) -> list[tuple[int, list[int]]]:
-    return [(len(one.blocks), [len(column) for column in one.columns]) for one in found]
+def sheets(*tables: Table) -> list[str]:
+    """The texts of the sheets of a report whose pages hold a table each and run on."""
+    pages = tuple(
+        Page(title="t", subtitle=one.caption, header=None, banner=None, blocks=(one,), runs_on=True) for one in tables
+    )
+    report = Report(title="t", label="l", colophon="c", date=(2000, 1, 1, 0, 0, 0), pages=pages, facts="f")
+    document = pypdfium2.PdfDocument(report_pdf(Paper(report=report), {}))
+    return [page.get_textpage().get_text_range() for page in document]
 
 
-def test_narrow_tables_stand_in_two_columns_and_keep_their_order() -> None:
-    found = _paged((table(name, 14), name) for name in ("Numbers", "Ratios", "Ranks"))
-    assert shape(found) == [(0, [1, 1]), (1, [])]
-    assert [one.title for one in found] == ["Numbers; Ratios", "Ranks"]
+def test_short_tables_share_a_sheet_and_each_has_its_heading() -> None:
+    (text,) = sheets(table("Numbers", 5, 3), table("Ratios", 5, 3), table("Ranks", 5, 12))
+    assert [text.count(f"{name}\r\n") for name in ("Numbers", "Ratios", "Ranks")] == [1, 1, 1]
+    assert "1 of 1" in text
 
 
-def test_short_tables_share_a_column_and_wide_ones_a_page() -> None:
-    assert shape(_paged((table(name, 3), name) for name in "abc")) == [(0, [3])]
-    (wide,) = _paged((table(name, 3, width=120), name) for name in "abc")
-    assert (len(wide.blocks), wide.title) == (3, "a to c")
-    assert all(isinstance(one, Table) and one.titled for one in wide.blocks)
+def test_a_long_table_runs_on_and_repeats_its_heads() -> None:
+    found = sheets(table("long", 90, 12))
+    assert len(found) > 1
+    assert all("Column 11" in text and f"{number} of {len(found)}" in text for number, text in enumerate(found, 1))
+    assert [sum(f"long {row} " in text for text in found) for row in range(90)] == [1] * 90
 
 
-def test_a_long_table_is_parted_and_a_matrix_has_a_page_of_its_own() -> None:
-    parts = [one for sheet in _paged([(table("long", 40, width=120), "long")]) for one in sheet.blocks]
-    assert sum(len(one.rows) for one in parts if isinstance(one, Table)) == 40
-    assert shape(_paged((table(name, 8, spanner="Mix"), name) for name in "ab")) == [(1, []), (1, [])]
+def test_a_table_that_fits_a_sheet_is_not_parted() -> None:
+    first, second = sheets(table("a", 20, 12), table("b", 20, 12))
+    assert ("a 19 " in first, "b 0 " in first) == (True, False)
+    assert ("b\r\n" in first, "b\r\n" in second, "b 19 " in second) == (False, True, True)
 
 
 def test_a_column_without_a_value_is_left_out_and_one_with_a_single_value_stays() -> None:

@@ -1,4 +1,9 @@
-"""Holds a stored run against limits. Numbers are compared as they are, not as they are printed."""
+"""Holds a stored run against limits. Numbers are compared as they are, not as they are printed.
+
+```
+LimitEntry --_values--> Value, of a measure, health or the findings --_judged--> Judged
+```
+"""
 
 from __future__ import annotations
 
@@ -6,28 +11,42 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
-from assay.compare.limits.finding_counts import Value, counted, no_such_test
-from assay.compare.limits.health import health_value
-from assay.compare.limits.measures import chosen_measures
 from assay.compare.limits.model import LimitEntry
+from assay.compare.limits.names import TEMPERATURE
 from assay.errors import EXIT_NOT_MET, joined
 from assay.procedures.run_findings import run_findings
 from assay.results import missed_steady_state, withheld_reason
+from assay.spec.nearest import did_you_mean
+from assay.summary.measures import key_of_unit
 from assay.words.text import text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from assay.compare.limits.read import Limits
-    from assay.engine.records import StoredRun
+    from assay.compare.limits.model import Limits
+    from assay.engine.records import DriveCondition, StoredRun
     from assay.errors import UsageError
     from assay.summary.findings import Found
     from assay.summary.pages.test_report import TestReport
     from assay.summary.record import Measure
 
 Verdict = Literal["pass", "fail", "not decided"]
+Fault = tuple[str, str, str]
+"""Key, reason and remedy of a name that is not known."""
 _TB = 10**12
 _TOO_FEW = "n/a: no value, or too few I/Os lie beyond the percentile"
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A number to be judged. reason : why it may not be."""
+
+    test: str
+    where: str
+    name: str
+    unit: str
+    value: float | None
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +137,7 @@ def _bound(run: StoredRun, entry: LimitEntry, bound: float | None) -> Fraction |
 
 def _values(
     run: StoredRun, tests: Sequence[TestReport], findings: Sequence[Found], entry: LimitEntry
-) -> tuple[list[Value], tuple[str, str, str] | None]:
+) -> tuple[list[Value], Fault | None]:
     """What an entry is of, or the key, reason and remedy of a name that is not known."""
     match entry.kind:
         case "health":
@@ -131,9 +150,7 @@ def _values(
             return _measured(run, tests, entry)
 
 
-def _measured(
-    run: StoredRun, tests: Sequence[TestReport], entry: LimitEntry
-) -> tuple[list[Value], tuple[str, str, str] | None]:
+def _measured(run: StoredRun, tests: Sequence[TestReport], entry: LimitEntry) -> tuple[list[Value], Fault | None]:
     wanted, name = str(entry.test).casefold(), str(entry.measure)
     report = next((test for test in tests if test.name.casefold() == wanted), None)
     where = ", ".join(f"{key} {value}" for key, value in entry.wanted_cell.items())
@@ -184,3 +201,119 @@ def _claim_entry(key: str, bound: float, *, lower: bool) -> LimitEntry:
     """A claim as a limit. Its number is known, so the entry names none of its own."""
     least, most = (None, bound) if lower else (bound, None)
     return LimitEntry.model_construct(id=key, text="claim of the data sheet", at_least=least, at_most=most)
+
+
+def chosen_measures(report: TestReport, entry: LimitEntry) -> tuple[list[Measure], Fault | None]:
+    """Every number of a test that has the name and the cell of a limit, or what of these is not known.
+
+    A value that is a number and that no cell has is no fault: a drive may lack a cell that others have.
+    """
+    known = report.measures
+    if not known:
+        return [], None
+    if entry.wanted_cell and (fault := _unknown_cell(known, entry)):
+        return [], fault
+    cells = [one for one in known if _is_in(one, entry)]
+    measures = [cell for cell in cells if _has_key(cell, entry)]
+    if measures or not cells:
+        return measures, None
+    names = list(dict.fromkeys(cell.key for cell in cells))
+    remedy = did_you_mean(str(entry.measure), names, f"choose from {', '.join(names)}")
+    return [], ("measure", f'is "{entry.measure}", which {report.name.casefold()} does not have there', remedy)
+
+
+def _has_key(measure: Measure, entry: LimitEntry) -> bool:
+    """Whether a number is meant; one that is named by its item also by the key of its unit."""
+    return measure.key == entry.measure or (bool(entry.item) and key_of_unit(measure.unit) == entry.measure)
+
+
+def _is_in(measure: Measure, entry: LimitEntry) -> bool:
+    if entry.item:
+        return measure.printed == entry.item
+    cell = dict(measure.cell)
+    return all(key in cell and cell[key] == value for key, value in entry.wanted_cell.items())
+
+
+def _unknown_cell(known: Iterable[Measure], entry: LimitEntry) -> Fault | None:
+    values: dict[str, dict[str | int | float, None]] = {"item": {}} if entry.item else {}
+    for one in known:
+        for key, value in one.cell if not entry.item else (("item", one.printed),):
+            values.setdefault(key, {})[value] = None
+    for key, value in entry.wanted_cell.items():
+        place = "item" if entry.item else f"cell.{key}"
+        if key not in values:
+            remedy = did_you_mean(key, values, f"choose from {', '.join(values)}")
+            return place, "is unknown in this test", remedy
+        texts = [text for text in values[key] if isinstance(text, str)]
+        if texts and value not in values[key]:
+            remedy = did_you_mean(str(value), texts, f"choose from {', '.join(texts[:8])}")
+            return place, f'is "{value}", which this test does not have', remedy
+    return None
+
+
+def counted(tests: Sequence[TestReport], findings: Sequence[Found], entry: LimitEntry) -> Value:
+    """The count of a kind of finding, of a run or of one of its tests.
+
+    None found where nobody watched decides nothing: the host beside a simulated drive, a kernel log that is not read.
+    """
+    name, wanted = f"findings: {entry.findings}", (entry.test or "").casefold()
+    chosen = [test for test in tests if wanted in {"", test.name.casefold()}]
+    if not chosen:
+        return Value(wanted, "", name, "", None, no_such_test(tests))
+    number = sum(
+        finding.kind == entry.findings and (not wanted or finding.test.casefold() == wanted) for finding in findings
+    )
+    reason = "" if number else _unwatched(chosen, str(entry.findings))
+    return Value(wanted, "", name, "", None if reason else float(number), reason)
+
+
+def no_such_test(tests: Sequence[TestReport]) -> str:
+    """Why there is nothing of a test that a run does not have."""
+    return f"the run has no such test, but {', '.join(one.name.casefold() for one in tests)}"
+
+
+def _unwatched(tests: Sequence[TestReport], kind: str) -> str:
+    """Why a kind of finding cannot have been found; empty where it can."""
+    sequences = [sequence for test in tests for sequence in test.test.sequences]
+    if kind == "host" and any(sequence.host is None for sequence in sequences):
+        return "the test system was not watched"
+    if kind == "drive event" and any(sequence.drive is None or sequence.drive.log != "read" for sequence in sequences):
+        return "the kernel's log of the drive was not read"
+    return ""
+
+
+def health_value(run: StoredRun, entry: LimitEntry) -> tuple[float | None, str]:
+    """The value that a limit is of, and why there is none.
+
+    Under a bound from above the greatest that was seen counts, under one from below the least.
+    """
+    name = str(entry.health)
+    if entry.change:
+        first, last = (
+            (_health_of(one, name) for one in (run.conditions[0], run.conditions[-1]))
+            if run.conditions
+            else (None, None)
+        )
+        if first is None or last is None or len(run.conditions) < 2:  # noqa: PLR2004 - before and after
+            return None, "the drive did not report it before and after the run"
+        return last - first, ""
+    seen = list(_health_seen(run, name))
+    if not seen:
+        return None, "the drive did not report it"
+    return (max(seen) if entry.at_most is not None else min(seen)), ""
+
+
+def _health_seen(run: StoredRun, name: str) -> Iterator[float]:
+    conditions = (*run.conditions, *(condition for test in run.tests for condition in test.conditions))
+    yield from (value for condition in conditions if (value := _health_of(condition, name)) is not None)
+    if name == TEMPERATURE:
+        drives = (sequence.drive for test in run.tests for sequence in test.sequences if sequence.drive)
+        for drive in drives:
+            for state in (drive.before, drive.after):
+                if state.temperature_c is not None:
+                    yield float(state.temperature_c)
+
+
+def _health_of(condition: DriveCondition, name: str) -> float | None:
+    value = getattr(condition, name) if name in {TEMPERATURE, "wear_used_pct"} else condition.health.get(name)
+    return None if value is None else float(value)

@@ -6,7 +6,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from assay.compare.limits.judge import judge
-from assay.compare.limits.read import limits_of_plan
+from assay.compare.limits.model import limits_of_plan
 from assay.errors import AssayError
 from assay.summary.measures import measure_words, short_name
 from assay.summary.record import Held, HeldNumber, Missed

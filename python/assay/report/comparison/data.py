@@ -9,8 +9,9 @@ from assay.summary.columns import UNIT
 from assay.summary.table import Column, Pivot, table_of
 
 if TYPE_CHECKING:
-    from assay.compare.comparison import Compared, Comparison, Entry
+    from assay.compare.comparison import Comparison
     from assay.compare.gate import Gated, GateResult
+    from assay.compare.sides import Compared, Side
     from assay.compare.subject import Subject
     from assay.compare.unverified import Beside, OldFigure, Unverified
     from assay.summary.table import Declared, ResultTable
@@ -22,7 +23,7 @@ _NAME, _VALUE, _RATIO = Column("name", "Number", role="key"), Column("value", "V
 
 class _Number(NamedTuple):
     number: Compared
-    entry: Entry
+    side: Side
 
 
 class _Beside(NamedTuple):
@@ -36,14 +37,14 @@ _NUMBERS: Declared[_Number] = (
     (_LABEL, lambda number: number.number.name.label),
     (_NAME, lambda number: number.number.name.name),
     (UNIT, lambda number: number.number.name.unit),
-    (_SUBJECT, lambda number: number.entry.side.subject.letter),
-    (_VALUE, lambda number: number.entry.side.value),
-    (Column("state", "State"), lambda number: number.entry.side.state),
-    (_RATIO, lambda number: number.entry.ratio),
-    (Column("ratio_low", "From"), lambda number: number.entry.low),
-    (Column("ratio_high", "To"), lambda number: number.entry.high),
-    (Column("rank", "Rank"), lambda number: number.entry.rank),
-    (Column("uncertainty_from", "Uncertainty from"), lambda number: _basis(number.entry)),
+    (_SUBJECT, lambda number: number.side.subject.letter),
+    (_VALUE, lambda number: number.side.value),
+    (Column("state", "State"), lambda number: number.side.state),
+    (_RATIO, lambda number: number.side.ratio),
+    (Column("ratio_low", "From"), lambda number: number.side.low),
+    (Column("ratio_high", "To"), lambda number: number.side.high),
+    (Column("rank", "Rank"), lambda number: number.side.rank),
+    (Column("uncertainty_from", "Uncertainty from"), lambda number: number.side.uncertainty.basis),
 )
 _SUBJECTS: Declared[Subject] = (
     (Column("letter", "Subject", role="key"), lambda subject: subject.letter),
@@ -91,7 +92,7 @@ _GATE: Declared[Gated] = (
 
 def comparison_data(comparison: Comparison) -> tuple[ResultTable, ...]:
     """Who the subjects are; all numbers, a row per number and subject; and the figures of files beside, if any."""
-    numbers = (_Number(number, entry) for number in comparison.numbers for entry in number.entries)
+    numbers = (_Number(number, side) for number in comparison.numbers for side in number.sides)
     keys = tuple(one.key for one in (_TEST, _LABEL, _NAME, UNIT))
     pivots = tuple(Pivot(keys, _SUBJECT.key, value.key) for value in (_VALUE, _RATIO))
     return (
@@ -115,8 +116,3 @@ def _unverified(comparison: Comparison) -> tuple[ResultTable, ...]:
     ]  # fmt: skip
     title = "Unverified results next to the runs"
     return (table_of("unverified", title, _UNVERIFIED, rows, section="results"),) if comparison.unverified else ()
-
-
-def _basis(entry: Entry) -> str:
-    widest = entry.uncertainty.widest()
-    return widest.basis if widest else entry.uncertainty.reason

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from assay.compare.comparison import Comparison
-    from assay.compare.standing import Ranked, Standing
+    from assay.compare.sides import Compared, Side
     from assay.report.comparison.states import TestState
 
 ROWS_MAX = 18
@@ -36,18 +36,19 @@ READING = (
 )
 
 
-def dot_figures(comparison: Comparison, numbers: Sequence[Ranked]) -> Iterator[Figure]:
-    """All numbers of all drives; as many figures as they need."""
+def dot_figures(comparison: Comparison) -> Iterator[Figure]:
+    """All ranked numbers of all drives; as many figures as they need."""
+    numbers = comparison.ranked
     for begin in range(0, len(comparison.subjects), SUBJECTS_MAX):
         for first in range(0, len(numbers), ROWS_MAX):
             part = numbers[first : first + ROWS_MAX]
             yield _figure(comparison, part, begin, f"compare-dots-{begin + 1}-{first + 1}")
 
 
-def _figure(comparison: Comparison, numbers: Sequence[Ranked], begin: int, name: str) -> Figure:
+def _figure(comparison: Comparison, numbers: Sequence[Compared], begin: int, name: str) -> Figure:
     places = range(begin, min(begin + SUBJECTS_MAX, len(comparison.subjects)))
     states = test_states(comparison)
-    rows = tuple(_row(number, [number.standings[place] for place in places], states) for number in numbers)
+    rows = tuple(_row(number, [number.sides[place] for place in places], states) for number in numbers)
     letters = tuple(comparison.subjects[place].letter for place in places)
     count = len(rows)
     return Figure(
@@ -74,11 +75,11 @@ def _series(title: str, dots: Sequence[Dot], index: int) -> Series:
     return Series.through(points, title, index, "markers")
 
 
-def _row(number: Ranked, standings: Sequence[Standing], states: dict[str, dict[str, TestState]]) -> DotRow:
+def _row(number: Compared, sides: Sequence[Side], states: dict[str, dict[str, TestState]]) -> DotRow:
     scale, unit = _unit(number)
-    dots = tuple(_dot(each, states[each.subject.letter][number.name.test], scale) for each in standings)
-    groups = [list(group) for _, group in groupby(number.counted, key=lambda each: each.order)]
-    last = number.counted[-1]
+    dots = tuple(_dot(each, states[each.subject.letter][number.name.test], scale) for each in sides)
+    groups = [list(group) for _, group in groupby(number.ranked, key=lambda each: each.order)]
+    last = number.ranked[-1]
     return DotRow(
         label=number_label(number.name, unit),
         dots=dots,
@@ -89,23 +90,23 @@ def _row(number: Ranked, standings: Sequence[Standing], states: dict[str, dict[s
     )
 
 
-def _unit(number: Ranked) -> tuple[float, str]:
+def _unit(number: Compared) -> tuple[float, str]:
     """How a row prints its values: times in the unit that suits the slowest. Worked: 0.08 ms -> 1000 and ``µs``."""
     if number.name.unit != "ms":
         return 1.0, number.name.unit
-    slowest = max(each.value or 0.0 for each in number.standings)
+    slowest = max(each.value or 0.0 for each in number.sides)
     return next((scale, unit) for most, scale, unit in _MS_UNITS if slowest < most)
 
 
-def _dot(standing: Standing, state: TestState, scale: float) -> Dot:
+def _dot(side: Side, state: TestState, scale: float) -> Dot:
     return Dot(
-        at=standing.share,
-        value=None if standing.value is None else standing.value * scale,
-        low=standing.low,
-        high=standing.high,
+        at=side.share,
+        value=None if side.value is None else side.value * scale,
+        low=side.share_low,
+        high=side.share_high,
         words=STATE_WORDS[state.state] if state.state not in SETTLED else "",
         hollow=state.state not in SETTLED,
-        best=standing.order == 1,
+        best=side.order == 1,
     )
 
 

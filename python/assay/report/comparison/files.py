@@ -12,7 +12,7 @@ from assay.report import render_pages, reports_of_tests
 from assay.report.annex.level import level_label
 from assay.report.comparison.data import comparison_data, gate_data
 from assay.report.comparison.facts import comparison_facts, gate_facts
-from assay.report.comparison.gate.output import junit_xml
+from assay.report.comparison.gate import junit_xml
 from assay.report.comparison.pages import comparison_report, gate_report
 from assay.report.formats.table_csv import table_csv
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from assay.compare.comparison import Comparison
     from assay.compare.gate import GateResult
-    from assay.compare.price import Price
+    from assay.compare.numbers import Price
     from assay.engine.records import StoredRun
     from assay.summary.pages.model import Report, Table
     from assay.summary.table import ResultTable

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from assay.report.comparison.words import remark_sentence, worded
-from assay.summary.pages.leveled import Leveled
 from assay.summary.pages.model import Table
 from assay.summary.ranking import is_raised
 from assay.summary.verdict import STATE_WORDS, beside, gravity, level_of
@@ -16,9 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from assay.compare.comparison import Comparison
-    from assay.compare.conditions import Unlikeness
-    from assay.compare.remark import Remark
     from assay.compare.subject import Subject
+    from assay.compare.summary import Remark
     from assay.summary.pages.test_report import TestReport
     from assay.summary.record import Level, State
     from assay.words.coded import Coded
@@ -38,9 +36,9 @@ class TestState:
     beside: tuple[Coded, ...] = ()
 
     @property
-    def text(self) -> Leveled:
+    def text(self) -> str:
         """In words. Worked: ``steady, 8 cells unstable``."""
-        return Leveled(", ".join((STATE_WORDS[self.state], *map(worded, self.beside))), self.level)
+        return ", ".join((STATE_WORDS[self.state], *map(worded, self.beside)))
 
 
 NOT_RUN = TestState(state="not-run", level="unknown")
@@ -50,19 +48,18 @@ def test_states(comparison: Comparison) -> dict[str, dict[str, TestState]]:
     """How every test came out, by the letter of the drive and the name of the test."""
     return {
         subject.letter: {
-            test: _with_apart(_of_subject(subject, test), comparison.unlike.get(subject.letter, ()), shown)
-            for test, shown in comparison.tests
+            test: _with_apart(_of_subject(subject, test), subject, shown) for test, shown in comparison.tests
         }
         for subject in comparison.subjects
     }
 
 
-def _with_apart(state: TestState, unlike: Sequence[Unlikeness], shown: str) -> TestState:
+def _with_apart(state: TestState, subject: Subject, shown: str) -> TestState:
     """A state with the first condition for which the drive stands apart in this test."""
-    what = next((one.what for one in unlike if one.test in {"", shown}), None)
-    if what is None or state.state in _NO_RESULT:
+    unlike = subject.unlike_in(shown)
+    if not unlike or state.state in _NO_RESULT:
         return state
-    return replace(state, level="unknown", beside=(coded("apart", what=what),))
+    return replace(state, level="unknown", beside=(coded("apart", what=unlike[0].what),))
 
 
 def drives_table(comparison: Comparison, said: Sequence[Remark]) -> Table:
@@ -77,7 +74,12 @@ def drives_table(comparison: Comparison, said: Sequence[Remark]) -> Table:
         for remark in said
     )
     columns = ("Drive", "Compared", *(shown for _, shown in comparison.tests))
-    return Table(caption="Drives", columns=columns, rows=rows)
+    levels = tuple(
+        (line, place, states[remark.subject.letter][test].level)
+        for line, remark in enumerate(said)
+        for place, (test, _) in enumerate(comparison.tests, 2)
+    )
+    return Table(caption="Drives", columns=columns, rows=rows, levels=levels)
 
 
 def _failed(comparison: Comparison, states: Mapping[str, TestState]) -> str:

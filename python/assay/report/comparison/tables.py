@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.compare.gate import explained, gated_cells, gated_label, share
+from assay.compare.gate import gated_cells, gated_label, share
 from assay.compare.summary import cohorts, matrix_numbers, published_rows
 from assay.spec.units import GB
 from assay.summary.measures import measure_words
-from assay.summary.pages.leveled import Leveled
 from assay.summary.pages.model import Table
-from assay.words.printed import NOT_AVAILABLE, number_text, paragraph
+from assay.words.printed import NOT_AVAILABLE, number_text, paragraph, printable
+from assay.workloads.iometer.results_shown import UNVERIFIED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from assay.compare.comparison import Compared, Comparison, Entry
+    from assay.compare.comparison import Comparison
     from assay.compare.gate import Gated, GateResult, Verdict
-    from assay.compare.numbers import NumberName
-    from assay.compare.price import Price
+    from assay.compare.numbers import NumberName, Price
+    from assay.compare.sides import Compared, Side
     from assay.compare.subject import Subject
+    from assay.compare.unverified import Beside, OldFigure, Unverified
     from assay.summary.record import Level
 
 VERDICT_LEVELS: dict[Verdict, Level] = {"pass": "good", "fail": "bad", "undecided": "warn"}
@@ -41,6 +42,13 @@ MAXIMUM_NOTE = ("A maximum is the largest of single I/Os: no uncertainty is know
 _BOX = {(0.5, 100), (4, 100), (4, 65), (4, 0)}
 """Transfer size in KiB and share of reads of the boxes that were published in 2012."""
 _CELLS_MAX = 12
+_RUNS_MAX = 4
+"""Subjects beside a file in one table; further ones follow in another."""
+_UNVERIFIED_NOTES = (
+    f"{UNVERIFIED} The file does not say in which state the drive was, what was written to it, or on which host.",
+    "Each is a single figure of a file, without spread: no interval, no rank, and no gate uses it.",
+)
+_FILE_KEYS = ("Run", "Specification", "Workload", "Figure", "Unit")
 _MARKS = {
     "not settled": "not settled",
     "not steady": "not steady",
@@ -85,9 +93,9 @@ def _price(subject: Subject, prices: Sequence[Price | None]) -> tuple[str, ...]:
     return price.text, f"{subject.first.run.identity.capacity_bytes / GB / price.amount:,.3g}"
 
 
-def unlike_tables(found: Comparison | GateResult) -> tuple[Table, ...]:
+def unlike_tables(subjects: Sequence[Subject]) -> tuple[Table, ...]:
     """Why subjects are shown apart; none where all are alike."""
-    rows = [(letter, one.text(blind=found.blind)) for letter, listed in found.unlike.items() for one in listed]
+    rows = [(subject.letter, unlike) for subject in subjects for unlike in subject.unlike_texts]
     if not rows:
         return ()
     note = "No ratio and no rank: the conditions differ, so the numbers do not compare."
@@ -131,7 +139,7 @@ def _split(  # noqa: PLR0917 - the parts of a table
     comparison: Comparison,
     caption: str,
     rows: Sequence[tuple[Compared, tuple[str, ...]]],
-    text: Callable[[Compared, Entry], str],
+    text: Callable[[Compared, Side], str],
     keys: tuple[str, ...],
     notes: Iterable[str] = (),
 ) -> Iterator[Table]:
@@ -145,39 +153,38 @@ def _split(  # noqa: PLR0917 - the parts of a table
                 if len(comparison.subjects) <= COLUMNS_MAX
                 else f"{caption}, {letters[0]} to {letters[-1]}",
                 columns=(*keys, *letters),
-                rows=tuple((*names, *(text(one, one.entries[place]) for place in places)) for one, names in rows),
+                rows=tuple((*names, *(text(one, one.sides[place]) for place in places)) for one, names in rows),
                 notes=tuple(paragraph(note) for note in notes),
                 merged=keys[:1],
             )
 
 
-def value_text(number: Compared, entry: Entry) -> str:
+def value_text(number: Compared, side: Side) -> str:
     """A value as printed, with what a reader must know of it. Worked: ``3,180.1``, ``2,900.0, not steady``."""
-    side = entry.side
     if side.counts and side.value is not None:
-        marks = ("apart" if entry.apart else "", _MARKS.get(side.state, ""))
+        marks = ("apart" if side.apart else "", _MARKS.get(side.state, ""))
         return ", ".join(filter(None, (number_text(side.value, number.name.unit), *marks)))
     mark = _MARKS[side.state]
     return mark if side.value is None else f"{number_text(side.value, number.name.unit)}, {mark}"
 
 
-def ratio_text(_: Compared, entry: Entry) -> str:
+def ratio_text(_: Compared, side: Side) -> str:
     """A ratio with its interval. Worked: ``0.951 (0.932 - 0.970)``."""
-    if entry.apart or entry.ratio is None:
-        return "apart" if entry.apart else NOT_AVAILABLE
-    if entry.low is None or entry.high is None:
-        return f"{entry.ratio:.3f}"
-    unsure = "" if entry.uncertainty.repeatable else " ?"
-    return f"{entry.ratio:.3f} ({entry.low:.3f} - {entry.high:.3f}){unsure}"
+    if side.apart or side.ratio is None:
+        return "apart" if side.apart else NOT_AVAILABLE
+    if side.low is None or side.high is None:
+        return f"{side.ratio:.3f}"
+    unsure = "" if side.uncertainty.repeatable else " ?"
+    return f"{side.ratio:.3f} ({side.low:.3f} - {side.high:.3f}){unsure}"
 
 
-def rank_text(number: Compared, entry: Entry) -> str:
+def rank_text(number: Compared, side: Side) -> str:
     """A rank; in brackets the place of the value alone; a maximum has neither."""
     if number.name.stat == "maximum":
         return "-"
-    if entry.rank is not None:
-        return str(entry.rank)
-    return f"({entry.order})" if entry.order is not None else "not ranked"
+    if side.rank is not None:
+        return str(side.rank)
+    return f"({side.order})" if side.order is not None else "not ranked"
 
 
 def cell_tables(comparison: Comparison) -> Iterator[Table]:
@@ -238,12 +245,14 @@ def cohort_tables(comparison: Comparison) -> tuple[Table, ...]:
 
 def gate_table(gate_result: GateResult) -> Table:
     """Every gated number with its verdict and the reason for it, those that fail first; then what is not gated."""
-    rows = (
-        *(_gated_row(one) for one in sorted(gate_result.gated, key=lambda one: _VERDICT_ORDER[one.verdict])),
-        *(_left_out_row(one) for one in gate_result.left_out),
+    gated = sorted(gate_result.gated, key=lambda one: _VERDICT_ORDER[one.verdict])
+    rows = (*map(_gated_row, gated), *map(_left_out_row, gate_result.left_out))
+    levels: tuple[tuple[int, int, Level], ...] = (
+        *((line, 0, VERDICT_LEVELS[one.verdict]) for line, one in enumerate(gated)),
+        *((line, 0, "unknown") for line in range(len(gated), len(rows))),
     )
     columns = ("Verdict", "", "Number", "Baseline", "Now", "Change", "Limit", "Uncertainty", "Why")
-    return Table(caption="Gate", columns=columns, rows=rows, notes=explained(gate_result))
+    return Table(caption="Gate", columns=columns, rows=rows, notes=gate_result.explained, levels=levels)
 
 
 def _gated_row(gated: Gated) -> tuple[str, ...]:
@@ -252,7 +261,7 @@ def _gated_row(gated: Gated) -> tuple[str, ...]:
         for side in (gated.baseline, gated.side)
     )
     return (
-        Leveled(gated.verdict.upper(), VERDICT_LEVELS[gated.verdict]),
+        gated.verdict.upper(),
         gated.side.subject.letter,
         gated_label(gated),
         *values,
@@ -262,4 +271,58 @@ def _gated_row(gated: Gated) -> tuple[str, ...]:
 
 def _left_out_row(name: NumberName) -> tuple[str, ...]:
     why = "no average of rounds" if name.stat == "mean" else f"a {name.stat}"
-    return (Leveled("not gated", "unknown"), "", name.text, *([""] * 5), f"{why}: gated by a rule only")
+    return ("not gated", "", name.text, *([""] * 5), f"{why}: gated by a rule only")
+
+
+def unverified_tables(comparison: Comparison) -> Iterator[Table]:
+    """The files, then for each its figures beside those of the subjects, and why some have no ratio."""
+    if not comparison.unverified:
+        return
+    rows = tuple(
+        (one.letter, one.called, one.version, str(one.run_count), "unverified") for one in comparison.unverified
+    )
+    columns = ("", "Results of Iometer", "Version", "Runs", "Level")
+    yield Table(caption="Unverified results next to the runs", columns=columns, rows=rows, notes=_UNVERIFIED_NOTES)
+    for one in comparison.unverified:
+        yield from _file_figures(one, [subject.letter for subject in comparison.subjects])
+        yield from _file_apart(one)
+
+
+def _file_figures(unverified: Unverified, letters: list[str]) -> Iterator[Table]:
+    for begin in range(0, len(letters), _RUNS_MAX):
+        places = range(begin, min(begin + _RUNS_MAX, len(letters)))
+        shown = tuple(letters[place] for place in places)
+        which = f" to {shown[0]} - {shown[-1]}" if len(letters) > _RUNS_MAX else ""
+        ratios = tuple(f"{unverified.letter} / {letter}" for letter in shown)
+        rows = tuple(
+            (
+                *(str(figure.run), printable(figure.spec), figure.load, figure.title, figure.unit),
+                *(_run_value(figure, figure.entries[place]) for place in places),
+                NOT_AVAILABLE if figure.value is None else number_text(figure.value, figure.unit),
+                *(_file_ratio(figure.entries[place]) for place in places),
+            )
+            for figure in unverified.figures
+        )
+        columns = (*_FILE_KEYS, *shown, f"{unverified.letter} (unverified)", *ratios)
+        yield Table(caption=f"{unverified.letter}, unverified, next to the runs{which}", columns=columns, rows=rows)
+
+
+def _run_value(figure: OldFigure, entry: Beside) -> str:
+    return NOT_AVAILABLE if entry.value is None else number_text(entry.value, figure.unit)
+
+
+def _file_ratio(entry: Beside) -> str:
+    """A ratio without brackets: there is no interval. Worked: 1.25 -> ``1.250``."""
+    return "apart" if entry.ratio is None else f"{entry.ratio:.3f}"
+
+
+def _file_apart(unverified: Unverified) -> Iterator[Table]:
+    reasons = dict.fromkeys(
+        (str(figure.run), printable(figure.spec), entry.letter, entry.reason)
+        for figure in unverified.figures
+        for entry in figure.entries
+        if entry.reason
+    )
+    if reasons:
+        columns = ("Run", "Specification", "Compared with", "Why there is no ratio")
+        yield Table(caption=f"{unverified.letter}, unverified, apart", columns=columns, rows=tuple(reasons))

@@ -6,16 +6,21 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.compare.numbers import NOT_RUN, WITHOUT_RESULT
-from assay.report.comparison.consistency import consistency_table
-from assay.report.comparison.heat import ratio_maps
+from assay.compare.summary import matrix_numbers
+from assay.results.consistency import consistency, seconds_of
+from assay.spec.units import KIB, kib_label
 from assay.summary.measures import FIRST, LAST, SETTLED
-from assay.summary.pages.model import Figure, Series, Table, Tick
+from assay.summary.pages.heat_figures import matrix_heat
+from assay.summary.pages.model import Figure, Series, Table, Tick, with_values
 from assay.summary.pages.tail import tail_figure
+from assay.words.digits import brief, share, span, times
+from assay.words.printed import NOT_AVAILABLE, mix_label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from assay.compare.comparison import Compared, Comparison, Entry
+    from assay.compare.comparison import Comparison
+    from assay.compare.sides import Compared, Side
     from assay.compare.subject import Subject
     from assay.summary.pages.distribution import Part
     from assay.summary.pages.model import Block
@@ -26,8 +31,8 @@ CURVES_MAX = 9
 HALF_ASPECT = 1.02
 """Of a figure that stands beside another."""
 Titled = tuple[str, tuple["Block", ...]]
-_ROWS_ABOVE, _ROWS_MAX = 12, 16
-"""Rows of a table above two figures, and of one on a page of its own."""
+_ROWS_ABOVE = 12
+"""Rows of a table above two figures; a longer one has a page."""
 _PARTS_MAX = 2
 """Parts of each test whose response times are drawn."""
 _LEVELS = {SETTLED: "settled", LAST: "last sample"}
@@ -36,6 +41,14 @@ _END_COLOURS = (5, 8)
 """Of the first sample and of the last, which are those of no drive where few are compared."""
 _QUOTED = ({"block_kib": 4, "read_pct": 100}, {"block_kib": 4, "read_pct": 0})
 """Cells that are drawn before others."""
+_REACH_LEAST = 1.25
+"""Of the scale, so that a difference of 1 % looks small."""
+_CELLS_MIN = 2
+"""Sizes and mixes at least: fewer are no plane."""
+_EVEN_COLUMNS = (
+    "Cell", "Drive", "Median", "p99.9 over median", "Max over median", "Variation of seconds", "Worst second",
+)  # fmt: skip
+_SLOW_SHARE = 0.999
 
 
 def pages_per_test(comparison: Comparison) -> Iterator[Titled]:
@@ -51,21 +64,15 @@ def pages_per_test(comparison: Comparison) -> Iterator[Titled]:
 
 
 def _response_times(comparison: Comparison, test: str, shown: str) -> Iterator[Titled]:
-    """Two tails a page, on the first below how even the drives are; a long table has pages of its own."""
+    """Two tails a page, the first below how even the drives are; a long table has a page."""
     tails = _tails(comparison, test)
     table = consistency_table(comparison, test, shown, parts_of(comparison, test))
-    tables = _table_parts(table) if table else []
-    above = tables if tables and len(tables[0].rows) <= _ROWS_ABOVE else []
+    above = (table,) if table and tails and len(table.rows) <= _ROWS_ABOVE else ()
     for number, pair in enumerate(_paired([figure for _, figure in tails])):
         names = " and ".join(label for label, _ in tails[number * 2 : number * 2 + 2])
         yield f"{shown}: response times of {names}", (*(() if number else above), *pair)
-    if not above or not tails:
-        yield from ((f"{shown}: consistency", (table,)) for table in tables)
-
-
-def _table_parts(table: Table) -> list[Table]:
-    begins = range(0, len(table.rows), _ROWS_MAX)
-    return [replace(table, rows=table.rows[begin : begin + _ROWS_MAX]) for begin in begins]
+    if table and not above:
+        yield f"{shown}: consistency", (table,)
 
 
 def _what(figure: Figure) -> str:
@@ -119,9 +126,8 @@ def _overlaid(comparison: Comparison, curves: Sequence[tuple[Subject, Figure]]) 
 
 def _curve(comparison: Comparison, subject: Subject, figure: Figure) -> Series:
     place = comparison.subjects.index(subject)
-    apart = subject.letter in comparison.unlike
-    label = f"{subject.title} (apart)" if apart else subject.title
-    return replace(figure.series[0], label=label, colour=place, dash="dash" if apart else "solid")
+    label = f"{subject.title} (apart)" if subject.unlike else subject.title
+    return replace(figure.series[0], label=label, colour=place, dash="dash" if subject.unlike else "solid")
 
 
 def _fresh(comparison: Comparison, test: str) -> Iterator[Figure]:
@@ -129,31 +135,31 @@ def _fresh(comparison: Comparison, test: str) -> Iterator[Figure]:
     samples = {one.name.cell: one for one in comparison.quoted if one.name.test == test and one.name.unit == "IOPS"}
     if FIRST not in samples:
         return
-    ends = zip(*(_entries(comparison, samples.get(cell)) for cell in _LEVELS), strict=True)
+    ends = zip(*(_ends(comparison, samples.get(cell)) for cell in _LEVELS), strict=True)
     kept = [
-        next(((name, end) for name, end in zip(_LEVELS.values(), pair, strict=True) if end and end.side.counts), None)
+        next(((name, end) for name, end in zip(_LEVELS.values(), pair, strict=True) if end and end.counts), None)
         for pair in ends
     ]
     used = {each[0] for each in kept if each}
     if used:
         label = " or ".join(name for name in _LEVELS.values() if name in used).capitalize()
         last = [each and each[1] for each in kept]
-        yield _bars(comparison, f"compare-{test}-fresh", label, (_entries(comparison, samples[FIRST]), last))
+        yield _bars(comparison, f"compare-{test}-fresh", label, (_ends(comparison, samples[FIRST]), last))
 
 
-def _entries(comparison: Comparison, number: Compared | None) -> Sequence[Entry | None]:
-    return number.entries if number else [None] * len(comparison.subjects)
+def _ends(comparison: Comparison, number: Compared | None) -> Sequence[Side | None]:
+    return number.sides if number else [None] * len(comparison.subjects)
 
 
 def _bars(
-    comparison: Comparison, name: str, last: str, ends: tuple[Sequence[Entry | None], Sequence[Entry | None]]
+    comparison: Comparison, name: str, last: str, ends: tuple[Sequence[Side | None], Sequence[Side | None]]
 ) -> Figure:
     series = [
         Series.through(
             [
-                (index * 2.0 + side, each.side.value)
+                (index * 2.0 + side, each.value)
                 for index, each in enumerate(entries)
-                if each and each.side.counts and each.side.value is not None
+                if each and each.counts and each.value is not None
             ],
             label,
             _END_COLOURS[side],
@@ -212,10 +218,96 @@ def _drawn(report: TestReport | None) -> list[tuple[int, Part]]:
 
 def in_order(comparison: Comparison) -> list[Subject]:
     """The subjects; those of other conditions come last, so that they stand apart."""
-    return sorted(comparison.subjects, key=lambda subject: subject.letter in comparison.unlike)
+    return sorted(comparison.subjects, key=lambda subject: bool(subject.unlike))
 
 
 def test_of(subject: Subject, test: str) -> TestReport | None:
     """A test of a subject; None where nothing of it may be shown."""
     result = next((one for one in subject.first.tests if one.prefix == test), None)
     return None if subject.first.states.get(test, NOT_RUN)[0] in WITHOUT_RESULT else result
+
+
+def consistency_table(
+    comparison: Comparison, test: str, shown: str, parts: Mapping[str, Sequence[tuple[Subject, Part]]]
+) -> Table | None:
+    """A row per part and drive; None where no response time is known. Columns without a value are left out.
+
+    Variation of seconds: the standard deviation of the completions per second over their mean. Worst second: the
+    fewest completions over those of the median second.
+    """
+    letters = [subject.letter for subject in comparison.subjects]
+    rows = [
+        (label, one.title, *_even_values(one, test, part))
+        for label, listed in parts.items()
+        for one, part in sorted(listed, key=lambda pair: letters.index(pair[0].letter))
+    ]
+    if not rows:
+        return None
+    table = Table(caption=f"{shown}: consistency", columns=_EVEN_COLUMNS, rows=tuple(rows), merged=("Cell",))
+    return with_values(table, kept=_EVEN_COLUMNS[:3])
+
+
+def _even_values(subject: Subject, test: str, part: Part) -> tuple[str, ...]:
+    middle, slow, most = part.times.percentile(0.5), part.times.percentile(_SLOW_SHARE), part.latency_ms_max
+    report = next(one for one in subject.first.tests if one.prefix == test)
+    even = consistency(seconds_of(report.test, part.label))
+    return (
+        _known(middle, span),
+        _known(slow / middle if slow and middle else None, times),
+        _known(most / middle if most and middle else None, times),
+        _known(even.variation, share),
+        _known(even.worst, share),
+    )
+
+
+def _known(value: float | None, printed: Callable[[float], str]) -> str:
+    return NOT_AVAILABLE if value is None else printed(value)
+
+
+def ratio_maps(comparison: Comparison, test: str) -> Iterator[Figure]:
+    """A map per subject but the first; none of a test without a plane of cells.
+
+    Worked: 20,000 IOPS of B where A has 10,000 -> a field of ``2``, in the colour of more than A's.
+    """
+    numbers = matrix_numbers(comparison).get(test, [])
+    sizes = sorted({_cell_place(number)[0] for number in numbers})
+    mixes = sorted({_cell_place(number)[1] for number in numbers})
+    if min(len(sizes), len(mixes)) < _CELLS_MIN:
+        return
+    cells = {_cell_place(number): number for number in numbers}
+    reach = _map_reach(numbers)
+    first = comparison.subjects[0]
+    for index, subject in enumerate(comparison.subjects[1:], 1):
+        rows = [[_cell_ratio(cells.get((size, mix)), index) for size in sizes] for mix in mixes]
+        figure = matrix_heat(
+            f"compare-{test}-ratio-{subject.letter.lower()}",
+            rows,
+            [["" if one is None else brief(one) for one in row] for row in rows],
+            columns=[kib_label(round(size * KIB)) for size in sizes],
+            rows=[mix_label(mix) for mix in mixes],
+            titles=("Block Size (KiB)", "R/W Mix", _map_title(numbers, subject.letter, first.letter)),
+        )
+        if figure and figure.heat:
+            yield replace(figure, heat=replace(figure.heat, reach=reach))
+
+
+def _map_reach(numbers: Sequence[Compared]) -> float:
+    """How far from 1 the scale of all maps goes. Worked: ratios from 0.2 to 4 -> 5."""
+    ratios = [side.ratio for number in numbers for side in number.sides if side.ratio]
+    return max([_REACH_LEAST, *ratios, *(1 / ratio for ratio in ratios)])
+
+
+def _map_title(numbers: Sequence[Compared], other: str, first: str) -> str:
+    """What the fields are. Worked: ``IOPS, B over A``."""
+    name = numbers[0].name
+    what = "Mean response time" if name.unit == "ms" else name.unit
+    return f"{what}, {other} over {first}"
+
+
+def _cell_place(number: Compared) -> tuple[float, int]:
+    cell = dict(number.name.cell)
+    return float(cell["block_kib"]), int(cell["read_pct"])
+
+
+def _cell_ratio(number: Compared | None, index: int) -> float | None:
+    return number.sides[index].ratio if number else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.compare.remark import LEVEL_SHARE
+from assay.compare.summary import LEVEL_SHARE
 from assay.summary.measures import FIRST, LAST, MAXIMUM, SETTLED, percentile_key
 from assay.words.coded import coded
 from assay.words.digits import nth
@@ -12,8 +12,8 @@ from assay.words.text import joined, sentence, text
 
 if TYPE_CHECKING:
     from assay.compare.numbers import NumberName
-    from assay.compare.remark import Cited, Remark, RemarkKind
     from assay.compare.subject import Subject
+    from assay.compare.summary import Cited, Remark, RemarkKind
     from assay.summary.record import Key
     from assay.words.coded import Coded
 

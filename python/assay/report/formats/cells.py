@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
-
-from assay.summary.pages.leveled import Leveled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,17 +53,15 @@ def look(text: str) -> str:
 
 
 def status(text: str) -> str:
-    """What a status is to the eye: ``good``, ``bad``, ``warn``, ``faint`` or nothing. Worked: ``WARN`` is ``warn``.
-
-    A text that has a level is ``verdict`` and what that says, whatever its words.
-    """
-    if isinstance(text, Leveled):
-        return f"verdict {_OF_LEVEL[text.level]}"
+    """What a status is to the eye: ``good``, ``bad``, ``warn``, ``faint`` or nothing. Worked: ``WARN`` is ``warn``."""
     return next((name for name, words in _STATUS if words.match(text)), "")
 
 
-def table_cells(rows: Sequence[Sequence[str]]) -> list[list[Cell]]:
-    """All cells of a table with their looks; those of a column of numbers align at the decimal point."""
+def table_cells(rows: Sequence[Sequence[str]], levels: Sequence[tuple[int, int, Level]] = ()) -> list[list[Cell]]:
+    """All cells of a table with their looks; those of a column of numbers align at the decimal point.
+
+    levels : row and column of cells whose look is ``verdict`` and that of their level, whatever their words.
+    """
     width = max(map(len, rows), default=0)
     columns: list[list[Cell]] = []
     for place in range(width):
@@ -73,6 +69,8 @@ def table_cells(rows: Sequence[Sequence[str]]) -> list[list[Cell]]:
         # A column without any value stands as the numbers before it.
         behind = place > 0 and columns[-1][0].look.startswith("number")
         columns.append(_column(texts, aligned=width > _PAIR or len(rows) > _FEW, behind=behind))
+    for line, place, level in levels:
+        columns[place][line] = replace(columns[place][line], look=f"verdict {_OF_LEVEL[level]}")
     return [[columns[place][line] for place in range(len(row))] for line, row in enumerate(rows)]
 
 

@@ -148,7 +148,7 @@ def _looks(value: Any) -> dict[str, Any]:
     if isinstance(value, TestPage):
         return {"level": value.level}
     if isinstance(value, Table):
-        looks = table_cells(value.rows)
+        looks = table_cells(value.rows, value.levels)
         return {
             "bars": drawn_bars(value),
             "rows": [[_whole(cell) for cell in row] for row in looks],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from assay.summary.forms import Facts
 from assay.summary.measures import measure_words
@@ -22,6 +22,8 @@ _NONE = "n/a"
 
 class ShownLimit(Facts):
     """One number held against one limit."""
+
+    model_config = ConfigDict(from_attributes=True)
 
     kind: Literal["limit", "claim"] = Field(description="A limit, or what the data sheet claims.")
     id: str = Field(description="Of the requirement; for a claim its key in the plan.")
@@ -56,7 +58,6 @@ class ShownLimits(Facts):
 def shown_limits(run: StoredRun, judged: Sequence[Judged], *, folder: str, title: str, code: int) -> ShownLimits:
     """Gather verdicts. folder : as the user named it. title : of the limits. code : the exit code."""
     verdicts = [one.verdict for one in judged]
-    fields = tuple(ShownLimit.model_fields)
     return ShownLimits(
         run=folder,
         run_id=run.run_id,
@@ -66,13 +67,8 @@ def shown_limits(run: StoredRun, judged: Sequence[Judged], *, folder: str, title
         failed=verdicts.count("fail"),
         undecided=verdicts.count("not decided"),
         exit_code=code,
-        limits=tuple(ShownLimit(**{name: getattr(one, name) for name in fields}) for one in judged),
+        limits=tuple(map(ShownLimit.model_validate, judged)),
     )
-
-
-def limit_rows(found: ShownLimits) -> list[tuple[str, ...]]:
-    """A row per verdict under ``COLUMNS``."""
-    return [_row(limit) for limit in found.limits]
 
 
 def summary(found: ShownLimits) -> str:
@@ -83,7 +79,8 @@ def summary(found: ShownLimits) -> str:
     return f"LIMITS NOT DECIDED: {counts}" if found.undecided else f"Limits met: {counts}"
 
 
-def _row(shown_limit: ShownLimit) -> tuple[str, ...]:
+def limit_row(shown_limit: ShownLimit) -> tuple[str, ...]:
+    """The cells of a verdict under ``COLUMNS``."""
     label = ", ".join(filter(None, (shown_limit.id, shown_limit.text)))
     verdict = {"pass": "pass", "fail": "FAIL"}.get(shown_limit.verdict, f"not decided: {shown_limit.reason}")
     return (
@@ -92,7 +89,7 @@ def _row(shown_limit: ShownLimit) -> tuple[str, ...]:
         shown_limit.where,
         measure_words(shown_limit.name),
         _bound(shown_limit),
-        _found(shown_limit),
+        _NONE if shown_limit.value is None else _number(shown_limit.value, shown_limit),
         verdict,
     )
 
@@ -105,10 +102,6 @@ def _bound(shown_limit: ShownLimit) -> str:
     ]
     tail = "" if shown_limit.per_tb is None else f" ({_number(shown_limit.per_tb, shown_limit)} per TB)"
     return " and ".join(parts) + (f" {shown_limit.unit}" if shown_limit.unit else "") + tail
-
-
-def _found(shown_limit: ShownLimit) -> str:
-    return _NONE if shown_limit.value is None else _number(shown_limit.value, shown_limit)
 
 
 def _number(value: float, shown_limit: ShownLimit) -> str:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from assay.summary.pages.changes import Change
     from assay.summary.pages.dots import Dots
+    from assay.summary.record import Level
 
 Entry = tuple[str, str]
 Scale = Literal["linear", "log"]
@@ -75,7 +76,8 @@ class Table:
         them, only among the rows of one text there.
     folded : an on-screen report shows it closed at first. titled : its caption stands above it on paper, where a page
     holds several. bars : drawn beside the texts of a column; none where the table lacks it.
-    marked : row and column, from 0, of cells with an asterisk, which a note explains.
+    marked : row and column, from 0, of cells with an asterisk, which a note explains. levels : row and column of cells
+    whose colour follows a level, whatever they say.
     """
 
     caption: str
@@ -88,6 +90,7 @@ class Table:
     titled: bool = False
     bars: Bars | None = None
     marked: tuple[tuple[int, int], ...] = ()
+    levels: tuple[tuple[int, int, Level], ...] = ()
     block: Literal["table"] = "table"
 
     def without(self, name: str) -> Self:
@@ -98,7 +101,9 @@ class Table:
         """The table of some of its columns. places : from 0, in the order in which they shall stand."""
         rows = tuple(tuple(row[place] for place in places) for row in self.rows)
         marked = tuple((line, places.index(place)) for line, place in self.marked if place in places)
-        return replace(self, columns=tuple(self.columns[place] for place in places), rows=rows, marked=marked)
+        levels = tuple((line, places.index(place), level) for line, place, level in self.levels if place in places)
+        columns = tuple(self.columns[place] for place in places)
+        return replace(self, columns=columns, rows=rows, marked=marked, levels=levels)
 
 
 def with_values(table: Table, kept: tuple[str, ...] = ()) -> Table:
@@ -341,6 +346,7 @@ class Page:
     each sheet of paper has a number of its own.
     banner : what a reader must know before any number on the page, or None. notice : likewise, of some of the numbers.
     columns : blocks side by side in columns of equal width, below ``blocks``.
+    runs_on : on paper its tables take as many sheets as they need, and the next such page begins on the last of them.
     chapter : where a test or another part of the report begins, the name that tables of all tests have for it.
     part : the test that the page belongs to, as contents print it; empty for pages of the whole run.
     outcome : how that test came out, on the first of its pages.
@@ -353,6 +359,7 @@ class Page:
     banner: str | None
     blocks: tuple[Block, ...]
     columns: tuple[tuple[Block, ...], ...] = ()
+    runs_on: bool = False
     notice: str = ""
     place: str = ""
     chapter: str = ""

@@ -1,24 +1,68 @@
-"""The gate for the machines that build firmware: JUnit XML, and annotation lines as GitHub reads them."""
+"""The gate as a figure, and for the machines that build firmware: JUnit XML, Markdown, and annotations for GitHub."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from assay.compare.gate import explained, gated_cells, gated_label, share
+from assay.compare.gate import gated_cells, gated_label, share
+from assay.report.comparison.tables import VERDICT_LEVELS
+from assay.summary.pages.changes import Change
+from assay.summary.pages.model import Figure, Series
 from assay.words.printed import NOT_AVAILABLE, number_text, paragraph
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from assay.compare.gate import Gated, GateResult, Verdict
-    from assay.compare.side import Side
+    from assay.compare.sides import Side
 
 _SUITE, _NO_TIME = "assay compare", "0"
 VERDICT_WORDS: dict[Verdict, str] = {"pass": "passed", "fail": "FAILED", "undecided": "CANNOT DECIDE"}
 _MARKUP = frozenset("\\`*_{}[]<>#|~!")
 _ESCAPED = {"%": "%25", "\r": "%0D", "\n": "%0A"}
 _ESCAPED_TITLE = {**_ESCAPED, ":": "%3A", ",": "%2C"}
+BARS_MAX = 16
+"""Bars of one figure; more follow in another."""
+_BAR_WORDS: dict[Verdict, str] = {"pass": "passed", "fail": "FAILED", "undecided": "cannot decide"}
+_READING = (
+    "Left of 0 is worse than the baseline. Dashed: the limit. Whiskers: the uncertainty. A number fails where its bar "
+    "is longer than its limit and its whiskers do not reach 0."
+)
+
+
+def gate_figures(gate_result: GateResult) -> Iterator[Figure]:
+    """All gated numbers in their order; none where nothing is gated."""
+    several = len(gate_result.subjects) > 1
+    for begin in range(0, len(gate_result.gated), BARS_MAX):
+        part = gate_result.gated[begin : begin + BARS_MAX]
+        yield Figure(
+            name=f"gate-changes-{begin + 1}",
+            kind="changes",
+            alt=f"Change of {len(part)} numbers against the baseline, with limits and uncertainties",
+            x_title="Change",
+            y_title="",
+            series=(Series.through(_points(part), "Change", 0, "markers"),),
+            changes=tuple(_change(one, several=several) for one in part),
+            reading=_READING,
+        )
+
+
+def _points(part: Sequence[Gated]) -> list[tuple[float, float]]:
+    """The changes, up the rows from the last one."""
+    return [(-one.worse, float(len(part) - index)) for index, one in enumerate(part) if one.worse is not None]
+
+
+def _change(gated: Gated, *, several: bool) -> Change:
+    letter = f"{gated.side.subject.letter}: " if several else ""
+    return Change(
+        label=f"{letter}{gated_label(gated)}",
+        by=None if gated.worse is None else -gated.worse,
+        reach=gated.reach,
+        limit=gated.limit,
+        level=VERDICT_LEVELS[gated.verdict],
+        words=_BAR_WORDS[gated.verdict],
+    )
 
 
 def junit_xml(gate_result: GateResult, *, undecided_fails: bool) -> bytes:
@@ -37,7 +81,7 @@ def junit_xml(gate_result: GateResult, *, undecided_fails: bool) -> bytes:
         ET.SubElement(properties, "property", {"name": name, "value": paragraph(value)})
     for one in gate_result.gated:
         _case(suite, one, undecided_fails=undecided_fails)
-    ET.SubElement(suite, "system-out").text = "\n".join(explained(gate_result))
+    ET.SubElement(suite, "system-out").text = "\n".join(gate_result.explained)
     ET.indent(root)
     text = ET.tostring(root, encoding="unicode")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'.encode()
@@ -78,7 +122,7 @@ def annotation_lines(gate_result: GateResult, *, undecided_fails: bool) -> Itera
             title = _escaped(f"assay: {gated_label(one)} of {one.side.subject.title}", _ESCAPED_TITLE)
             values = f"baseline {_value(one, one.baseline)}, now {_value(one, one.side)}, limit {share(one.limit)}"
             yield f"::{levels[one.verdict]} title={title}::{_escaped(f'{one.reason}; {values}', _ESCAPED)}"
-    yield f"::{levels[gate_result.verdict]} title=assay::{_escaped(' '.join(explained(gate_result)[:1]), _ESCAPED)}"
+    yield f"::{levels[gate_result.verdict]} title=assay::{_escaped(' '.join(gate_result.explained[:1]), _ESCAPED)}"
 
 
 def _value(gated: Gated, side: Side) -> str:
@@ -100,7 +144,7 @@ def summary_md(gate_result: GateResult) -> str:
     lines = [
         f"## Gate: {VERDICT_WORDS[gate_result.verdict]}",
         "",
-        _cell(f"{drives} against {baseline}. {explained(gate_result)[0]}"),
+        _cell(f"{drives} against {baseline}. {gate_result.explained[0]}"),
     ]
     shown = [one for one in gate_result.gated if one.verdict != "pass"]
     if shown:

@@ -1,1 +1,0 @@
-"""The figure of a gate, and its output for build servers."""
