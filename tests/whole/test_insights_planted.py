@@ -16,12 +16,13 @@ import pytest
 from assay.dut.dut import Answers
 from assay.engine.records import HostRecord
 from assay.report import reports_of_tests
-from assay.report.first_page.insights import run_insights, run_sentences
+from assay.report.first_page.insights import run_insights
 from assay.run.plan_file import load_plan
 from assay.run.run import run_plan
 from assay.run.store.read import read_run
 from assay.spec.units import MILLISECOND_NS, SECOND_NS
 from assay.summary.ranking import harm
+from run_words import run_sentences
 
 if TYPE_CHECKING:
     from assay.engine.records import StoredRun
@@ -102,7 +103,7 @@ def test_a_drive_at_its_link_says_so_first_and_nothing_else(seed: int, tmp_path:
     stored = run(tmp_path, drive=CLIENT, tests=["tp"], scale=0.01, seed=seed)
     assert list(found(stored)) == ["limit"]
     assert found(stored)["limit"].values["link"] == 300
-    ((_, first),) = run_sentences(stored, reports_of_tests(stored))
+    ((_, first),) = run_sentences(stored)
     assert first == "Sequential reads run at the link: 274 of 300 MB/s."
 
 
@@ -176,14 +177,14 @@ def test_operating_points_that_are_alike_cannot_be_told_apart(seed: int, tmp_pat
 def test_a_load_far_below_what_the_drive_can_do_leads(tmp_path: Path) -> None:
     stored = streams(tmp_path, SLOW_READS, seconds=60)
     assert list(found(stored)) == ["far-below", "rate-kept"]
-    (_, first), _ = run_sentences(stored, reports_of_tests(stored))
+    (_, first), _ = run_sentences(stored)
     assert first.startswith("The drive was busy at most 0.")
 
 
 def test_a_drive_with_nothing_special_says_what_it_is_good_for_and_no_more(tmp_path: Path) -> None:
     stored = streams(tmp_path, READS)
     assert found(stored) == {}
-    ((of, line),) = run_sentences(stored, reports_of_tests(stored))
+    ((of, line),) = run_sentences(stored)
     assert of == "all"
     assert line.endswith(" % of its link.")
 

@@ -105,11 +105,6 @@ LAST: Key = (("sample", "last"),)
 """Cells of a write saturation."""
 
 
-def measure_part(key: str) -> str:
-    """What of the response times of a cell a number is. Worked: ``latency_ms_max`` -> ``"maximum"``."""
-    return _PARTS[key]
-
-
 def short_name(key: str) -> str:
     """A response time as people name it; empty of another number. Worked: ``latency_ms_p99.9`` -> ``"p99.9"``."""
     return _SHORT.get(key, "")

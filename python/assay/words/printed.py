@@ -50,11 +50,6 @@ def utc_datetime(wall_ns: int) -> datetime:
     return _EPOCH + timedelta(seconds=wall_ns // 10**9)
 
 
-def or_null(text: str) -> str | None:
-    """A word as JSON has it, null for n/a."""
-    return None if text == NOT_AVAILABLE else text
-
-
 def rate_or_na(value: float | None) -> str:
     """Print a rate as the tables print it, n/a for None."""
     return NOT_AVAILABLE if value is None else one_decimal(value)

@@ -11,7 +11,6 @@ import pytest
 from assay.archive.rendering import run_summary
 from assay.engine.records import DirectionRecord
 from assay.report import render, reports_of_tests
-from assay.report.first_page.insights import run_sentences
 from assay.report.formats.cells import WHOLE, drawn_bars, status
 from assay.report.formats.terminal.tables import key_results
 from assay.report.test_page.claims import Compared, claims_table
@@ -19,6 +18,7 @@ from assay.report.test_page.outcome import verdict
 from assay.summary.record import Measure
 from assay.words.printed import claim_text, share_text
 from report_run import FALLING, synthetic_run, synthetic_test
+from run_words import run_sentences
 from saturation_run import saturation_test
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def suite(**changes: object) -> StoredRun:
 
 
 def sentences(run: StoredRun) -> list[str]:
-    return [line for _, line in run_sentences(run, reports_of_tests(run))]
+    return [line for _, line in run_sentences(run)]
 
 
 def results(run: StoredRun) -> dict[str, tuple[str, ...]]:

@@ -6,8 +6,8 @@ over time; the response times are a public implementation's too, the table of ga
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from assay.procedures.families.saturation.facts import level_text, window_minutes
 from assay.procedures.families.saturation.figures import iops_figure
@@ -451,11 +451,3 @@ def idle_figure(name: str, result: IdleRecoveryResult) -> Figure | None:
 
 def _idle_cell(idle_s: float) -> Key:
     return (("idle_s", idle_s),)
-
-
-def _state_results(state: WaitState) -> dict[str, Any]:
-    """The numbers of a wait state in ``results.json``, which has no throughput of bursts."""
-    numbers = asdict(state)
-    for series in ("bursts", "returned"):
-        del numbers[series]["throughput"]
-    return numbers

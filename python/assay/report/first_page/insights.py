@@ -9,7 +9,6 @@ from assay.report.first_page.cross_test import cross_insights, missed_insight
 from assay.results.link import link_mb_per_s
 from assay.summary.insights import KINDS
 from assay.summary.ranking import RUN_MAX, TEST_MAX, in_words, lead, ordered, said
-from assay.summary.record import ALL_TESTS
 from assay.words.coded import coded, quantity
 
 if TYPE_CHECKING:
@@ -55,12 +54,6 @@ def run_said(run: StoredRun, tests: Sequence[TestReport], insights: Sequence[Ins
     first = _lead(run, tests, insights)
     leads = [line for line in lines if line[1] == first] or ([((), first)] if first else [])
     return tuple([*leads, *(line for line in lines if line not in leads)][:RUN_MAX])
-
-
-def run_sentences(run: StoredRun, tests: Sequence[TestReport]) -> tuple[tuple[str, str], ...]:
-    """The same in words."""
-    spoken = run_said(run, tests, run_insights(run, tests))
-    return tuple((", ".join(labels) or ALL_TESTS, in_words(one)) for labels, one in spoken)
 
 
 def further_said(insights: Sequence[Insight], report: TestReport) -> tuple[Coded, ...]:
