@@ -85,16 +85,17 @@ def numbers_of(run: dict[str, Any]) -> list[tuple[str, ...]]:
     short = run["label"].partition(":")[0]
     found = []
     for test in run["tests"]:
-        facts = (run["bundle"], run["drive"]["model"], short, run["level"], test["test"].upper(), outcome(test))
-        found += [(*facts, *number_in(one)) for one in test["headlines"]] or [(*facts, "", "", "", "")]
+        facts = (run["bundle"], run["model"], short, run["level"], test["label"], test["verdict"]["text"])
+        quoted = [measure for measure in test["measures"] if measure["quoted"]]
+        found += [(*facts, *number_in(measure)) for measure in quoted] or [(*facts, "", "", "", "")]
     return found
 
 
-def number_in(one: dict[str, Any]) -> tuple[str, ...]:
+def number_in(measure: dict[str, Any]) -> tuple[str, ...]:
     """Figure, value, unit and range of a number; n/a where it has none."""
-    least, greatest = one["least"], one["greatest"]
-    spread = "n/a" if least is None else f"{shown(least)} - {shown(greatest)}"
-    return one["item"], shown(one["value"]), one["unit"], spread
+    rounds = measure["rounds"] if measure["stat"] == "mean" else []
+    spread = f"{shown(min(rounds))} - {shown(max(rounds))}" if rounds else "n/a"
+    return measure["name"], shown(measure["value"]), measure["unit"], spread
 
 
 def shown(value: float | None) -> str:
@@ -102,22 +103,17 @@ def shown(value: float | None) -> str:
     return "n/a" if value is None else f"{value:,.3f}"
 
 
-def outcome(test: dict[str, Any]) -> str:
-    """How a test came out."""
-    return f"WITHHELD: {test['withheld']}" if test["withheld"] else str(test["verdict"])
-
-
 def facts_of(run: dict[str, Any]) -> tuple[str, ...]:
     """What stands behind the numbers of a bundle."""
-    drive, unended = run["drive"], "" if run["complete"] else " (unfinished or cut)"
+    drive, unended = run["drive"], "" if run["journal"]["complete"] else " (unfinished or cut)"
     return (
         run["bundle"],
-        drive["model"],
+        run["model"],
         drive["firmware"] or "unknown",
         run["edition_title"],
         run["label"],
         run["level"],
-        f"{run['journal_hash']}{unended}",
+        f"{run['journal']['hash']}{unended}",
     )
 
 

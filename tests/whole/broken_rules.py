@@ -237,7 +237,7 @@ def _report(name: str, old: str, new: str) -> Callable[[Folder], None]:
 
 def _finding(folder: Folder) -> None:
     results = json.loads(folder.raw["report/results.json"])
-    results["findings"].pop()
+    results["findings"]["rows"].pop()
     folder.raw["report/results.json"] = (json.dumps(results, indent=1) + "\n").encode()
 
 

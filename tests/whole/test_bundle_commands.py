@@ -69,7 +69,7 @@ def test_a_run_goes_from_one_user_to_another(
     assert "Lab 2" in said(capsys, "key", "show")
     assert json.loads(said(capsys, "key", "show", "--json"))[0]["whose"] == "trusted"
     level = "signed by Lab 2"
-    assert f"Level    {level}" in said(capsys, "show", "--full", folder / "x")
+    assert f"| {level}" in said(capsys, "show", "--full", folder / "x")
     assert json.loads(said(capsys, "show", folder / "x", "--json"))["level"] == level
     assert json.loads(said(capsys, "runs", folder, "--json", "--replicated"))[0]["level"] == level
     assert level in said(capsys, "runs", folder)
@@ -111,7 +111,7 @@ def test_own_runs_are_self_checked_and_their_report_says_nothing_new(
 ) -> None:
     run = stored_run(runs / "lat")
     own = "self-checked"
-    assert f"Level    {own}" in said(capsys, "show", "--full", runs / "lat")
+    assert f"| {own}" in said(capsys, "show", "--full", runs / "lat")
     levels = {Path(one["run"]).name: one["level"] for one in json.loads(said(capsys, "runs", runs, "--json"))}
     assert levels["lat"] == own
     assert run.origin is None
@@ -153,7 +153,7 @@ def test_a_run_that_breaks_rules_is_imported_and_said_to(
         capsys.readouterr()
         assert command("import", tmp_path / f"{name}.assay", "--into", tmp_path / "into") == code
         assert f"Level: {level}" in capsys.readouterr().out
-        assert f"Level    {level}" in said(capsys, "show", "--full", tmp_path / "into" / name)
+        assert f"| {level}" in said(capsys, "show", "--full", tmp_path / "into" / name)
 
 
 def test_mistakes_are_said_in_one_line(runs: Path, tmp_path: Path) -> None:

@@ -208,7 +208,7 @@ def test_a_burst_without_a_completion_counts_as_zero_iops_and_has_no_response_ti
         counts = [step.write.latency_io_count for step in done]
         silent += counts.count(0)
         kept = state.bursts, state.returned
-        stated = [row for row in table_rows(written, "bursts") if row["wait_state"] == number]
+        stated = [row for row in table_rows(written, "bursts") if row["wait_state"] == state.number]
         assert [rate for part in kept for rate in part.iops] == pytest.approx(rates)
         assert (state.mean_iops, state.return_iops) == pytest.approx((fmean(rates[:60]), fmean(rates[60:])))
         times = [time for part in kept for time in part.latency_ms_mean]

@@ -141,14 +141,13 @@ def planted_pace(kept: float) -> Iterable[Insight]:
 
 
 def report(label: str, *rates: Rate, claim: float | None = None, name: str = "rnd_4k_write_iops") -> Any:
-    measure = SimpleNamespace(quoted=True, claim=name, value=claim)
-    headline = SimpleNamespace(claim=name, baseline=None, value=claim, unit="IOPS", item="RND 4KiB W")
+    measure = SimpleNamespace(quoted=True, claim=name, baseline=None, value=claim, unit="IOPS", printed="RND 4KiB W")
     return SimpleNamespace(
         label=label,
         test=synthetic_test(),
         rates=lambda: rates,
         measures=(measure,) if claim else (),
-        headlines=lambda: (headline,) if claim else (),
+        key_results=(measure,) if claim else (),
         once=lambda _, work: work(),
         facts=SimpleNamespace(independent="none", test_range="100 %"),
     )

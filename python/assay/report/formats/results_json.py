@@ -142,6 +142,7 @@ class ResultsForm(Facts):
     breaks: tuple[str, ...] = Field(description="Where the run was cut short and resumed.")
     origin: dict[str, Any] | None = Field(description="The bundle that the run came with, and its signer.")
     findings: TableForm = Field(description="What the report's findings list.")
+    model: str = Field(description="The drive as printed.")
     drive: dict[str, Any] = Field(description="Identity and facts of the drive.")
     platform: dict[str, Any] = Field(description="The test system.")
     certificate: dict[str, Any] | None = Field(description="The calibration of the host.")
@@ -192,6 +193,7 @@ def run_results(
         breaks=tuple(break_texts(run)),
         origin=asdict(run.origin) if run.origin else None,
         findings=_table(tables[-1]),
+        model=summary.model,
         drive=asdict(run.identity),
         platform=asdict(run.platform),
         certificate=asdict(run.certificate) if run.certificate else None,
