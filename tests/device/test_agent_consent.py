@@ -217,9 +217,9 @@ def test_a_suspended_run_is_named_and_stopped(trial: Trial, names: tuple[str, ..
     processes = [run_of(trial, job, name) for name in names]
     for process in processes:
         os.kill(process, signal.SIGSTOP)
-    until(lambda: trial.wait(job, "running").suspended)
     message = f"its process is suspended: kill -CONT {processes[-1]} resumes it, stop ends it"
-    assert trial.wait(job, "running").message == message
+    # The kernel may stop one of them later than the other.
+    until(lambda: (trial.wait(job, "running").suspended, trial.wait(job, "running").message) == (True, message))
     trial.client.ask(StopRequest(job=job))
     facts = trial.wait(job)
     assert (facts.exit_code, facts.suspended) == (stored_code(facts), False)
