@@ -65,7 +65,7 @@ def undisturbed(
 
 def lost_time(out: Path) -> str | None:
     """What this host cost a run that is withheld, None where it is withheld for any other reason."""
-    found = [lost_of_test(test) for test in read_run(out).tests if next(withholding(test), None)]
+    found = [lost_of_test(test) for test in read_run(out).tests if withholding(test)]
     return "; ".join(str(one) for one in found) if found and None not in found else None
 
 

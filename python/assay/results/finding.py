@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import wraps
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from weakref import finalize
 
 from assay.words.coded import Coded, coded
 from assay.words.location import NOWHERE, Place
@@ -16,12 +18,15 @@ from assay.words.text import text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from assay.engine.records import StoredTest
+
 Level = Literal["n/a", "pass", "unknown", "warn", "invalid"]
 LEVELS: tuple[Level, ...] = ("n/a", "pass", "unknown", "warn", "invalid")
 """The mildest first: does not apply; within its limit; cannot be told; beyond it; the numbers are not the drive's."""
 
 Unit = Literal["", "count", "ms", "share", "sigma", "size"]
 Subject = TypeVar("Subject")
+T = TypeVar("T")
 Number = float | Fraction
 
 
@@ -113,6 +118,20 @@ class Checked:
         """The reason within a sentence. Worked: ``"write cache: enabled, disabled in round 3"``."""
         reason = self.finding.reason
         return coded("titled", title=self.check.title.lower(), reason=reason) if self.check.titled else reason
+
+
+def once_per_test(work: Callable[[StoredTest], T]) -> Callable[[StoredTest], T]:
+    """Work out a fact of a stored test once, as long as the test is in memory: records never change."""
+    known: dict[int, T] = {}
+
+    @wraps(work)
+    def kept(test: StoredTest) -> T:
+        if id(test) not in known:
+            known[id(test)] = work(test)
+            finalize(test, known.pop, id(test), None).atexit = False
+        return known[id(test)]
+
+    return kept
 
 
 def ask(check: Check[Subject], subject: Subject) -> Checked:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Literal
 
 from assay.errors import EXIT_NOT_STEADY, EXIT_WITHHELD, EXITS_BY_STRENGTH, VerificationError
 from assay.results.ended import missed_steady_state
-from assay.results.finding import Finding, ask
+from assay.results.finding import Finding, ask_all, once_per_test
 from assay.results.run_checks import RUN_CHECKS
 from assay.words.coded import coded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from typing import Any
 
     from assay.engine.records import MeasurementWindow, StoredRun, StoredTest
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from assay.words.coded import Coded
 
 
-def withholding(test: StoredTest) -> Iterator[Checked]:
+@once_per_test
+def withholding(test: StoredTest) -> tuple[Checked, ...]:
     """Every check that withholds the results of a test, in the order of the table: those that are ``invalid``."""
-    return (one for one in (ask(check, test) for check in RUN_CHECKS) if one.level == "invalid")
+    return tuple(checked for checked in ask_all(RUN_CHECKS, test) if checked.level == "invalid")
 
 
 def withheld_reason(test: StoredTest) -> Coded | None:

@@ -79,7 +79,7 @@ def judge(run: StoredRun, tests: Sequence[TestReport], limits: Limits) -> tuple[
 
     Raises UsageError naming every limit of a cell or number that its test does not have.
     """
-    result = run_findings(run, tests)
+    result = run_findings(run, tests) if any(entry.kind == "findings" for entry in limits.entries) else ()
     judged: list[Judged] = []
     faults: list[UsageError] = []
     for index, entry in enumerate(limits.entries):

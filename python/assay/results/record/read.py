@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from weakref import finalize
 
-from assay.results.finding import Finding
+from assay.results.finding import Finding, once_per_test
 from assay.results.record.counts import counters, sizes, threads
 from assay.results.record.histograms import histogram_counts, histogram_ends
 from assay.results.record.seconds import second_counts
@@ -31,6 +30,7 @@ CONTRADICTIONS: tuple[Callable[[StoredTest], Iterator[Contradiction]], ...] = (
 """In the order in which they are looked for. Little's law to the nanosecond is the check ``balance``."""
 
 
+@once_per_test
 def contradictions(test: StoredTest) -> tuple[Finding, ...]:
     """What the record of a test says against itself, beyond rounding; nothing where it says nothing.
 
@@ -38,14 +38,7 @@ def contradictions(test: StoredTest) -> tuple[Finding, ...]:
     Worked: a window of 66,661 reads with 33,331 in its histogram -> ``invalid``, ``"the record contradicts itself in
     RND 4KiB 100/0, round 1: 33,331 reads in the window histogram, expected 66,661"``.
     """
-    if (known := _KNOWN.get(id(test))) is None:
-        known = _KNOWN[id(test)] = tuple(_findings(test))
-        finalize(test, _KNOWN.pop, id(test), None).atexit = False
-    return known
-
-
-_KNOWN: dict[int, tuple[Finding, ...]] = {}
-"""Of each test in memory, by identity: records never change, and a report asks several times."""
+    return tuple(_findings(test))
 
 
 def _findings(test: StoredTest) -> Iterator[Finding]:
