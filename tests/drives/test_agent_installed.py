@@ -67,6 +67,8 @@ def client() -> Iterator[AgentClient]:
         run(*command.split())
     client = AgentClient()
     until(lambda: answers(client))
+    # The page has no word for its unit that it is there.
+    until(lambda: [*Path("/run/assay-web").glob("serve-*.sock")])
     yield client
     show_journal()
 
