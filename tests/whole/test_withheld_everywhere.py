@@ -93,8 +93,9 @@ def test_no_format_has_the_headline_of_a_run_that_is_withheld(
     assert SAID in files["report.html"].read_text("utf-8")
     results = json.loads(files["results.json"].read_text("ascii"))["tests"][0]
     assert "the host stalled" in results["verdict"]["reason"]
-    assert results["measures"]
-    assert {value for one in results["measures"] for value in (one["value"], *one["rounds"])} == {None}
+    # A grid without operating points has no measure to withhold.
+    assert results["measures"] or kind == "dirth"
+    assert {value for one in results["measures"] for value in (one["value"], *one["rounds"])} <= {None}
     assert results["window"] is None
     sheet = load_workbook(files["report.xlsx"])["Results"]
     assert any(SAID in str(cell) for row in sheet.iter_rows(values_only=True) for cell in row if cell)
