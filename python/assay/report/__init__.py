@@ -57,11 +57,18 @@ __all__ = ["FORMATS", "Format", "ShownRun", "build_report", "render", "render_pa
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownRun:
-    """A run with all its numbers. tables : of each test, and last those of the run. results : as JSON has them."""
+    """A run with all its numbers. tables : of each test, and last those of the run."""
 
+    run: StoredRun
+    tests: Sequence[TestReport]
     summary: RunSummary
     tables: tuple[tuple[ResultTable, ...], ...]
-    results: ResultsForm
+
+    @property
+    def results(self) -> ResultsForm:
+        """The run as JSON has it."""
+        *of_tests, of_run = self.tables
+        return run_results(self.run, self.summary, list(zip(self.tests, of_tests, strict=True)), of_run)
 
 
 @contextmanager
@@ -157,8 +164,7 @@ def _shown_run(run: StoredRun, held: Callable[[Sequence[TestReport]], Held | Non
     summary = summarise_run(run, tests, held(tests))
     grouped = _tables_of_tests(tests, [test.distribution() for test in tests])
     of_run = list(_run_tables(run, tests, run_findings(run, tests)))
-    results = run_results(run, summary, list(zip(tests, grouped, strict=True)), of_run)
-    return ShownRun(summary=summary, tables=tuple(map(tuple, (*grouped, of_run))), results=results)
+    return ShownRun(run=run, tests=tests, summary=summary, tables=tuple(map(tuple, (*grouped, of_run))))
 
 
 def build_report(run: StoredRun) -> Report:

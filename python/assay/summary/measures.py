@@ -8,7 +8,8 @@ from assay.results import POINT_SHARES
 from assay.summary.pages.distribution import SHARES
 from assay.summary.record import Measure
 from assay.words.digits import nth
-from assay.words.printed import NOT_AVAILABLE, number_text, words
+from assay.words.printed import NOT_AVAILABLE, number_text, paragraph, words
+from assay.words.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -170,6 +171,11 @@ def range_text(measure: Measure) -> str:
         return ""
     least, most = (number_text(float(value), measure.unit) for value in (min(measure.rounds), max(measure.rounds)))
     return f"{least} - {most}"
+
+
+def basis_text(measure: Measure) -> str:
+    """What it comes from, or why there is none, on one line; empty where nothing is stated."""
+    return paragraph(text(measure.basis)) if measure.basis else ""
 
 
 def distribution_measures(distribution: Distribution) -> Iterator[Measure]:

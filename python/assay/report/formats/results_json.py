@@ -280,13 +280,12 @@ def _measure(measure: Measure) -> MeasureForm:
 
 
 def _table(table: ResultTable) -> TableForm:
-    shown = table
     columns = tuple(
         ColumnForm(key=column.key, title=column.title or column.key, unit=column.unit, is_key=column.role == "key")
-        for column in shown.columns
+        for column in table.columns
     )
-    rows = tuple(tuple(map(_plain, row)) for row in shown.rows)
-    return TableForm.model_construct(key=shown.key, title=shown.title, columns=columns, rows=rows)
+    rows = tuple(tuple(map(_plain, row)) for row in table.rows)
+    return TableForm.model_construct(key=table.key, title=table.title, columns=columns, rows=rows)
 
 
 def _plain(value: Raw) -> _Value:

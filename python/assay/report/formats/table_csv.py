@@ -17,10 +17,10 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 def table_csv(table: ResultTable) -> bytes:
     """Write a table as RFC 4180 text in UTF-8. Worked: a text ``"=1+1"`` is written ``'=1+1``."""
-    shown, target = table, io.StringIO()
+    target = io.StringIO()
     writer = csv.writer(target, lineterminator="\r\n")
-    writer.writerow(column.key for column in shown.columns)
-    writer.writerows([_inert(cell_text(cell, table.words)) for cell in row] for row in shown.rows)
+    writer.writerow(column.key for column in table.columns)
+    writer.writerows([_inert(cell_text(cell, table.words)) for cell in row] for row in table.rows)
     return target.getvalue().encode("utf-8", "backslashreplace")
 
 

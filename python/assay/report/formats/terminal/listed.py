@@ -17,11 +17,12 @@ from assay.results import (
     withheld_reason,
 )
 from assay.summary.forms import ListedDrive, ListedRun, ListedTest, Quoted, Withheld
+from assay.summary.measures import basis_text
 from assay.summary.pages.header import model_label
 from assay.summary.verdict import NO_RULE, Ruled, framed, ruled_by
 from assay.words.endings import is_cut_short
-from assay.words.printed import paragraph, utc
-from assay.words.text import text, text_or_none
+from assay.words.printed import utc
+from assay.words.text import text_or_none
 from assay.words.visible import unicode_name
 
 if TYPE_CHECKING:
@@ -181,7 +182,7 @@ def quoted(run: StoredRun, measures: Iterable[Measure]) -> Iterator[Quoted]:
             value=None if measure.value is None else float(measure.value),
             least=min(map(float, values), default=None),
             greatest=max(map(float, values), default=None),
-            basis=paragraph(text(measure.basis)) if measure.basis else "",
+            basis=basis_text(measure),
             claim=claims.get(measure.claim) if measure.claim else None,
             bound=measure.bound,
             mark=measure.mark,

@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from assay.report.test_page.result_table import whole_views
-from assay.summary.measures import measure_text, range_text
-from assay.words.printed import paragraph
-from assay.words.text import text
+from assay.summary.measures import basis_text, measure_text, range_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from assay.report import ShownRun
-    from assay.summary.record import Measure, RunSummary
+    from assay.summary.record import RunSummary
 
 _KEY_RESULTS = ("Test", "Number", "Value", "Unit", "Range over rounds", "From")
 
@@ -48,17 +46,13 @@ def key_results(summary: RunSummary) -> Iterator[PrintedTable]:
     Worked: an IOPS test -> a row ``IOPS  RND 4KiB R  33,332.4  IOPS  33,100.2 - 33,510.0  average of rounds 1-5``.
     """
     rows = tuple(
-        (test.label, measure.printed, measure_text(measure), measure.unit, range_text(measure), _basis(measure))
+        (test.label, measure.printed, measure_text(measure), measure.unit, range_text(measure), basis_text(measure))
         for test in summary.tests
         for measure in test.measures
         if measure.quoted and test.verdict.state not in {"withheld", "cut-short"}
     )
     if rows:
         yield PrintedTable("Key results", _KEY_RESULTS, rows, frozenset({2, 4}))
-
-
-def _basis(measure: Measure) -> str:
-    return paragraph(text(measure.basis)) if measure.basis else ""
 
 
 def right_headers(table: PrintedTable) -> Sequence[str]:
