@@ -17,13 +17,17 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StoredRun
 
-# What a drive or a check says in words; "n/a" and "unknown" are levels of checks.
-WORDS = {"drive", "platform", "plan", "settings", "checks", "description", "certificate"}
+# What a drive or a check says in words; "n/a" and "unknown" are levels of checks and caveats.
+WORDS = {"drive", "platform", "plan", "settings", "checks", "level", "description", "certificate"}
 
 
 def texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
     """Every text below a value with the name that it stands under."""
-    if isinstance(value, dict):
+    if isinstance(value, dict) and {"columns", "rows"} <= value.keys():
+        keys = [column["key"] for column in value["columns"]]
+        for row in value["rows"]:
+            yield from texts(dict(zip(keys, row, strict=True)))
+    elif isinstance(value, dict):
         for key, inner in value.items():
             if key not in WORDS:
                 yield from texts(inner, key)
