@@ -48,8 +48,6 @@ KINDS: dict[str, dict[str, Any]] = {
 }
 """What a plan says of each kind, by its name: every test, with grids and recovery made short, and every study."""
 
-_FIGURES = ("First sample", "Measured")
-
 _IDEAL, _WITH_CACHE_AND_TRIM = "sim:ideal?capacity=1GB", "sim:client-2011?capacity=1GB"
 
 _BASIC = ("wsat", "iops", "tp", "lat")
@@ -81,9 +79,8 @@ def selected(run: StoredRun) -> list[str]:
         for block in page.all_blocks
         if isinstance(block, Table) and block.caption == "Select Performance Data"
     )
-    # A column without a figure is left out.
-    places = [place for place, name in enumerate(table.columns) if name in _FIGURES]
-    return [row[place] for row in table.rows for place in places]
+    place = table.columns.index("Measured")
+    return [row[place] for row in table.rows]
 
 
 def with_stall(run: StoredRun, where: Callable[[StoredSequence], bool]) -> StoredRun:

@@ -64,29 +64,22 @@ def test_idle_recovery_has_a_second_baseline_from_its_return_phases(quiet: Calla
     assert abs(result.return_iops / returned - 1) < 1e-9
     for state in result.states:
         assert state.over_return == (state.mean_iops or 0) / result.return_iops
-    report = build_report(run)
-    items = [row["Select Performance Data"] for row in rows(report, "Select Performance Data")]
-    assert [item.partition("Baseline")[2] for item in items[:2]] == [" (preconditioning)", " (return phases)"]
-    assert len(rows(report, "Mean burst IOPS against the baseline")[0]) == 8
+    assert len(rows(build_report(run), "Mean burst IOPS against the baseline")[0]) == 8
 
 
 @pytest.mark.parametrize("kind", ["xsr", "study-oio", pytest.param("hir", marks=pytest.mark.long)])
 def test_no_value_without_a_rule_is_called_steady(kind: str, quiet: Callable[[str], StoredRun]) -> None:
     found = rows(build_report(quiet(kind)), "Select Performance Data")
     assert found
-    for row in found:
-        if row["Basis"] != "steady state":
-            assert "steady" in row["Basis"]
-    if kind != "hir":
-        assert {row["Basis"] for row in found} == {"no steady-state rule"}
-        assert any(row["Measured"] != "n/a" for row in found)
+    assert not any("steady state" in row["Basis"] for row in found)
+    assert any(row["Measured"] != "n/a" for row in found)
 
 
 def test_access_groups_of_the_same_accesses_have_names_of_their_own(quiet: Callable[[str], StoredRun]) -> None:
     items = [row["Select Performance Data"] for row in rows(build_report(quiet("xsr")), "Select Performance Data")]
     items = items[: len(items) // 2]
     assert len(set(items)) == len(items)
-    assert [item.partition(",")[0] for item in items[:3]] == ["Group 1", "Group 2", "Group 3"]
+    assert ["group 1" in items[0], "group 2" in items[1], "group 3" in items[2]] == [True] * 3
 
 
 _LONG = re.compile(r"\bhours?\b|\bminutes?\b|\b\d+ h\b|\b\d\d+ min\b|\b[1-9] min\b(?! \d)")

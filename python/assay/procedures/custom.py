@@ -31,7 +31,6 @@ from assay.summary.columns import UNIT, named
 from assay.summary.measures import quoted
 from assay.summary.pages.facts import TestFacts, share_label
 from assay.summary.pages.model import Figure, Series, Table
-from assay.summary.pages.select import NO_RULE, Selected, claim_label
 from assay.summary.pages.test_report import TestReport
 from assay.summary.pages.time_figures import time_figure
 from assay.summary.table import Column, ResultTable, table_of
@@ -170,19 +169,6 @@ class CustomReport(TestReport):
         return self.pages(
             f"{self.title} - Report Page (no test of the specification)",
             (("Values", (*self.strip(), values)), *figures),
-        )
-
-    def selected(self) -> tuple[Selected, ...]:
-        """Every value."""
-        return tuple(
-            Selected(
-                item=value.item,
-                unit=value.unit,
-                value=_text(value.value),
-                basis=NO_RULE,
-                claim=claim_label(self.run, None),
-            )
-            for value in self.result.values
         )
 
     def numbers(self) -> Iterator[Measure]:

@@ -30,16 +30,17 @@ from assay.report.first_page.cross_test import cross_insights
 from assay.results.histogram import ResponseTimes
 from assay.spec.units import KIB, SECOND_NS
 from assay.summary.insights import KINDS
-from assay.summary.pages.rate import Rate
 from assay.summary.ranking import ordered
 from assay.words.coded import coded
-from assay.words.subject import ALL_IOS
+from assay.words.subject import ALL_IOS, Subject
 from report_run import synthetic_run, synthetic_settings, synthetic_test
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from assay.summary.insight import Insight, KindName
+    from assay.summary.pages.test_report import Rated
+    from assay.words.subject import Order
 
 NEARS = (0.95, 1.0, 1.04)
 """How far from half and twice a floor a trait is made."""
@@ -140,7 +141,7 @@ def planted_pace(kept: float) -> Iterable[Insight]:
     return rate_kept([paced, free])
 
 
-def report(label: str, *rates: Rate, claim: float | None = None, name: str = "rnd_4k_write_iops") -> Any:
+def report(label: str, *rates: Rated, claim: float | None = None, name: str = "rnd_4k_write_iops") -> Any:
     measure = SimpleNamespace(quoted=True, claim=name, baseline=None, value=claim, unit="IOPS", printed="RND 4KiB W")
     return SimpleNamespace(
         label=label,
@@ -157,8 +158,8 @@ def crossed(*reports: Any, **plan: dict[str, float]) -> Iterable[Insight]:
     return cross_insights(replace(synthetic_run(), plan=plan), reports)
 
 
-def rate(order: str, depth: int, iops: float, kib: int = 1024) -> Rate:
-    return Rate(order=order, side="W", transfer_bytes=kib * KIB, outstanding=depth, values=(iops,))
+def rate(order: Order, depth: int, iops: float, kib: int = 1024) -> Rated:
+    return Subject(order=order, read_pct=0, size_bytes=kib * KIB, depth=depth), iops
 
 
 def study_stage(*minutes: float) -> Any:

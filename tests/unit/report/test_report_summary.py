@@ -65,12 +65,15 @@ def test_a_test_that_the_drive_cannot_run_is_a_row_with_the_reason() -> None:
     assert row[-1] == "N/A: has 8.00 GB, the test range needs 19.33 GB"
 
 
-def test_claims_stand_beside_first_and_measured_figures() -> None:
+def test_claims_stand_beside_measured_figures() -> None:
     run = suite(plan={"claims": {"rnd_4k_write_iops": 60000.0, "rnd_4k_read_iops": None}})
     page = build_report(run).pages[-1]
     rows = {(row[0], row[1]): row[2:] for row in tables(page)["Select Performance Data"].rows}
-    assert rows["WSAT", "RND 4KiB 0/100"] == ("IOPS", "50,000.0", "2,500.0", "steady state", "60,000")
-    assert rows["IOPS", "RND 4KiB W"] == ("IOPS", "n/a", "3,147.0", "steady state", "60,000")
+    assert rows["WSAT", "RND 4KiB 0/100, first sample"][:2] == ("IOPS", "50,000.0")
+    basis = "average of the last five verdict samples, 32 outstanding; steady state"
+    assert rows["WSAT", "RND 4KiB 0/100, settled"] == ("IOPS", "2,500.0", basis, "at least 60,000")
+    assert rows["IOPS", "RND 4KiB W"][1::2] == ("3,147.0", "at least 60,000")
+    assert rows["IOPS", "RND 4KiB W"][2].endswith("; steady state")
     assert rows["IOPS", "RND 4KiB R"][-1] == "not stated"
     boxes = [dict(block.entries) for block in page.blocks if isinstance(block, Box)]
     assert [(box["Test"], box["OIO - TC/QD"]) for box in boxes] == [
@@ -133,6 +136,5 @@ def test_a_loop_that_was_not_steady_says_so_beside_its_figures() -> None:
     page = build_report(replace(synthetic_run(), tests=(falling,))).pages[-1]
     table = tables(page)["Select Performance Data"]
     assert table.columns == ("Test", "Select Performance Data", "Unit", "Measured", "Basis")
-    assert "first sample, data sheet claims" in table.notes[-1]
-    assert {row[4] for row in table.rows} == {"steady state not reached"}
+    assert all("NOT STEADY" in row[4] and "steady state" not in row[4] for row in table.rows)
     assert all(row[3] != "n/a" for row in table.rows[:2])

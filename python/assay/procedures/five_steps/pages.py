@@ -24,10 +24,9 @@ from assay.procedures.studies.pages import StudyReport
 from assay.procedures.studies.settings import StudyPlot
 from assay.results.step import cell_label
 from assay.spec.units import KIB
-from assay.summary.measures import measure_text, quoted
+from assay.summary.measures import quoted
 from assay.summary.pages.facts import steady_word
 from assay.summary.pages.model import Box, Text
-from assay.summary.pages.select import NO_RULE, Selected, claim_label
 from assay.summary.pages.test_report import TestReport
 from assay.summary.pages.time_axis import MINUTES
 from assay.words.coded import Coded, coded
@@ -145,19 +144,6 @@ class FiveStepsReport(StudyReport):
         for number, ((name, unit, value), one) in enumerate(zip(values, numbers.verdicts, strict=False), 1):
             yield quoted((("step", number),), unit, name, value, _basis(one, value))
         yield from (replace(number, quoted=False, name="") for number in StudyReport.numbers(self) if number.cell)
-
-    def selected(self) -> tuple[Selected, ...]:
-        """The same numbers."""
-        return tuple(
-            Selected(
-                item=measure.printed,
-                unit=measure.unit,
-                basis=NO_RULE,
-                value=measure_text(measure),
-                claim=claim_label(self.run, None),
-            )
-            for measure in self.key_results
-        )
 
     def remarks(self) -> tuple[Coded, ...]:
         """The steps that fail."""

@@ -28,7 +28,6 @@ from assay.summary.pages.data_tables import printed_table
 from assay.summary.pages.facts import TestFacts, pattern_stimulus, share_label, steady_word
 from assay.summary.pages.main_figure import main_figures
 from assay.summary.pages.model import Figure, Series, Text, figure_or_reason
-from assay.summary.pages.select import NO_RULE, NOT_REACHED, STEADY, Selected
 from assay.summary.pages.test_report import TestReport
 from assay.summary.pages.time_axis import MINUTES
 from assay.summary.pages.time_figures import time_figure
@@ -197,20 +196,6 @@ class IdleRecoveryReport(TestReport):
         longest = max((state.idle_s for state in self.result.states), default=0.0)
         title = coded("tile-idle", idle=longest)
         yield Tile(slot="idle", title=title, value=(RETURN, "iops"), then=(_idle_cell(longest), "iops"))
-
-    def selected(self) -> tuple[Selected, ...]:
-        """Baseline and the mean burst of each wait state."""
-        result, label = self.result, self.settings.label
-        rates = (
-            ("Baseline (preconditioning)", result.baseline_iops),
-            ("Baseline (return phases)", result.return_iops),
-            *((f"Mean burst, idle {state.idle_s:g} s", state.mean_iops) for state in result.states),
-        )
-        judged = NOT_REACHED if result.baseline_iops is None else STEADY
-        return tuple(
-            Selected(item=f"{label} {name}", unit="IOPS", value=rate_or_na(rate), basis=NO_RULE if index else judged)
-            for index, (name, rate) in enumerate(rates)
-        )
 
     def insights(self) -> Iterator[Insight]:
         """What idle time gains."""

@@ -22,9 +22,8 @@ from assay.procedures.studies.pages import StudyReport
 from assay.procedures.studies.result import study_result
 from assay.procedures.studies.settings import StudyPlot
 from assay.results.finding import Finding
-from assay.summary.measures import measure_text, quoted
+from assay.summary.measures import quoted
 from assay.summary.pages.model import Text
-from assay.summary.pages.select import NO_RULE, Selected, claim_label
 from assay.summary.pages.test_report import TestReport
 from assay.words.coded import coded
 from assay.words.printed import paragraph
@@ -105,20 +104,6 @@ class GuideReport(StudyReport):
         if shares:
             name = "OEM guide, slowest corner off the alignment over aligned"
             yield quoted((), "x", name, min(shares), coded("off-alignment"))
-
-    def selected(self) -> tuple[Selected, ...]:
-        """The four corners."""
-        return tuple(
-            Selected(
-                item=measure.printed,
-                unit=measure.unit,
-                basis=NO_RULE,
-                value=measure_text(measure),
-                claim=claim_label(self.run, measure.claim),
-            )
-            for measure in self.key_results
-            if measure.claim
-        )
 
     def tables(self, suffix: str) -> Iterator[ResultTable]:
         """The guide's rows, then what every study has."""

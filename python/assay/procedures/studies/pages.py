@@ -18,11 +18,10 @@ from assay.spec.units import duration_label
 from assay.summary.pages.facts import TestFacts, share_label
 from assay.summary.pages.main_figure import MainFigure
 from assay.summary.pages.model import Figure, Table, Text
-from assay.summary.pages.select import NO_RULE, Selected, claim_label
 from assay.summary.pages.test_report import TestReport
 from assay.summary.record import OWN_SLOTS, Tile
 from assay.words.coded import coded
-from assay.words.printed import NOT_APPLICABLE, NOT_AVAILABLE, mix_label, one_decimal, paragraph, percent, size_label
+from assay.words.printed import NOT_APPLICABLE, mix_label, paragraph, percent, size_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -158,20 +157,6 @@ class StudyReport(TestReport):
                 (f"{settings.title}: Curves", (*self.strip(), *(figures or [nothing]))),
                 (f"{settings.title}: Table", (first, *others)),
             ),
-        )
-
-    def selected(self) -> tuple[Selected, ...]:
-        """The settled IOPS of every variant's first stage."""
-        rows = [(variant.label, variant.stages[0]) for variant in self.result.variants if variant.stages]
-        return tuple(
-            Selected(
-                item=paragraph(f"{label}: {stage.label}"),
-                unit="IOPS",
-                basis=NO_RULE,
-                value=NOT_AVAILABLE if stage.settled is None else one_decimal(stage.settled.iops),
-                claim=claim_label(self.run, None),
-            )
-            for label, stage in rows
         )
 
     def insights(self) -> Iterator[Insight]:

@@ -17,7 +17,6 @@ from assay.procedures.families.saturation.facts import (
     level_text,
     saturation_facts,
     saturation_outline,
-    saturation_selection,
     saturation_settings,
     steady_label,
 )
@@ -52,7 +51,6 @@ if TYPE_CHECKING:
     from assay.summary.pages.facts import TestFacts
     from assay.summary.pages.main_figure import MainFigure
     from assay.summary.pages.model import Entry, Figure, Page
-    from assay.summary.pages.select import Selected
     from assay.summary.pages.test_report import PagePart
     from assay.summary.record import Measure
     from assay.summary.table import ResultTable
@@ -93,10 +91,6 @@ class SaturationReport(TestReport):
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages."""
         return wsat_pages(self)
-
-    def selected(self) -> tuple[Selected, ...]:
-        """Fresh and steady IOPS."""
-        return saturation_selection(self.run, self.settings, self.result)
 
     @property
     def ruled(self) -> Ruled:

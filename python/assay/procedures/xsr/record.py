@@ -21,7 +21,6 @@ from assay.summary.pages.data_tables import printed_table
 from assay.summary.pages.facts import TestFacts, share_label
 from assay.summary.pages.main_figure import main_figures
 from assay.summary.pages.model import Series, figure_or_reason
-from assay.summary.pages.select import NO_RULE, Selected
 from assay.summary.pages.test_report import TestReport
 from assay.summary.pages.time_figures import enlarged, time_figure
 from assay.summary.record import Tile
@@ -32,11 +31,9 @@ from assay.words.printed import (
     NOT_AVAILABLE,
     milliseconds_text,
     minutes_label,
-    minutes_parts,
     mix_label,
     outstanding,
     percent,
-    rate_or_na,
     size_label,
 )
 
@@ -181,21 +178,6 @@ class CrossStimulusReport(TestReport):
         """The recovery."""
         value = ((("group", len(self.result.groups)),), "minutes")
         yield Tile(slot="recovery", title=coded("tile-recovery"), value=value)
-
-    def selected(self) -> tuple[Selected, ...]:
-        """Throughput at the end of each group, and the recovery time."""
-        minutes = self.result.recovery_minutes
-        value, unit = (recovery_label(self.result), "min") if minutes is None else minutes_parts(minutes)
-        ends = (
-            Selected(
-                item=f"Group {number}, {group.label} at the end",
-                unit="MB/s",
-                value=rate_or_na(group.end_mb_per_s),
-                basis=NO_RULE,
-            )
-            for number, group in enumerate(self.result.groups, 1)
-        )
-        return (*ends, Selected(item=recovery_name(self.settings), unit=unit, value=value, basis=NO_RULE))
 
     def insights(self) -> Iterator[Insight]:
         """How low writes restart, and when they are back."""

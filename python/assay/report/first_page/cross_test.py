@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from itertools import combinations, groupby, product
 from math import inf
@@ -27,14 +28,9 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StoredRun
     from assay.report.test_page.claims import Compared
-    from assay.summary.pages.rate import Rate
     from assay.summary.pages.test_report import TestReport
-    from assay.words.subject import Order
 
-    _Tested = tuple[TestReport, Rate]
-
-_SIDES = {"R": 100, "W": 0}
-_ORDERS: dict[str, Order] = {"RND": "RND", "SEQ": "SEQ"}
+    _Tested = tuple[TestReport, Subject, float]
 
 
 def cross_insights(run: StoredRun, tests: Sequence[TestReport]) -> Iterator[Insight]:
@@ -44,7 +40,7 @@ def cross_insights(run: StoredRun, tests: Sequence[TestReport]) -> Iterator[Insi
     yield from _claims(run, tests)
     yield from _baseline(run, tests)
     judged = [test for test in tests if not missed_steady_state(test.test)]
-    rates = [(one, rate) for one in judged for rate in one.rates()]
+    rates = [(report, *rated) for report in judged for rated in report.rates()]
     yield from _depths(rates)
     yield from _orders(rates)
     yield from _disagreeing(judged)
@@ -121,26 +117,25 @@ def _baseline(run: StoredRun, tests: Sequence[TestReport]) -> Iterator[Insight]:
 
 def _depths(rates: Sequence[_Tested]) -> Iterator[Insight]:
     """Accesses that several tests measured at different depths, where the deepest brings no more than the first."""
-    closed = sorted(rates, key=lambda rate: (_kind(rate[1]), rate[1].outstanding))
-    for _, same in groupby(closed, key=lambda found: _kind(found[1])):
-        found = {rate.outstanding: (report, rate) for report, rate in same}
+    closed = sorted(rates, key=lambda rate: (_kind(rate[1]), rate[1].depth or 0))
+    for _, same in groupby(closed, key=lambda rate: _kind(rate[1])):
+        found = {subject.depth or 0: (report, subject, iops) for report, subject, iops in same}
         if len(found) > 1:
-            depths = [(depth, rate.iops, None) for depth, (_, rate) in found.items()]
-            labels = tuple(dict.fromkeys(report.label for report, _ in found.values()))
-            (_, first), *_ = found.values()
-            yield from (_at(depth_insight, labels) for depth_insight in depth_insights(_subject(first), depths))
+            depths = [(depth, iops, None) for depth, (_, _, iops) in found.items()]
+            labels = tuple(dict.fromkeys(report.label for report, _, _ in found.values()))
+            (_, first, _), *_ = found.values()
+            yield from (_at(depth_insight, labels) for depth_insight in depth_insights(first, depths))
 
 
 def _orders(rates: Sequence[_Tested]) -> Iterator[Insight]:
     """How much more large transfers move in order than at random places, most of each direction."""
     random = [rate for rate in rates if rate[1].order == "RND"]
     ordered = [rate for rate in rates if rate[1].order == "SEQ"]
-    for (near, slow), (far, fast) in product(random, ordered):
-        if _kind(slow)[1:] == _kind(fast)[1:] and slow.iops:
-            times = fast.mb_per_s / slow.mb_per_s
-            depths = (fast.outstanding, slow.outstanding) if fast.outstanding != slow.outstanding else (None, None)
-            orders = insight("sequential-gain", _subject(fast), times=times, depth=depths[0], other_depth=depths[1])
-            yield _at(orders, (far.label, near.label))
+    for (near, slow, slow_iops), (far, fast, fast_iops) in product(random, ordered):
+        if _kind(slow)[1:] == _kind(fast)[1:]:
+            depths = (fast.depth, slow.depth) if fast.depth != slow.depth else (None, None)
+            values = {"times": fast_iops / slow_iops, "depth": depths[0], "other_depth": depths[1]}
+            yield _at(insight("sequential-gain", replace(fast, depth=None), **values), (far.label, near.label))
 
 
 def _disagreeing(tests: Sequence[TestReport]) -> Iterator[Insight]:
@@ -181,12 +176,8 @@ def _conditions_of(report: TestReport) -> tuple[tuple[str, str], ...]:
     return ("preconditioning", facts.independent), ("range", facts.test_range)
 
 
-def _kind(rate: Rate) -> tuple[str, str, int]:
-    return rate.order, rate.side, rate.transfer_bytes
-
-
-def _subject(rate: Rate) -> Subject:
-    return Subject(order=_ORDERS[rate.order], read_pct=_SIDES[rate.side], size_bytes=rate.transfer_bytes)
+def _kind(subject: Subject) -> tuple[str, int, int]:
+    return subject.order or "", subject.read_pct or 0, subject.size_bytes or 0
 
 
 def _at(one: Insight, labels: tuple[str, ...]) -> Insight:

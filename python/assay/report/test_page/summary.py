@@ -5,13 +5,13 @@ Source: summary report of "Understanding SSD Performance Using the SNIA SSS PTS"
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from assay.procedures.checks import condition_table
 from assay.procedures.registry import find_procedure
 from assay.report.test_page.claims import baseline_table, claims_table
 from assay.report.test_page.unusual import found_table
+from assay.summary.measures import basis_text, measure_text
 from assay.summary.pages.header import (
     ORGANISATION,
     TARGETS,
@@ -28,13 +28,14 @@ from assay.summary.pages.label import host_text
 from assay.summary.pages.model import Box, Group, Header, Page, Table, with_values
 from assay.words.printed import (
     NOT_APPLICABLE,
-    NOT_AVAILABLE,
     cache_label,
     capacity_label,
+    claim_text,
     data_label,
     demand_label,
     paragraph,
     printable,
+    share_text,
     utc,
 )
 
@@ -44,8 +45,8 @@ if TYPE_CHECKING:
     from assay.engine.records import DriveCondition, SkippedTest, StoredRun
     from assay.spec.edition import Edition
     from assay.summary.pages.model import Entry
-    from assay.summary.pages.select import Selected
     from assay.summary.pages.test_report import TestReport
+    from assay.summary.record import Measure
 
 _SET_UP = (
     "Purge", "DP", "QD", "TC", "WIPC", "PC AR", "TEST AR", "WDPC", "AR AMT", "SEGMENTS", "SS WORKLOAD",
@@ -56,12 +57,9 @@ _FILE_SYSTEM = {
     "simulated": "none: the drive is simulated",
     **{kind: f"unknown: the target is {target}" for kind, target in TARGETS.items()},
 }
-_SELECT = (
-    "Test", "Select Performance Data", "Unit", "First sample", "Measured", "Basis",
-    "Data sheet claims",
-)  # fmt: skip
+_SELECT = ("Test", "Select Performance Data", "Unit", "Measured", "Basis", "Data sheet claims")
+_NOT_STATED = "not stated"
 _VARIED = "varied"
-_SELECT_KEPT = ("Select Performance Data", "Unit", "Measured", "Basis")
 
 
 def all_tests_page(run: StoredRun, edition: Edition, tests: Sequence[TestReport]) -> Page:
@@ -248,35 +246,41 @@ def _skipped_row(edition: Edition, skipped: SkippedTest) -> tuple[str, ...]:
 
 
 def _select_table(tests: Sequence[TestReport]) -> Table:
-    result = [(test_report, figure) for test_report in tests for figure in test_report.selected()]
-    table = Table(
-        caption="Select Performance Data",
-        columns=_SELECT,
-        rows=tuple(
-            (
-                test_report.label,
-                figure.item,
-                figure.unit,
-                figure.fresh,
-                figure.value,
-                _with_host(test_report, figure),
-                figure.claim,
-            )
-            for test_report, figure in result
-        ),
-        notes=tuple(dict.fromkeys(paragraph(figure.note) for _, figure in result if figure.note)),
-        merged=("Test",),
+    rows = tuple(
+        (
+            test_report.label,
+            measure.printed,
+            measure.unit,
+            measure_text(measure),
+            _basis(test_report, measure),
+            claim_text(claim, measure.unit) if claim is not None else _NOT_STATED,
+        )
+        for test_report in tests
+        for claims in [test_report.run.plan.get("claims") or {}]
+        for measure in test_report.selected
+        for claim in [claims.get(measure.claim)]
     )
-    shown = with_values(table, kept=_SELECT_KEPT)
-    gone = [name for name in table.columns if name not in shown.columns]
-    note = (f"Not stated for any row: {', '.join(gone).lower()}.",) if gone else ()
-    return replace(shown, notes=(*shown.notes, *note))
+    table = Table(caption="Select Performance Data", columns=_SELECT, rows=rows, merged=("Test",))
+    return with_values(table, kept=_SELECT[:-1])
 
 
-def _with_host(test_report: TestReport, figure: Selected) -> str:
-    """What a figure rests on. Worked: the host disturbed 2 of 5 rounds -> ``"steady state; host disturbed 2 of 5"``."""
-    told = "" if figure.value == NOT_AVAILABLE else host_text(test_report.test)
-    return "; ".join(filter(None, (figure.basis, told)))
+def _basis(test_report: TestReport, measure: Measure) -> str:
+    """What a number comes from, whether steady state is about it, and what a reader must know of it.
+
+    Worked: the host disturbed 2 of 5 rounds -> ``"average of rounds 1-5; steady state; host disturbed 2 of 5"``.
+    """
+    moved = [cell.apart for cell in test_report.moved_cells() if cell.label == measure.label and measure.stat == "mean"]
+    return "; ".join(
+        filter(
+            None,
+            (
+                basis_text(measure),
+                "steady state" if measure.tracked else "",
+                *(f"not tracked, varied by {share_text(apart)}" for apart in moved),
+                "" if measure.value is None else host_text(test_report.test),
+            ),
+        )
+    )
 
 
 def _settings_box(test_report: TestReport) -> Box:

@@ -31,18 +31,19 @@ if TYPE_CHECKING:
     from assay.summary.pages.distribution import Distribution
     from assay.summary.pages.facts import TestFacts
     from assay.summary.pages.model import Block, Entry
-    from assay.summary.pages.rate import Rate
-    from assay.summary.pages.select import Selected
     from assay.summary.record import Measure, Verdict
     from assay.summary.table import ResultTable
     from assay.summary.verdict import Ruled
     from assay.words.coded import Coded
+    from assay.words.subject import Subject
 
 # The taller header of form 2.0 leaves flatter room for figures.
 FLATTER = {"1.0": 0.88, "2.0": 1.06}
 STRIP = ("objective", "baseline", "samples", "notes")
 T = TypeVar("T")
 PagePart = tuple[str, tuple["Block", ...]]
+Rated = tuple["Subject", float]
+"""Accesses with order, direction, size and depth, and their IOPS."""
 
 
 class Result(Protocol):
@@ -133,14 +134,15 @@ class TestReport(ABC):
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages of the test, without its summary."""
 
-    @abstractmethod
-    def selected(self) -> tuple[Selected, ...]:
-        """The few figures that summaries print."""
-
     @property
     def key_results(self) -> tuple[Measure, ...]:
         """The numbers that people quote of a drive."""
         return tuple(measure for measure in self.measures if measure.quoted)
+
+    @property
+    def selected(self) -> tuple[Measure, ...]:
+        """The numbers that the paper form's summary prints: its key results, unless a test has more."""
+        return self.key_results
 
     @cached_property
     def withheld(self) -> Coded | None:
@@ -219,7 +221,7 @@ class TestReport(ABC):
         """Cells that the verdict says nothing of and that moved in the window; none unless a test says so."""
         return ()
 
-    def rates(self) -> Iterator[Rate]:
+    def rates(self) -> Iterator[Rated]:
         """IOPS that other tests may have at another demand or in another order; none unless told here."""
         return iter(())
 

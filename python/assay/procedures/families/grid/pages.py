@@ -31,7 +31,6 @@ from assay.procedures.families.saturation.result import verdict_minutes
 from assay.results import (
     POINT_SHARES,
     iops,
-    is_reached,
     latency_count,
     max_latency_ns,
     percentiles,
@@ -43,7 +42,6 @@ from assay.spec.units import MILLISECOND_NS, MINUTE_NS, duration_label
 from assay.summary.measures import MEAN
 from assay.summary.pages.histogram_figures import histogram_figure
 from assay.summary.pages.model import Box, Table, Text, figure_or_reason
-from assay.summary.pages.select import NOT_REACHED, Selected, claim_label
 from assay.summary.pages.test_report import TestReport
 from assay.summary.pages.verdict import minutes_window, verdict_box, verdict_figure
 from assay.summary.record import Key, Tile
@@ -98,10 +96,6 @@ class DemandReport(TestReport):
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages, P1 to P15."""
         return self.pages(_title(self), tuple(_parts(self)))
-
-    def selected(self) -> tuple[Selected, ...]:
-        """IOPS and average response time at the operating points."""
-        return tuple(figure for run in self.result.points for figure in _selected(self, run))
 
     def main_figures(self) -> Iterator[MainFigure]:
         """IOPS over response times, the tail of each operating point, and IOPS by threads and queue depth."""
@@ -313,28 +307,6 @@ def _captured(run: PointRun) -> str:
     if run.exact is None:
         return "not kept"
     return f"{run.exact.io_count:,}" + ("" if run.exact.agrees else " - NOT those counted")
-
-
-def _selected(test_report: DemandReport, run: PointRun) -> tuple[Selected, ...]:
-    basis = _basis(test_report)
-
-    def figure(item: str, unit: str, value: str) -> Selected:
-        claim = claim_label(test_report.run, None)
-        return Selected(item=item, unit=unit, value=value, basis=basis, claim=claim)
-
-    label, step = f"{run.point.name} {_cell(run.point.demand)}", run.step
-    return (
-        figure(f"{label} IOPS", "IOPS", one_decimal(float(iops(step))) if step else NOT_AVAILABLE),
-        figure(f"{label} ART", "ms", _ms(mean_latency_ms(step) if step else None)),
-    )
-
-
-def _basis(test_report: DemandReport) -> str:
-    """What an operating point rests on: it is measured when the rule has held for the tracked cell of the grid."""
-    if not is_reached(test_report.result.window):
-        return NOT_REACHED
-    length = duration_label(test_report.settings.capture_ns)
-    return f"measured for {length}; the rule for {_cell(test_report.settings.tracking)} held"
 
 
 def _grid_tables(test_report: DemandReport) -> tuple[Table, ...]:

@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 
     from assay.procedures.families.loop.settings import LoopSettings
     from assay.procedures.families.loop.values import LoopResult
+    from assay.words.subject import Order
 
 ROUND_TITLE = "Round"
 BLOCK_TITLE = "Block Size (KiB)"
 MIX_TITLE = "R/W Mix"
-PREFIX = {"random": "RND", "sequential": "SEQ"}
+PREFIX: dict[str, Order] = {"random": "RND", "sequential": "SEQ"}
 
 
 # The same size and the same mix have one colour in every figure; the slow end, writes and reads have the clearest.

@@ -18,11 +18,9 @@ from assay.procedures.families.loop.facts import (
 )
 from assay.procedures.families.loop.insights import loop_insights
 from assay.procedures.families.loop.main_figures import loop_main_figures
-from assay.procedures.families.loop.measures import loop_measures, loop_tiles
-from assay.procedures.families.loop.rates import loop_rates
+from assay.procedures.families.loop.measures import cell_key, loop_measures, loop_rates, loop_tiles
 from assay.procedures.families.loop.readings import convergence_reading, loop_readings
 from assay.procedures.families.loop.result import UNITS, loop_result
-from assay.procedures.families.loop.select import Measured, loop_selection
 from assay.procedures.families.loop.settings import LoopSettings
 from assay.procedures.families.loop.spread import MOVED_SHARE, cell_spreads, moved_places, moved_when, moved_where
 from assay.procedures.families.loop.tables import loop_tables
@@ -30,7 +28,7 @@ from assay.procedures.families.loop.values import headline_window, no_window_rea
 from assay.procedures.families.loop.variable import shown
 from assay.results import cell_label
 from assay.results.link import link_mb_per_s
-from assay.spec.units import kib_label
+from assay.spec.units import KIB, kib_label
 from assay.summary.pages.model import Box, Figure, Table, Text
 from assay.summary.pages.test_report import MovedCell, TestReport
 from assay.summary.pages.verdict import in_us, is_in_us, time_box, verdict_box
@@ -50,15 +48,14 @@ if TYPE_CHECKING:
     from assay.summary.pages.facts import TestFacts
     from assay.summary.pages.main_figure import MainFigure
     from assay.summary.pages.model import Entry, Page
-    from assay.summary.pages.rate import Rate
-    from assay.summary.pages.select import Selected
-    from assay.summary.pages.test_report import PagePart
+    from assay.summary.pages.test_report import PagePart, Rated
     from assay.summary.record import Measure, Tile
     from assay.summary.table import ResultTable
 
 Column = tuple[str, "Mapping[Cell, float]"]
 
 
+_FURTHER = frozenset(cell_key(Cell(read_pct=read_pct, transfer_bytes=8 * KIB)) for read_pct in (0, 100))
 _MOVED_NAMED = 8
 _SPREAD_NOTE = (
     f"* Greatest less least is more than {percent(MOVED_SHARE)} of the average, and the cell is not tracked: steady "
@@ -113,9 +110,11 @@ class LoopReport(TestReport):
         """The standard pages of its test."""
         return self.layout(self)
 
-    def selected(self) -> tuple[Selected, ...]:
-        """Figures of single cells."""
-        return loop_selection(Measured(self.run, self.test, self.result))
+    @property
+    def selected(self) -> tuple[Measure, ...]:
+        """Its key results; of IOPS those of 8 KiB, too. Source: summary of the SSSI deck, 2012."""
+        further = (measure for measure in self.measures if measure.key == "iops" and measure.cell in _FURTHER)
+        return (*self.key_results, *(further if self.settings.variable == "iops" else ()))
 
     def insights(self) -> Iterator[Insight]:
         """Steadiness, tails, stalls, what mixes and sizes cost, and its limit."""
@@ -153,9 +152,9 @@ class LoopReport(TestReport):
         result = cell_spreads(self.result, self.settings)
         return "; ".join(filter(None, (moved_where(result), moved_when(result, preconditioned_by(self.settings)))))
 
-    def rates(self) -> Iterator[Rate]:
+    def rates(self) -> Iterator[Rated]:
         """IOPS of reads and writes of 4 KiB and of large transfers."""
-        return loop_rates(self.test, self.result)
+        return loop_rates(self.settings, self.measures)
 
     def own_settings(self) -> tuple[Entry, ...]:
         """Cells, preconditioning, tracking."""

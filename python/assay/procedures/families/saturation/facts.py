@@ -9,7 +9,6 @@ from assay.procedures.families.saturation.settings import SaturationSettings
 from assay.spec.steady import WINDOW_ROUNDS
 from assay.spec.units import MINUTE_NS, duration_label
 from assay.summary.pages.facts import TestFacts, pattern_stimulus, share_label
-from assay.summary.pages.select import NOT_REACHED, STEADY, Selected, claim_label
 from assay.words.printed import (
     NOT_APPLICABLE,
     NOT_AVAILABLE,
@@ -106,45 +105,6 @@ def saturation_settings(settings: SaturationSettings) -> tuple[Entry, ...]:
         ("Time limit", duration_label(settings.time_ns)),
         ("Amount limit", capacity_label(settings.amount_bytes)),
         ("Preconditioning", "none"),
-    )
-
-
-def saturation_selection(
-    run: StoredRun, settings: SaturationSettings, result: SaturationResult
-) -> tuple[Selected, ...]:
-    """Fresh and steady IOPS of a write saturation test, and its highest sample."""
-    label, first, peak = settings.label, result.first, result.peak
-    claim = "rnd_4k_write_iops" if label == "RND 4KiB 0/100" else None
-    judged = steady_label(settings, result)
-    return (
-        Selected(
-            item=label,
-            unit="IOPS",
-            fresh=rate_or_na(first.iops if first else None),
-            value=rate_or_na(result.steady_iops),
-            basis=STEADY if result.steady_iops is not None else NOT_REACHED if judged == "not reached" else judged,
-            claim=claim_label(run, claim),
-            note=f"{label}, first sample: {fresh_label(settings, first)}." if first else "",
-        ),
-        Selected(
-            item=f"{label}, highest sample",
-            unit="IOPS",
-            value=rate_or_na(peak.iops if peak else None),
-            basis=NOT_AVAILABLE if peak is None else f"one sample, at {peak.fills:.2f} drive fills",
-            claim=claim_label(run, None),
-        ),
-        *_last_sample(run, label, result),
-    )
-
-
-def _last_sample(run: StoredRun, label: str, result: SaturationResult) -> tuple[Selected, ...]:
-    """The last sample, where no level was reached; none where there is no sample either."""
-    if result.steady_iops is not None or result.withheld or not result.samples.iops:
-        return ()
-    basis = f"not settled, at {result.fills[-1]:.2f} drive fills"
-    value = rate_or_na(result.samples.iops[-1])
-    return (
-        Selected(item=f"{label}, last sample", unit="IOPS", value=value, basis=basis, claim=claim_label(run, None)),
     )
 
 

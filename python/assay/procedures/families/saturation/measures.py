@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def saturation_measures(settings: SaturationSettings, result: SaturationResult) -> Iterator[Measure]:
     """First sample, settled average of the five-point rule, settled over first, gigabytes written.
 
-    Where no level was reached the last sample is among them.
+    Where no level was reached the last sample is among them. Without a level, why: withheld, not judged or not settled.
 
     Worked: 10,000 IOPS in the first sample and 2,500 settled -> ratio 0.25.
     """
@@ -33,7 +33,8 @@ def saturation_measures(settings: SaturationSettings, result: SaturationResult) 
     minutes, rates = result.samples.minutes, result.samples.iops
     first = rates[0] if rates and not result.withheld else None
     settled, values = result.steady_iops, settled_values(settings, result)
-    none = coded("withheld", reason=result.withheld) if result.withheld else coded("no-level")
+    reason = result.withheld or saturation_ruled(settings, result).reason
+    none = coded("withheld", reason=reason) if reason else coded("no-level")
     fresh = none
     if first:
         fresh = coded("first-sample", minutes=minutes[0], fills=result.fills[0], outstanding=demand)
