@@ -68,8 +68,9 @@ def pytest_runtest_teardown() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _own_index(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """An index of runs that is not that of whoever runs the tests; processes that tests start have it, too."""
-    os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
+    """Index and cache that are not those of whoever runs the tests; processes that tests start have them, too."""
+    for kind in ("state", "cache"):
+        os.environ[f"XDG_{kind.upper()}_HOME"] = str(tmp_path_factory.mktemp(kind))
     os.environ.pop("ASSAY_INDEX", None)
 
 

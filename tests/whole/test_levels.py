@@ -33,7 +33,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A user of the host ``HOST`` who trusts no key and has checked nothing."""
-    for kind in ("CONFIG", "STATE"):
+    for kind in ("CONFIG", "STATE", "CACHE"):
         monkeypatch.setenv(f"XDG_{kind}_HOME", str(tmp_path / kind.lower()))
     monkeypatch.setattr(origin, "host_id", lambda: HOST)
 

@@ -20,8 +20,9 @@ from assay.archive.bundle.redact_places import redact_document
 from assay.archive.bundle.signature import read_signature
 from assay.errors import AssayError
 from assay.run.plan_file import load_plan
+from assay.run.store import JOURNAL_NAME
 from assay.run.store.document import read_document
-from assay.run.store.journal import JOURNAL_NAME, read_journal, sealed
+from assay.run.store.journal import read_journal, sealed
 from assay.run.store.resumed import run_breaks, superseded
 from assay.run.store.tests import Tables, read_steps, stored_tests
 from assay.spec.json_text import json_object

@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-import os
-import re
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from assay.archive.kept import REPORT_FOLDER
 from assay.compare.limits.outcome import held_of_plan
-from assay.report import FORMATS, render, reports_of_tests, shown_run
+from assay.report import render, reports_of_tests, shown_run
 from assay.report.first_page.run_summary import summarise_run
-from assay.report.formats.results_json import RESULTS
 from assay.report.formats.write import foreign
 from assay.run.store.document import fix_report_date, has_report_date, report_date
 from assay.run.store.read import read_run
-from assay.spec.files import open_inside
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection
     from pathlib import Path
 
     from assay.engine.records import StoredRun
     from assay.report import Format, ShownRun
     from assay.summary.record import RunSummary
-
-REPORT_FOLDER = "report"
-_HEAD_BYTES = 4096
-_JOURNAL_HASH = re.compile(rb'"hash": "([0-9a-f]{64})"')
-"""Of the journal, which stands at the head of the results."""
 
 
 def render_run(
@@ -60,36 +52,6 @@ def run_summary(run: StoredRun, folder: Path) -> RunSummary:
 def _run_summary(run: StoredRun) -> RunSummary:
     reports = reports_of_tests(run)
     return summarise_run(run, reports, held_of_plan(run, reports))
-
-
-def report_files(run: StoredRun, folder: Path, files: Iterable[Path] | None) -> tuple[list[Path], bool | None]:
-    """The files of a report, documents first, and whether they are of an earlier state; None where nothing tells.
-
-    files : those that were just written; those that are in the folder of the run where None.
-    """
-    order = {f".{name}": index for index, name in enumerate(FORMATS)}
-    result = [path for path in (_report_files(folder) if files is None else files) if path.suffix in order]
-    result.sort(key=lambda path: (order[path.suffix], path.name))
-    return result, _is_older(folder, run) if files is None else False
-
-
-def _is_older(folder: Path, run: StoredRun) -> bool | None:
-    """Whether the report in a run's folder was written from another journal than it has now; None where none tells."""
-    if run.journal is None:
-        return None
-    try:
-        with os.fdopen(open_inside(folder, f"{REPORT_FOLDER}/{RESULTS}"), "rb") as file:
-            result = _JOURNAL_HASH.search(file.read(_HEAD_BYTES))
-    except OSError:
-        return None
-    return None if result is None else result[1].decode() != run.journal.hash
-
-
-def _report_files(folder: Path) -> list[Path]:
-    """The files in a run's report folder; links, and what is behind one, are none."""
-    report = folder / REPORT_FOLDER
-    files = [] if report.is_symlink() else report.glob("*")
-    return [path for path in files if path.is_file() and not path.is_symlink()]
 
 
 def render_stored(

@@ -183,7 +183,7 @@ def _where(folder: Path | None, count: int) -> str:
 
 def _check(folder: Path) -> None:
     """Raise StoreError where there is no such folder, or it is a run itself."""
-    from assay.archive.index.folders import RUN_DOCUMENT  # noqa: PLC0415
+    from assay.run.store import RUN_DOCUMENT  # noqa: PLC0415
 
     if not folder.is_dir():
         reason = "is no folder" if folder.exists() else "does not exist"

@@ -13,8 +13,10 @@ from assay.cli.table import print_heading, print_paragraph, print_table, shown_c
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from assay.engine.records import StoredRun
+    from assay.archive.kept import Kept
+    from assay.engine.records import JournalEnd, StoredRun
     from assay.report.formats.terminal.lines import Line
+    from assay.summary.record import RunSummary
 
 
 @click.command(cls=HelpedCommand, examples=("show runs/p1", "show runs/p1 --full"))
@@ -30,6 +32,13 @@ def show(run_folder: Path, *, full: bool, as_json: bool) -> int:
     Exit codes: 0 ok; 5 results withheld, or a folder was tampered with; 6 a folder cannot be read; 7 steady state
     not reached; 8 a limit of the plan is not met.
     """
+    from assay.archive.kept import kept_summary  # noqa: PLC0415
+    from assay.cli.origin import host_id  # noqa: PLC0415
+
+    kept = None if full or as_json else kept_summary(run_folder, host_id())
+    if kept:
+        return _print_short(kept.summary, kept, run_folder, None)
+
     from assay.archive.rendering import stored_run  # noqa: PLC0415
     from assay.cli.notice import say_unfinished  # noqa: PLC0415
     from assay.cli.origin import with_level  # noqa: PLC0415
@@ -46,17 +55,25 @@ def tell_run(
 
     files : of its report; those that are in its folder where none are given.
     """
+    from assay.archive.kept import keep_summary  # noqa: PLC0415
     from assay.archive.rendering import run_summary  # noqa: PLC0415
-    from assay.report.formats.terminal.lines import COLUMNS_MAX, terminal_lines  # noqa: PLC0415
+    from assay.cli.origin import host_id  # noqa: PLC0415
 
     if as_json:
         return _print_json(run, folder, files)
     if full:
         return _print_full(run, folder, files)
-    result = run_summary(run, folder)
+    summary = run_summary(run, folder)
+    keep_summary(run, folder, summary, host_id())
+    return _print_short(summary, run.journal, folder, files)
+
+
+def _print_short(summary: RunSummary, end: JournalEnd | Kept | None, folder: Path, files: Iterable[Path] | None) -> int:
+    from assay.report.formats.terminal.lines import COLUMNS_MAX, terminal_lines  # noqa: PLC0415
+
     more = f"All numbers: assay show --full {folder}"
-    _print_lines(terminal_lines(result, [more, *_ends(run, folder, files)], shown_columns(COLUMNS_MAX)))
-    return next(iter(result.exit_codes), 0)
+    _print_lines(terminal_lines(summary, [more, *_ends(end, folder, files)], shown_columns(COLUMNS_MAX)))
+    return next(iter(summary.exit_codes), 0)
 
 
 _COLOURS = {"bad": "red", "warn": "yellow", "good": "green"}
@@ -69,14 +86,13 @@ def _print_lines(lines: Iterable[Line]) -> None:
         click.echo(click.style(visible(line.text), fg=_COLOURS.get(line.level or "")))
 
 
-def _ends(run: StoredRun, folder: Path, files: Iterable[Path] | None) -> list[str]:
+def _ends(end: JournalEnd | Kept | None, folder: Path, files: Iterable[Path] | None) -> list[str]:
     """Where everything else is. The report of an earlier state is said to be one."""
-    from assay.archive.rendering import report_files  # noqa: PLC0415
+    from assay.archive.kept import report_files  # noqa: PLC0415
 
-    ends, older = report_files(run, folder, files)
-    documents = [path for path in ends if path.suffix in {".pdf", ".html"}]
-    shown = next(iter(documents or [path.parent for path in ends]), None)
-    end = run.journal
+    paths, older = report_files(end, folder, files)
+    documents = [path for path in paths if path.suffix in {".pdf", ".html"}]
+    shown = next(iter(documents or [path.parent for path in paths]), None)
     is_cut = end is not None and not end.complete
     state = " (of an earlier state of this run)" if older else ""
     if older is None and is_cut:
@@ -87,14 +103,15 @@ def _ends(run: StoredRun, folder: Path, files: Iterable[Path] | None) -> list[st
 
 
 def _print_json(run: StoredRun, folder: Path, files: Iterable[Path] | None) -> int:
-    from assay.archive.rendering import report_files, whole_run  # noqa: PLC0415
+    from assay.archive.kept import report_files  # noqa: PLC0415
+    from assay.archive.rendering import whole_run  # noqa: PLC0415
     from assay.report.annex.level import level_label  # noqa: PLC0415
     from assay.report.formats.results_json import ShownForm, results_text  # noqa: PLC0415
     from assay.words.visible import unicode_name  # noqa: PLC0415
 
     results = whole_run(run).results
     code = next(iter(results.exit_codes), 0)
-    paths, older = report_files(run, folder, files)
+    paths, older = report_files(run.journal, folder, files)
     shown = ShownForm.model_construct(
         **dict(results),
         run=unicode_name(str(folder)),
@@ -129,6 +146,6 @@ def _print_full(run: StoredRun, folder: Path, files: Iterable[Path] | None) -> i
         for note in table.notes:
             print_paragraph(note)
     click.echo()
-    for line in (f"Run folder: {folder}", *_ends(run, folder, files)):
+    for line in (f"Run folder: {folder}", *_ends(run.journal, folder, files)):
         click.echo(visible(line))
     return next(iter(shown.summary.exit_codes), 0)

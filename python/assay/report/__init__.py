@@ -1,327 +1,36 @@
-"""The frame of a report: a stored run laid out as paper, screen and tables. It computes and measures nothing.
-
-One model (``assay.summary.pages.model``) feeds every format, so no two of them can disagree.
-"""
+"""A stored run laid out as paper, screen and tables. ``layout`` is loaded when something of it is asked for."""
 
 from __future__ import annotations
 
-import gc
-from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass, replace
-from functools import cache
-from itertools import chain
-from typing import TYPE_CHECKING, Literal
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from assay.errors import StoreError
-from assay.procedures.conformity_label import conformity_label
-from assay.procedures.editions import stored_edition
-from assay.procedures.registry import find_procedure
-from assay.procedures.run_findings import finding_data, finding_tables, run_findings
-from assay.report.annex import disclosure, distribution
-from assay.report.annex.sequence_table import sequence_table
-from assay.report.first_page.front import Paper, report_front
-from assay.report.first_page.run_summary import summarise_run
-from assay.report.formats.anchors import test_pages
-from assay.report.formats.results_json import RESULTS, results_text, run_results
-from assay.report.formats.table_csv import table_csv
-from assay.report.formats.write import foreign, write_formats
-from assay.report.test_page.claims import baseline_data, claim_data
-from assay.report.test_page.outcome import verdict
-from assay.report.test_page.summary import all_tests_page, selected_page, test_page
-from assay.summary.pages.distribution import percentile_data, screen_blocks
-from assay.summary.pages.model import Report
-from assay.words.printed import printable, utc_datetime
+from assay.report.formats import FORMATS, Format
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-    from pathlib import Path
-
-    from assay.engine.records import StoredRun, StoredTest
-    from assay.report.first_page.front import Front
-    from assay.report.formats.pdf import Typesetting
-    from assay.report.formats.results_json import ResultsForm
-    from assay.report.formats.write import Contents, Maker
-    from assay.spec.edition import Edition
-    from assay.summary.findings import Found
-    from assay.summary.pages.distribution import Distribution
-    from assay.summary.pages.model import Block, Figure, Page
-    from assay.summary.pages.test_report import TestReport
-    from assay.summary.record import Held, RunSummary
-    from assay.summary.table import ResultTable
-
-Format = Literal["pdf", "html", "csv", "xlsx", "json"]
-FORMATS: tuple[Format, ...] = ("pdf", "html", "csv", "xlsx", "json")
-
-__all__ = ["FORMATS", "Format", "ShownRun", "build_report", "render", "render_pages", "reports_of_tests", "shown_run"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownRun:
-    """A run with all its numbers. tables : of each test, and last those of the run."""
-
-    run: StoredRun
-    tests: Sequence[TestReport]
-    summary: RunSummary
-    tables: tuple[tuple[ResultTable, ...], ...]
-
-    @property
-    def results(self) -> ResultsForm:
-        """The run as JSON has it."""
-        *of_tests, of_run = self.tables
-        return run_results(self.run, self.summary, list(zip(self.tests, of_tests, strict=True)), of_run)
-
-
-@contextmanager
-def _rare_collections() -> Iterator[None]:
-    """Collect garbage rarely: of the many small parts of pages and pictures, alive to the end, a tenth of the time."""
-    before = gc.get_threshold()
-    gc.set_threshold(50_000, *before[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
-
-
-@_rare_collections()
-def render(
-    run: StoredRun,
-    folder: Path,
-    *,
-    formats: Collection[Format],
-    below: str = "",
-    shown: Callable[[str, int, int], None] = lambda *_: None,
-    held: Callable[[Sequence[TestReport]], Held | None] = lambda _: None,
-    assets_at: str = "",
-) -> list[Path]:
-    """Write the report of a stored run.
-
-    folder : where the files go; made if missing. below : a folder in it that they go into.
-    formats : any of ``FORMATS``. shown : called as each is begun, with its name, its number from 1, and their count.
-    held : how the limits of its plan came out, of its tests. assets_at : address below which a server has style and
-    script of the HTML; empty: they are in the file.
-    Returns the files written: ``report.pdf``, ``report.html``, ``report.xlsx``, one CSV file per table of numbers
-    (``iops_matrix.csv``, ``wsat_samples.csv`` and so on) and ``results.json``, each put in place whole. The same run
-    gives the same bytes each time.
-    Raises VerificationError where the stored verdict is not the one its rounds give; StoreError where the folder cannot
-    be written, the run holds no test, a page does not fit its sheet, or a format cannot be made. All other formats are
-    written before.
-    """
-    tests = reports_of_tests(run)
-    spread = cache(lambda: [test.distribution() for test in tests])
-    result = cache(lambda: run_findings(run, tests))
-    laid_out = cache(lambda: _laid_out(run, tests, spread(), result()))
-    summary = cache(lambda: summarise_run(run, tests, held(tests)))
-    front = cache(lambda: report_front(run, tests, summary()))
-    picture = cache(_picture)
-    grouped = cache(lambda: _tables_of_tests(tests, spread()))
-    of_run = cache(lambda: list(_run_tables(run, tests, result())))
-    outcome = cache(lambda: run_results(run, summary(), list(zip(tests, grouped(), strict=True)), of_run()))
-    begun = _begun(lambda: Paper(report=laid_out(), front=front()), picture) if "pdf" in formats else None
-    makers: dict[Format, Maker] = {
-        "json": lambda: [(RESULTS, results_text(outcome()))],
-        "csv": lambda: [
-            *((f"{table.key}.csv", table_csv(table)) for table in (*chain.from_iterable(grouped()), *of_run())),
-            *(file for test in tests for file in test.other_files(_suffix(test))),
-        ],
-        "xlsx": lambda: _workbook(run, list(zip(tests, grouped(), strict=True)), of_run(), result()),
-        "html": lambda: _html(laid_out(), front(), assets_at),
-        "pdf": lambda: _pdf(Paper(report=laid_out(), front=front()), picture, begun),
-    }
-    chosen = {name: maker for name, maker in makers.items() if name in formats}
-    with begun or nullcontext():
-        written = write_formats(folder, chosen, below, shown=shown)
-    return [path for name in FORMATS for path in written.get(name, [])]
-
-
-@_rare_collections()
-def render_pages(report: Report, folder: Path, others: dict[str, bytes], assets_at: str = "") -> list[Path]:
-    """Write a report of other pages as PDF and HTML, and other files beside it; the paths.
-
-    assets_at : as of ``render``.
-    Raises StoreError where the folder cannot be written, and as ``render`` for a page.
-    """
-    picture = cache(_picture)
-    makers: dict[str, Maker] = {
-        "others": others.items,
-        "html": lambda: _html(report, assets_at=assets_at),
-        "pdf": lambda: _pdf(Paper(report=report), picture, None),
-    }
-    written = write_formats(folder, makers)
-    return [path for name in ("others", "pdf", "html") for path in written[name]]
-
-
-@_rare_collections()
-def shown_run(run: StoredRun, held: Callable[[Sequence[TestReport]], Held | None]) -> ShownRun:
-    """A run with all its tables and numbers. held : how the limits of its plan came out, of its tests.
-
-    Raises VerificationError as ``render``; StoreError where there is nothing to show.
-    """
-    return foreign(lambda: _shown_run(run, held), f"run {run.run_id}")
-
-
-def _shown_run(run: StoredRun, held: Callable[[Sequence[TestReport]], Held | None]) -> ShownRun:
-    tests = reports_of_tests(run)
-    summary = summarise_run(run, tests, held(tests))
-    grouped = _tables_of_tests(tests, [test.distribution() for test in tests])
-    of_run = list(_run_tables(run, tests, run_findings(run, tests)))
-    return ShownRun(run=run, tests=tests, summary=summary, tables=tuple(map(tuple, (*grouped, of_run))))
-
-
-def build_report(run: StoredRun) -> Report:
-    """Lay out the pages of every test of a run, and the appendix behind them.
-
-    The order is that of the specification's example: the summary of all tests, then for each test its summary and its
-    pages; the drive's selected performance and the disclosure follow under numbers of their own.
-    Raises VerificationError as ``render``; StoreError where there is nothing to report.
-    """
-    tests = reports_of_tests(run)
-    return _laid_out(run, tests, [test.distribution() for test in tests], run_findings(run, tests))
-
-
-def _laid_out(
-    run: StoredRun, tests: list[TestReport], spread: Sequence[Distribution | None], findings: Sequence[Found]
-) -> Report:
-    edition = tests[0].edition
-    of_tests = [list(test_pages(test.prefix, verdict(test), (test_page(test), *test.report_pages()))) for test in tests]
-    pages = _numbered([all_tests_page(run, edition, tests), *chain.from_iterable(of_tests)])
-    times, listed = distribution.pages(tests, spread), finding_tables(findings)
-    behind = _numbered_behind([selected_page(run, edition, tests), *disclosure.pages(run, tests, listed), *times])
-    tool = f"{printable(run.platform.tool)} {printable(run.platform.tool_version)}"
-    return Report(
-        title=f"{_named(run)} - PTS report",
-        label=conformity_label(run),
-        colophon=f"{tool} - run {printable(run.run_id)}",
-        date=utc_datetime(run.report_date_ns).timetuple()[:6],
-        pages=(*pages, behind[0]),
-        disclosure=behind[1:],
-        appendix=(*listed, *disclosure.run_blocks(run), disclosure.integrity(tests), *_behind_tests(tests, spread)),
+    from assay.report.layout import (
+        ShownRun,
+        build_report,
+        render,
+        render_pages,
+        reports_of_tests,
+        shown_run,
     )
 
-
-def _named(run: StoredRun) -> str:
-    """Model and identity of the drive; of a simulated one, whose identity is how it was made, the model alone."""
-    model = printable(run.identity.model_number or run.identity.path)
-    return model if run.identity.kind == "simulated" else f"{model} {printable(run.identity.id)}"
-
-
-def _behind_tests(tests: Sequence[TestReport], spread: Sequence[Distribution | None]) -> Iterator[Block]:
-    for one, result in zip(tests, spread, strict=True):
-        yield from disclosure.test_blocks(one)
-        yield from screen_blocks(result) if result else ()
-
-
-def _numbered(pages: list[Page]) -> tuple[Page, ...]:
-    return tuple(replace(page, place=f"{place} of {len(pages)}") for place, page in enumerate(pages, 1))
+__all__ = [
+    "FORMATS",
+    "Format",
+    "ShownRun",
+    "build_report",
+    "render",
+    "render_pages",
+    "reports_of_tests",
+    "shown_run",
+]
 
 
-def _numbered_behind(pages: list[Page]) -> tuple[Page, ...]:
-    """Numbers of their own; of how many sheets is known to paper, where a page may take several."""
-    return tuple(replace(page, place=f"A{place}") for place, page in enumerate(pages, 1))
-
-
-def reports_of_tests(run: StoredRun) -> list[TestReport]:
-    """The tests of a run, each with its numbers (``measures``, ``headlines``) and pages.
-
-    Raises VerificationError as ``render``; StoreError of a run without a test, or whose records do not fit together.
-    """
-    if not run.tests:
-        raise StoreError(f"run {run.run_id}", "holds no test", "run a test first")
-    return foreign(lambda: _reports_of_tests(run, stored_edition(run.edition)), f"run {run.run_id}")
-
-
-def _reports_of_tests(run: StoredRun, edition: Edition) -> list[TestReport]:
-    return [_test_report(run, test, number, edition) for number, test in _numbered_tests(run)]
-
-
-def _test_report(run: StoredRun, test: StoredTest, number: int, edition: Edition) -> TestReport:
-    procedure = find_procedure(test.settings.procedure)
-    return procedure.report(run, test, edition, f"{test.settings.test}-{number}")
-
-
-def _numbered_tests(run: StoredRun) -> list[tuple[int, StoredTest]]:
-    """List the tests of a run, each with its place among those of the same name, from 1."""
-    names = [test.settings.test for test in run.tests]
-    return [(names[: index + 1].count(names[index]), test) for index, test in enumerate(run.tests)]
-
-
-def _tables_of_tests(tests: Sequence[TestReport], spread: Sequence[Distribution | None]) -> list[list[ResultTable]]:
-    """The tables of numbers of each test, each table under a name of its own."""
-    taken: set[str] = set()
-    return [[_unlike(table, taken) for table in _tables(*pair)] for pair in zip(tests, spread, strict=True)]
-
-
-def _unlike(table: ResultTable, taken: set[str]) -> ResultTable:
-    key = table.key if table.key not in taken else f"{table.key}_{len(taken) + 1}"
-    taken.add(key)
-    return replace(table, key=key)
-
-
-def _run_tables(run: StoredRun, tests: Sequence[TestReport], findings: Sequence[Found]) -> Iterator[ResultTable]:
-    """Claims and baseline where the plan states them, and what a reader must know."""
-    yield from (one for one in (claim_data(run, tests), baseline_data(run, tests)) if one.rows)
-    yield finding_data(findings)
-
-
-def _tables(test_report: TestReport, spread: Distribution | None) -> Iterator[ResultTable]:
-    suffix = _suffix(test_report)
-    yield from test_report.tables(suffix)
-    yield sequence_table(test_report.test, suffix)
-    if spread:
-        yield percentile_data(spread, suffix)
-
-
-def _suffix(test_report: TestReport) -> str:
-    """What tells the files of tests of one name apart. Worked: the second -> ``_2``."""
-    number = test_report.prefix.rpartition("-")[2]
-    return "" if number == "1" else f"_{number}"
-
-
-# Plotting and typesetting take a second to load, which only those who ask for a document pay.
-
-
-def _pictures(figures: Iterable[Figure], picture: Callable[[Figure], bytes]) -> dict[str, bytes]:
-    return {figure.name: picture(figure) for figure in figures}
-
-
-def _picture(figure: Figure) -> bytes:
-    from assay.report.formats.figure import figure_svg  # noqa: PLC0415
-
-    return figure_svg(figure)
-
-
-def _begun(paper: Callable[[], Paper], picture: Callable[[Figure], bytes]) -> Typesetting | None:
-    """The PDF of a report, set while its other formats are made; None where that fails, which it will once more."""
-    from assay.report.formats.pdf import begin  # noqa: PLC0415
-
-    # Whatever fails here is raised where the format is made.
-    with suppress(Exception):
-        begun = begin(paper())
-        with suppress(Exception):
-            begun.supply(_pictures(paper().figures, picture))
-        return begun
-    return None
-
-
-def _pdf(paper: Paper, picture: Callable[[Figure], bytes], begun: Typesetting | None) -> Contents:
-    from assay.report.formats.pdf import report_pdf  # noqa: PLC0415
-
-    return [("report.pdf", report_pdf(paper, _pictures(paper.figures, picture), begun))]
-
-
-def _html(report: Report, front: Front | None = None, assets_at: str = "") -> Contents:
-    from assay.report.formats.html import report_html  # noqa: PLC0415
-    from assay.report.formats.page_assets import linked  # noqa: PLC0415
-
-    return [("report.html", report_html(report, front, linked(assets_at) if assets_at else None))]
-
-
-def _workbook(
-    run: StoredRun,
-    tests: Sequence[tuple[TestReport, Sequence[ResultTable]]],
-    tables: Sequence[ResultTable],
-    findings: Sequence[Found],
-) -> Contents:
-    from assay.report.formats.workbook.book import workbook  # noqa: PLC0415
-    from assay.report.formats.workbook.run import run_book  # noqa: PLC0415
-
-    return [("report.xlsx", workbook(run_book(run, tests, tables, findings)))]
+def __getattr__(name: str) -> Any:
+    """Find what the package exports in ``layout``, which takes a second to load."""
+    if name in __all__:
+        return getattr(import_module("assay.report.layout"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=None)

@@ -14,7 +14,7 @@ from assay.procedures.registry import SURVEY
 from assay.run.forecast import forecast
 from assay.run.plan_file import load_plan
 from assay.run.run import drive_slug, plan_run, refuse_planned, run_plan
-from assay.run.store.document import RUN_DOCUMENT
+from assay.run.store import RUN_DOCUMENT
 from assay.run.store.read import read_run
 from assay.spec.toml_file import read_toml
 

@@ -1,7 +1,7 @@
-"""Files of lines in the user's state folder that only this user can have written.
+"""Files in the user's state and cache folders that only this user can have written.
 
-From the home folder (or from XDG_STATE_HOME) on no link is followed, and each folder and the file itself belong to the
-effective user. What another user may have planted is not read, and nothing is written there.
+From the home folder (or from XDG_STATE_HOME, XDG_CACHE_HOME) on no link is followed, and each folder and the file
+belong to the effective user. What another user may have planted is not read, and nothing is written there.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import stat
 import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,8 +89,13 @@ def _lock(descriptor: int) -> None:
 @contextmanager
 def _file(name: str, flags: int, *, make: bool) -> Iterator[int]:
     """The file, opened; it is closed, and with it unlocked, afterwards."""
-    with state_folder(make=make) as folder:
-        descriptor = os.open(name, flags | _FILE, 0o600, dir_fd=folder)
+    with own_folder("state", make=make) as folder, _opened(folder, name, flags) as descriptor:
+        yield descriptor
+
+
+@contextmanager
+def _opened(folder: int, name: str, flags: int) -> Iterator[int]:
+    descriptor = os.open(name, flags | _FILE, 0o600, dir_fd=folder)
     try:
         status = _of_this_user(descriptor, _WRITABLE)
         if not stat.S_ISREG(status.st_mode):
@@ -100,14 +105,51 @@ def _file(name: str, flags: int, *, make: bool) -> Iterator[int]:
         os.close(descriptor)
 
 
+def read_whole(name: str, *below: str) -> bytes:
+    """The content of a file in a folder below the user's cache. Raises OSError."""
+    with own_folder("cache", *below, make=False) as folder, _opened(folder, name, os.O_RDONLY) as descriptor:
+        return _content(descriptor)
+
+
+def write_whole(name: str, content: bytes, *below: str, count_max: int) -> None:
+    """Write a file in a folder below the user's cache, at once or not at all. Raises OSError.
+
+    count_max : files of the folder, at least 2; beyond it the older half is dropped.
+    """
+    draft = f".{name}.{os.getpid()}"
+    with own_folder("cache", *below, make=True) as folder:
+        try:
+            with _opened(folder, draft, os.O_RDWR | os.O_CREAT | os.O_EXCL) as descriptor:
+                _write(descriptor, content)
+            os.rename(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
+        except OSError:
+            with suppress(FileNotFoundError):
+                os.unlink(draft, dir_fd=folder)
+            raise
+        names = os.listdir(folder)  # noqa: PTH208 - of a descriptor
+        if len(names) > count_max:
+            _drop_oldest(folder, names, len(names) - count_max // 2)
+
+
+def _drop_oldest(folder: int, names: list[str], count: int) -> None:
+    """Others may drop them meanwhile."""
+    times: dict[str, int] = {}
+    for name in names:
+        with suppress(FileNotFoundError):
+            times[name] = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mtime_ns
+    for name in sorted(times, key=lambda name: times[name])[:count]:
+        with suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=folder)
+
+
 @contextmanager
-def state_folder(*, make: bool) -> Iterator[int]:
-    """A descriptor of the folder, reached step by step. Raises OSError."""
-    base, parts = _start()
+def own_folder(kind: Literal["state", "cache"], *below: str, make: bool) -> Iterator[int]:
+    """A descriptor of the user's folder of a kind, or of one below it, reached step by step. Raises OSError."""
+    base, parts = _start(kind)
     descriptor = os.open(base, _FOLDER)
     try:
         _of_this_user(descriptor, _SHARED)
-        for part in parts:
+        for part in (*parts, *below):
             inner = _below(descriptor, part, make=make)
             os.close(descriptor)
             descriptor = inner
@@ -117,12 +159,12 @@ def state_folder(*, make: bool) -> Iterator[int]:
         os.close(descriptor)
 
 
-def _start() -> tuple[Path, tuple[str, ...]]:
+def _start(kind: Literal["state", "cache"]) -> tuple[Path, tuple[str, ...]]:
     """The first folder that has to belong to the user, and the names below it."""
-    named = os.environ.get("XDG_STATE_HOME")
+    named = os.environ.get(f"XDG_{kind.upper()}_HOME")
     if not named:
         try:
-            return Path.home(), (".local", "state", FOLDER)
+            return Path.home(), (*((".local", "state") if kind == "state" else (".cache",)), FOLDER)
         except RuntimeError as error:
             raise OSError(errno.ENOENT, str(error)) from None
     path = Path(named)

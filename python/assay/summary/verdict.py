@@ -6,9 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from assay.errors import EXIT_NOT_STEADY, EXIT_WITHHELD
-from assay.results import disturbed_count, missed_steady_state, void_places
-from assay.results.stimulus_steps import asked_steps
-from assay.results.stimulus_time import short_windows
 from assay.summary.record import Verdict, Window
 from assay.words.coded import Coded, coded
 from assay.words.endings import ending_label, is_cut_short
@@ -79,7 +76,13 @@ def framed(test: StoredTest, ruled: Ruled, withheld: Coded | None) -> Verdict:
 
     Worked: a test that was interrupted -> ``cut-short``; a write saturation that did not settle -> ``not-settled``.
     """
-    state = _state(test, ruled, withheld)
+    # Loaded here: whoever reads a stored verdict needs none of it.
+    from assay.results import disturbed_count, missed_steady_state, void_places  # noqa: PLC0415
+    from assay.results.stimulus_steps import asked_steps  # noqa: PLC0415
+    from assay.results.stimulus_time import short_windows  # noqa: PLC0415
+
+    missed = missed_steady_state(test)
+    state = _state(test, ruled, withheld, missed=missed)
     return Verdict(
         state=state,
         required=test.settings.requires_steady_state,
@@ -90,7 +93,7 @@ def framed(test: StoredTest, ruled: Ruled, withheld: Coded | None) -> Verdict:
         host=disturbed_count(test),
         void_count=len(void_places(test)),
         short_count=len(short_windows([*asked_steps(test)])),
-        missed=missed_steady_state(test),
+        missed=missed,
     )
 
 
@@ -103,12 +106,12 @@ def _reason(test: StoredTest, ruled: Ruled, state: State, withheld: Coded | None
     return ruled.reason if state == "not-judged" else None
 
 
-def _state(test: StoredTest, ruled: Ruled, withheld: Coded | None) -> State:
+def _state(test: StoredTest, ruled: Ruled, withheld: Coded | None, *, missed: bool) -> State:
     if is_cut_short(test.ended):
         return "cut-short"
     if withheld:
         return "withheld"
-    if missed_steady_state(test):
+    if missed:
         return "not-steady"
     if not ruled.exists:
         return "no-rule"

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from assay.agent.channel import connect, listen_at, peer_of, read_line
 from assay.errors import AssayError, StoreError, UsageError, error_facts, error_of
 from assay.spec.json_text import json_object
-from assay.spec.state_file import state_folder
+from assay.spec.state_file import own_folder
 from assay.web.host_agent import on_thread
 from assay.web.links import ROLES
 
@@ -114,7 +114,7 @@ def _folder(*, make: bool) -> Iterator[str]:
     if unit:
         yield unit
     else:
-        with state_folder(make=make) as descriptor:
+        with own_folder("state", make=make) as descriptor:
             yield f"/proc/self/fd/{descriptor}"
 
 

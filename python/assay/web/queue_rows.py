@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from assay.archive.index.folders import RUN_DOCUMENT
 from assay.archive.index.update import address_of, parent_of
 from assay.run.foreseen import span_label
+from assay.run.store import RUN_DOCUMENT
 from assay.web.plan_fields import procedure_titles
 from assay.words.exit_codes import exit_words
 from assay.words.visible import visible

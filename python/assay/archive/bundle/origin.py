@@ -14,6 +14,7 @@ from assay.archive.bundle.signature import Signature, check_signature, signer_na
 from assay.engine.codec import canonical, decode, parse
 from assay.engine.records import RunOrigin
 from assay.errors import AssayError, StoreError
+from assay.run.store import ORIGIN
 from assay.run.store.tables import TABLE_KINDS
 from assay.spec.files import exists_inside, read_inside
 from assay.version import tool_version
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from assay.archive.bundle.keys import PublicKey
     from assay.engine.records import StoredRun
 
-ORIGIN = "origin.json"
 _HELD_BY_JOURNAL = ("run.json", "journal.jsonl", *(f"{kind}/" for kind in TABLE_KINDS))
 _REMEDY = "import the bundle again"
 

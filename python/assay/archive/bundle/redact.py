@@ -17,8 +17,9 @@ from assay.engine.codec import canonical, decode
 from assay.engine.records import DriveEvent
 from assay.errors import StoreError
 from assay.results.events import disturbs
-from assay.run.store.document import RUN_DOCUMENT, read_document
-from assay.run.store.journal import JOURNAL_NAME, sealed
+from assay.run.store import JOURNAL_NAME, RUN_DOCUMENT
+from assay.run.store.document import read_document
+from assay.run.store.journal import sealed
 from assay.spec.files import open_inside, read_inside
 
 if TYPE_CHECKING:

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from assay.archive.bundle.archive import ArchiveReader
-from assay.archive.bundle.origin import ORIGIN, Origin, level_of
+from assay.archive.bundle.origin import Origin, level_of
 from assay.archive.bundle.redact import is_redacted
 from assay.archive.bundle.signature import Signature, read_signature
 from assay.errors import StoreError, VerificationError
+from assay.run.store import ORIGIN
 from assay.run.store.read import read_run
 from assay.spec.files import is_plain_name, open_named, sync_folder, write_inside
 

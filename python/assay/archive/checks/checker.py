@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.archive.checks.content import run_content
-from assay.archive.checks.record import Check, keep, kept_checks, rules_version, seal_of
+from assay.archive.checks.content import journal_seal, known_result, run_content
+from assay.archive.checks.record import Check, keep, kept_checks, rules_version
 from assay.archive.verify import RULES, verify_run
 from assay.errors import AssayError
-from assay.run.store.journal import JOURNAL_NAME
 from assay.run.store.status import run_state
-from assay.spec.files import open_inside
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +19,6 @@ if TYPE_CHECKING:
     from assay.archive.verify import Verification
     from assay.engine.records import StoredRun
 
-_TAIL_BYTES = 128
 _GOES_ON = {"running", "suspended"}
 
 
@@ -40,13 +36,13 @@ class Checked:
 def known_check(run: StoredRun, folder: Path) -> bool | None:
     """Whether a run keeps all rules, as it was checked before; None where it was not, or has changed since."""
     try:
-        candidates = kept_checks().get(_seal(folder), [])
+        seal = journal_seal(folder)
         # Digests are made only where a line could fit.
-        content = run_content(folder) if candidates else None
+        content = run_content(folder) if kept_checks().get(seal) else None
     except OSError:
         return None
-    fitting = [check for check in candidates if content and _is_of(check, run, content)]
-    return fitting[-1].passed if fitting else None
+    journal_hash = run.journal.hash if run.journal else ""
+    return None if content is None else known_result(run.run_id, journal_hash, content, seal)
 
 
 def check_run(run: StoredRun, folder: Path, verify: Callable[[Path], Verification] = verify_run) -> Checked:
@@ -96,28 +92,6 @@ def _passed(verification: Verification) -> bool:
 def _now(folder: Path) -> tuple[RunContent | None, str]:
     """What a folder holds, and the seal of its journal; nothing of one that cannot be read."""
     try:
-        return run_content(folder), _seal(folder)
+        return run_content(folder), journal_seal(folder)
     except OSError:
         return None, ""
-
-
-def _is_of(check: Check, run: StoredRun, content: RunContent) -> bool:
-    return (check.run_id, check.journal_hash, check.document, check.journal, check.tables) == (
-        run.run_id,
-        _journal_hash(run),
-        content.document,
-        content.journal,
-        content.tables,
-    )
-
-
-def _journal_hash(run: StoredRun) -> str:
-    return run.journal.hash if run.journal else ""
-
-
-def _seal(folder: Path) -> str:
-    """The hash at the end of the journal; empty of a last line that is not whole. Raises OSError."""
-    with os.fdopen(open_inside(folder, JOURNAL_NAME), "rb") as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(size - _TAIL_BYTES, 0))
-        return seal_of(file.read())

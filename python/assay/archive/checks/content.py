@@ -10,16 +10,16 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.run.store.document import RUN_DOCUMENT
-from assay.run.store.journal import JOURNAL_NAME
+from assay.archive.checks.record import kept_checks, seal_of
+from assay.run.store import JOURNAL_NAME, RUN_DOCUMENT
 from assay.run.store.tables import TABLE_KINDS
 from assay.run.store.traces import TRACES
-from assay.spec.files import open_bounded
+from assay.spec.files import open_bounded, open_inside
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-_CHUNK = 1 << 20
+_CHUNK, _TAIL_BYTES = 1 << 20, 128
 _HASHED_BYTES_MAX = 1 << 31
 """Of all files together; what is beyond stands with size and times as captures do."""
 
@@ -47,6 +47,25 @@ def run_content(folder: Path) -> RunContent:
         left -= min(size, left)
         tables.update(f"{name} {digest}\n".encode("utf-8", "surrogateescape"))
     return RunContent(document=document, journal=journal, tables=tables.hexdigest())
+
+
+def journal_seal(folder: Path) -> str:
+    """The hash at the end of the journal; empty of a last line that is not whole. Raises OSError."""
+    with os.fdopen(open_inside(folder, JOURNAL_NAME), "rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(size - _TAIL_BYTES, 0))
+        return seal_of(file.read())
+
+
+def known_result(run_id: str, journal_hash: str, content: RunContent, seal: str) -> bool | None:
+    """Whether a run with this content keeps all rules, as it was checked before; None where it was not."""
+    known = run_id, journal_hash, content.document, content.journal, content.tables
+    fitting = [
+        check.passed
+        for check in kept_checks().get(seal, [])
+        if (check.run_id, check.journal_hash, check.document, check.journal, check.tables) == known
+    ]
+    return fitting[-1] if fitting else None
 
 
 def _inside(folder: Path, kind: str) -> list[str]:

@@ -13,13 +13,11 @@ from typing import TYPE_CHECKING
 
 from assay.archive.checks.record import look_of
 from assay.errors import StoreError
+from assay.run.store import JOURNAL_NAME, ORIGIN, RUN_DOCUMENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
-
-RUN_DOCUMENT, JOURNAL_NAME, ORIGIN = "run.json", "journal.jsonl", "origin.json"
-"""As in ``assay.run.store`` and ``assay.archive.bundle``, which take long to load."""
 
 _TAIL_BYTES = 128
 """The end of the last line, with the hash of that line."""

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from assay.archive.verify.rule import Broken
 from assay.engine.codec import decode
 from assay.engine.records import DriveCondition
+from assay.run.store import JOURNAL_NAME
 from assay.run.store.document import read_head, report_date
 from assay.run.store.forms import Engine
-from assay.run.store.journal import JOURNAL_NAME, RUN_ENDED, is_sealed
+from assay.run.store.journal import RUN_ENDED, is_sealed
 from assay.run.store.resumed import RESUMED, run_breaks
 from assay.run.store.tests import Tables, stored_tests
 

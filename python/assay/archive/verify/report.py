@@ -6,7 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from assay.archive.rendering import REPORT_FOLDER
+from assay.archive.kept import REPORT_FOLDER
 from assay.archive.verify.rule import Broken
 from assay.errors import StoreError
 from assay.report.formats.results_json import SCHEMA

@@ -9,7 +9,8 @@ from assay.archive.verify.replay import replay
 from assay.archive.verify.rule import Broken
 from assay.plan.procedure import Context
 from assay.results import stalled_steps, stored_exit_codes
-from assay.run.store.journal import JOURNAL_NAME, RUN_ENDED
+from assay.run.store import JOURNAL_NAME
+from assay.run.store.journal import RUN_ENDED
 from assay.run.store.resumed import RESUMED
 
 if TYPE_CHECKING:

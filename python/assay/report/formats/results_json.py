@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from assay.summary.record import Measure, RunSummary, Status, TestSummary, Verdict
     from assay.summary.table import Raw, ResultTable
 
-RESULTS = "results.json"
 SCHEMA: Literal[4] = 4
 """Version of this form; 4: tables, measures and steps have one form in all tests, and ``show --json`` is the same."""
 _Value = float | int | str | bool | None

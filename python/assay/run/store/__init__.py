@@ -2,3 +2,8 @@
 
 Everything else is derived and can be rebuilt from it.
 """
+
+RUN_DOCUMENT = "run.json"
+JOURNAL_NAME = "journal.jsonl"
+ORIGIN = "origin.json"
+"""Where an imported run comes from."""

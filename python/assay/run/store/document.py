@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.engine.codec import canonical, decode, parse
 from assay.errors import StoreError
+from assay.run.store import RUN_DOCUMENT
 from assay.run.store.forms import RUN_SCHEMA, PlanTexts, ReportDate, RunDocument
 from assay.spec.files import exists_inside, read_inside, write_inside
 
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StoredRun
 
-RUN_DOCUMENT = "run.json"
 _REPORT_DATE = "report_date.json"
 _BYTES_MAX, _VALUES_MAX = 16 << 20, 100_000
 _PRINTED_OF_PLAN = ("claims", "baseline", "special_notes")

@@ -17,6 +17,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from assay.engine.codec import canonical, decode_text, parse
 from assay.errors import StoreError, VerificationError
+from assay.run.store import JOURNAL_NAME
 from assay.run.store.forms import Line
 from assay.spec.files import open_bounded, sync_folder
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-JOURNAL_NAME = "journal.jsonl"
 RUN_ENDED = "run_ended"
 _DISTRUST = "the run was changed or damaged; do not trust it"
 _BYTES_MAX, _LINE_BYTES_MAX, _LINE_VALUES_MAX = 1 << 30, 64 << 20, 1 << 24

@@ -12,7 +12,8 @@ from assay.engine.records import DriveCondition, JournalEnd, StoredRun, StoredSe
 from assay.errors import StoreError, VerificationError
 from assay.results.step import completed_count
 from assay.results.stimulus_steps import goes_on_by_draw
-from assay.run.store.document import RUN_DOCUMENT, read_document, report_date
+from assay.run.store import RUN_DOCUMENT
+from assay.run.store.document import read_document, report_date
 from assay.run.store.forms import Engine
 from assay.run.store.journal import read_journal
 from assay.run.store.resumed import run_breaks, superseded

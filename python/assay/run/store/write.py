@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, Self
 from assay.engine.codec import canonical, encode
 from assay.engine.records import DIRECTIONS
 from assay.errors import FolderBusyError, StoreError
-from assay.run.store.document import RUN_DOCUMENT, read_document
+from assay.run.store import RUN_DOCUMENT
+from assay.run.store.document import read_document
 from assay.run.store.forms import RUN_SCHEMA
 from assay.run.store.journal import Journal, read_journal
 from assay.run.store.live import LIVE, LiveFile
