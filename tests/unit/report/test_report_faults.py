@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import openpyxl
 import pypdfium2 as pdfium
 import pytest
-from assay import report as report_module
 from assay.errors import StoreError
 from assay.procedures.custom import DataTable
 from assay.report import FORMATS, build_report, render
+from assay.report import layout as report_module
 from assay.report.formats import pdf as pdf_module
 from assay.report.formats import typeset
 from assay.report.formats.figure import figure_svg
