@@ -11,7 +11,7 @@ import words_count
 ROOT = Path(__file__).parents[2]
 PYTHON = sorted(path for folder in ("python", "tools", "benches") for path in (ROOT / folder).rglob("*.py"))
 RUST = sorted((ROOT / "crates").rglob("*.rs"))
-FILE_LINES_MAX = 500
+FILE_LINES_MAX = 600
 FUNCTION_LINES_MAX = 60
 WORDS_IN_TEXTS_MAX, LONG_SENTENCES_MAX, WORDS_IN_NAMES_MAX = 82, 30, 1_410
 """Everyday words that stand for terms, and sentences of more than 25 words: they only become fewer."""

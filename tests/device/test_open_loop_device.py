@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 from assay.engine.records import StepRecord, StoredRun
-from assay.procedures.families.loop.open_loop import offered_rates, open_loop_times
-from assay.procedures.families.loop.result import loop_result
+from assay.procedures.families.loop.result import loop_result, offered_rates, open_loop_times
 from assay.results import completed_count, sequence_audits
 from assay.run.store.read import read_run
 from conftest import PATIENT, LoopDrive, known_id

@@ -14,8 +14,8 @@ from assay.dut.dut import Answers
 from assay.engine.records import Cell, DriveIdentity
 from assay.errors import DeviceFailureError
 from assay.procedures.editions import load_edition
+from assay.procedures.families.loop.plan import LoopSettings
 from assay.procedures.families.loop.run import loop_range, preconditioning, round_sequence
-from assay.procedures.families.loop.settings import LoopSettings
 from assay.run.plan_file import load_plan
 from assay.run.planning import plan_suite
 from assay.run.run import run_plan

@@ -29,9 +29,9 @@ from assay.engine.records import (
 )
 from assay.plan.until import RoundOutcome
 from assay.procedures.editions import load_edition
+from assay.procedures.families.loop.plan import LoopSettings
 from assay.procedures.families.loop.result import measurement_window
 from assay.procedures.families.loop.run import loop_range, loop_rounds, preconditioning, round_sequence
-from assay.procedures.families.loop.settings import LoopSettings
 from assay.procedures.families.saturation.until import until_saturated
 from assay.spec.steady import WINDOW_ROUNDS
 from assay.spec.units import KIB, SECOND_NS

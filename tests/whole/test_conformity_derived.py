@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from assay.procedures.conformity import derived_deviations
 from assay.procedures.conformity_label import conformity_label
-from assay.procedures.families.loop.settings import LoopSettings
+from assay.procedures.families.loop.plan import LoopSettings
 from every_kind import EVERY, KINDS, run_of
 
 if TYPE_CHECKING:

@@ -10,9 +10,8 @@ import pytest
 from assay.archive.rendering import render_run
 from assay.dut.dut import Answers
 from assay.engine.records import Cell, StoredTest
-from assay.procedures.families.loop.open_loop import offered_rates, open_loop_times
-from assay.procedures.families.loop.result import loop_result
-from assay.procedures.families.loop.settings import LoopSettings
+from assay.procedures.families.loop.plan import LoopSettings
+from assay.procedures.families.loop.result import loop_result, offered_rates, open_loop_times
 from assay.report import FORMATS, build_report
 from assay.results import intended_times
 from assay.run.plan_file import load_plan

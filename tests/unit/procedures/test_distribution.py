@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from assay.engine.records import HistogramTable, HostRecord, SeriesTable, StepRecord, StoredTest
-from assay.procedures.families.loop.distribution import drawn_cells, loop_distribution
+from assay.procedures.families.loop.figures import thinned
+from assay.procedures.families.loop.plan import LoopSettings
 from assay.procedures.families.loop.result import loop_result, measurement_window
-from assay.procedures.families.loop.seconds import thinned
-from assay.procedures.families.loop.settings import LoopSettings
-from assay.procedures.families.loop.tables import loop_tables
+from assay.procedures.families.loop.tables import drawn_cells, loop_distribution, loop_tables
 from assay.procedures.families.saturation.distribution import phases, saturation_distribution
 from assay.procedures.families.saturation.result import saturation_result
 from assay.report import build_report, render

@@ -10,9 +10,8 @@ from assay.errors import PlanError, UsageError, ValueRangeError
 from assay.plan.options import parse_arrival
 from assay.plan.procedure import PlannedTest
 from assay.procedures.editions import load_edition
-from assay.procedures.families.loop.open_loop import offered_rates
-from assay.procedures.families.loop.result import loop_result
-from assay.procedures.families.loop.settings import LoopSettings
+from assay.procedures.families.loop.plan import LoopSettings
+from assay.procedures.families.loop.result import loop_result, offered_rates
 from assay.procedures.iops import IOPS
 from assay.procedures.lat import LAT
 from assay.report.annex import disclosure

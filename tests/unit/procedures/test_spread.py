@@ -10,11 +10,17 @@ from typing import TYPE_CHECKING
 
 from assay.engine.records import Cell
 from assay.procedures.editions import load_edition
-from assay.procedures.families.loop.report import loop_report
-from assay.procedures.families.loop.result import loop_result
-from assay.procedures.families.loop.settings import LoopSettings
-from assay.procedures.families.loop.spread import Spread, cell_spreads, moved_places, moved_when, moved_where
-from assay.procedures.iops.pages import iops_pages
+from assay.procedures.families.loop.plan import LoopSettings
+from assay.procedures.families.loop.record import loop_report
+from assay.procedures.families.loop.result import (
+    Spread,
+    cell_spreads,
+    loop_result,
+    moved_places,
+    moved_when,
+    moved_where,
+)
+from assay.procedures.iops import iops_pages
 from assay.report import build_report, render
 from assay.results import cell_label
 from assay.spec.units import KIB

@@ -8,8 +8,8 @@ import pytest
 from assay.dut.dut import find_drive
 from assay.engine.records import BY_GATE, DriveEvent, Round, StepRecord, StoredTest
 from assay.plan.until import RoundOutcome
+from assay.procedures.families.loop.plan import LoopSettings
 from assay.procedures.families.loop.result import loop_result, measurement_window
-from assay.procedures.families.loop.settings import LoopSettings
 from assay.procedures.families.saturation.result import saturation_window
 from assay.report import render
 from assay.results import stalls, void_reason

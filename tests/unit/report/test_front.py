@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from assay.compare.limits.outcome import held_of_plan
-from assay.procedures.families.loop.maps import _text as field_text
+from assay.procedures.families.loop.figures import _text as field_text
 from assay.report import reports_of_tests
 from assay.report.first_page.front import report_front
 from assay.report.first_page.limits import LIMITS_MAX, limit_strip

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from assay.procedures.families.loop.facts import loop_facts
+from assay.procedures.families.loop.record import loop_facts
 from assay.procedures.families.loop.result import loop_result
 from assay.procedures.studies.define import filled
 from assay.report import build_report, render, reports_of_tests

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from assay.engine.records import DriveRecord, DriveState, HostRecord
 from assay.procedures.checks import checks_table
+from assay.procedures.families.loop.plan import LoopSettings
 from assay.procedures.families.loop.result import loop_result
-from assay.procedures.families.loop.settings import LoopSettings
 from assay.results import host_findings, run_checks, void_places, withheld_reason, withholding
 from assay.results.finding import LEVELS, Check, Finding, ask, at_least, at_most, facts, outside_results, within
 from assay.results.gaps import drive_wait_ns, sequence_gap, step_gaps, submission_gaps, typical_latency_ns

@@ -7,8 +7,8 @@ import pytest
 from assay import results
 from assay.engine.records import Cell, Demand, KernelCounters, StoredTest
 from assay.errors import VerificationError
+from assay.procedures.families.loop.plan import LoopSettings
 from assay.procedures.families.loop.result import loop_result, measurement_window
-from assay.procedures.families.loop.settings import LoopSettings
 from assay.results.step import Samples
 from assay.words.text import text_or_none
 from report_run import (

@@ -15,17 +15,42 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.plan.procedure import Procedure
-from assay.procedures.families.loop.departures import loop_departures
-from assay.procedures.families.loop.edition import LoopTable
-from assay.procedures.families.loop.options import LoopOptions
-from assay.procedures.families.loop.report import loop_report
+from assay.procedures.families.loop.figures import columns_figure, plane_figure
+from assay.procedures.families.loop.plan import LoopOptions, LoopSettings, LoopTable, loop_departures
+from assay.procedures.families.loop.record import loop_report
 from assay.procedures.families.loop.run import plan_loop
-from assay.procedures.families.loop.settings import LoopSettings
-from assay.procedures.iops.pages import iops_pages
+from assay.procedures.families.loop.tables import open_loop_parts
 from assay.spec.units import KIB
 
 if TYPE_CHECKING:
     from assay.plan.procedure import PlannedTest, Request
+    from assay.procedures.families.loop.record import LoopReport
+    from assay.summary.pages.model import Page
+
+
+def iops_pages(test_report: LoopReport) -> tuple[Page, ...]:
+    """Lay out every page of one IOPS test: 5 + n for n tracking variables, six for PTS 1.x and eight for PTS 2.0."""
+    edition, result, settings = test_report.edition, test_report.result, test_report.settings
+    matrix = f"{edition.market} IOPS - ALL RW Mix & BS"
+    plane = plane_figure(f"{test_report.prefix}-plane", result, settings)
+    columns = columns_figure(f"{test_report.prefix}-columns", settings, result.matrix)
+    subtitle, convergence = test_report.convergence("Steady State Convergence Plot - All Block Sizes")
+    title = f"{edition.market} IOPS ({test_report.status}) - Report Page"
+    return test_report.pages(
+        "IOPS Test - Report Page" if edition.header == "2.0" else title,
+        (
+            (subtitle, (*test_report.strip(), *convergence)),
+            test_report.tracking(),
+            *test_report.windows(),
+            (
+                f"{matrix} - Tabular Data",
+                (test_report.matrix("IOPS by block size and read/write mix"),),
+            ),
+            (f"{matrix} - 2D Plot", (test_report.or_reason(plane),)),
+            (f"{matrix} - 3D Columns", (test_report.or_reason(columns),)),
+            *open_loop_parts(test_report.test, test_report.result),
+        ),
+    )
 
 
 def plan_iops(request: Request[LoopTable, LoopOptions]) -> list[PlannedTest]:

@@ -13,20 +13,106 @@ Result:        average response time over the five rounds per cell; maximum = la
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field
 
 from assay.plan.procedure import Procedure
-from assay.procedures.families.loop.departures import loop_departures
-from assay.procedures.families.loop.edition import LoopTable
-from assay.procedures.families.loop.report import loop_report
+from assay.procedures.families.loop.figures import columns_figure
+from assay.procedures.families.loop.plan import LoopOptions, LoopSettings, LoopTable, loop_departures
+from assay.procedures.families.loop.record import loop_report
+from assay.procedures.families.loop.result import latency_maxima, window_times
 from assay.procedures.families.loop.run import plan_loop
-from assay.procedures.families.loop.settings import LoopSettings
-from assay.procedures.lat.options import LatencyOptions
-from assay.procedures.lat.pages import lat_pages
+from assay.procedures.families.loop.tables import open_loop_parts
+from assay.results import NINES, kept_histograms
 from assay.spec.units import KIB
+from assay.summary.pages.histogram import histogram_parts
+from assay.summary.pages.model import Text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from assay.plan.procedure import PlannedTest, Request
+    from assay.procedures.families.loop.record import LoopReport
+    from assay.summary.pages.model import Page, Table
+    from assay.summary.pages.test_report import PagePart
+
+
+_TWO_AVERAGES = (
+    "An average here is the mean of the rounds' averages; that of all I/Os stands as Mean under Response Times, and is "
+    "lower where a slow round completed fewer of them."
+)
+
+
+def lat_pages(test_report: LoopReport) -> tuple[Page, ...]:
+    """Lay out the pages of the latency test: two convergence plots, window, tables, two 3D plots."""
+    edition, settings = test_report.edition, test_report.settings
+    maxima = latency_maxima(test_report.test, test_report.result)
+    average = columns_figure(f"{test_report.prefix}-average", settings, test_report.result.matrix)
+    largest = columns_figure(f"{test_report.prefix}-largest", settings, maxima.largest)
+    subtitle, convergence = test_report.convergence("Steady State Convergence - Average Latency - 100% Writes")
+    title = f"{edition.market} Latency ({test_report.status}) - Report Page"
+    tables = (
+        _with_note(test_report.matrix("Average response time (ms)", ("", test_report.result.matrix))),
+        test_report.matrix(
+            "Maximum response time (ms)", ("largest", maxima.largest), ("mean of maxima", maxima.mean_of_maxima)
+        ),
+    )
+    extra = _response_sheets(test_report) if edition.header == "2.0" else ()
+    return test_report.pages(
+        "Latency Test - Report Page" if edition.header == "2.0" else title,
+        (
+            (subtitle, (*test_report.strip(), *convergence)),
+            test_report.convergence(
+                "Steady State Convergence - Maximum Latency - 100% Writes", name="maxima", values=maxima.by_round
+            ),
+            *test_report.windows(),
+            ("Average and Maximum Response Time - ALL RW Mix & BS - Tabular Data", tables),
+            ("AVE Latency vs BS and R/W Mix - 3D Plot", (test_report.or_reason(average),)),
+            ("MAX Latency vs BS and R/W Mix - 3D Plot", (test_report.or_reason(largest),)),
+            *extra,
+            *open_loop_parts(test_report.test, test_report.result),
+            *histogram_parts(test_report),
+        ),
+    )
+
+
+def _with_note(table: Table) -> Table:
+    return replace(table, notes=(*table.notes, _TWO_AVERAGES))
+
+
+def _response_sheets(test_report: LoopReport) -> tuple[PagePart, ...]:
+    """IOPS and 99.999 % response time per cell, as 2.0 adds them to average and maximum."""
+    sheets = window_times(test_report.test, test_report.result)
+    rates = {cell: times.iops for cell, times in sheets.items()}
+    nines = {
+        cell: value for cell, times in sheets.items() if (value := times.percentiles_ms.get(NINES[-1])) is not None
+    }
+    tables = (
+        test_report.matrix("IOPS", ("", rates), decimals=1),
+        test_report.matrix("99.999 % response time (ms)", ("", nines)),
+    )
+    note = "99.999 % is n/a where fewer than ten I/Os of the window lie beyond it."
+    longer = [
+        step.label.removeprefix("histogram ")
+        for kept_histogram in kept_histograms(test_report.test)
+        for step in kept_histogram.steps
+    ]
+    if longer:
+        note += f" {longer[0]} was measured longer after the loop: see the Response Time Histogram."
+    return (("IOPS and 99.999 % Response Time - ALL RW Mix & BS - Tabular Data", (*tables, Text(paragraphs=(note,)))),)
+
+
+class LatencyOptions(LoopOptions):
+    """The same for latency. histogram_minutes : of the response-time histogram behind it; None means the edition's."""
+
+    histogram_minutes: float | None = Field(default=None, ge=0, le=24 * 60)
+
+    @classmethod
+    def chosen(cls, choices: Mapping[str, Any]) -> dict[str, Any]:
+        """Nothing without a rate of arrivals: latency has one I/O outstanding, whatever the demand of other tests."""
+        return super().chosen(choices) if "arrival" in choices else {}
 
 
 def plan_lat(request: Request[LoopTable, LatencyOptions]) -> list[PlannedTest]:

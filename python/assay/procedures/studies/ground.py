@@ -16,7 +16,7 @@ from assay.spec.units import KIB
 if TYPE_CHECKING:
     from assay.engine.records import Access, DriveIdentity
     from assay.plan.procedure import Request
-    from assay.procedures.families.loop.edition import LoopTable
+    from assay.procedures.families.loop.plan import LoopTable
     from assay.procedures.studies.settings import StudyPlot, StudyReading, StudyVariant
 
 CAPACITY_BYTES_MIN = 64 << 20

@@ -11,8 +11,8 @@ from assay.engine.records import DriveIdentity, StepSpec, StopRule
 from assay.engine.stimulus import Stimulus
 from assay.errors import UsageError
 from assay.procedures.editions import load_edition
+from assay.procedures.families.loop.plan import LoopSettings
 from assay.procedures.families.loop.run import preconditioning, round_sequence
-from assay.procedures.families.loop.settings import LoopSettings
 from assay.results import effective_queue_depth, iops, mean_latency_ns, rate_count
 from assay.run.planning import plan_suite
 from assay.spec.units import KIB, MB, MIB, MILLISECOND_NS

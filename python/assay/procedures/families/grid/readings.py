@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.procedures.families.loop.readings import SPREAD
+from assay.procedures.families.loop.record import SPREAD
 from assay.spec.units import duration_label
 
 if TYPE_CHECKING:

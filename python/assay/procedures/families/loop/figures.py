@@ -1,25 +1,32 @@
-"""The plots of the loop tests' pages as data: what is drawn, not how."""
+"""The figures of a test loop as data: rounds, matrices, seconds and those of its own page."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from assay.engine.records import Cell
-from assay.procedures.families.loop.values import headline_window
-from assay.procedures.families.loop.variable import shown
-from assay.results import cell_label
-from assay.spec.units import KIB, kib_label, kibibytes
+from assay.procedures.families.loop.plan import LoopSettings
+from assay.procedures.families.loop.result import MOVED_SHARE, cell_spreads, headline_window, shown
+from assay.results import cell_label, throughput
+from assay.spec.units import KIB, SECOND_NS, kib_label, kib_value, kibibytes
+from assay.summary.pages.heat_figures import matrix_heat
+from assay.summary.pages.main_figure import MainFigure, main_tail
 from assay.summary.pages.model import Figure, Series, Tick
 from assay.summary.pages.verdict import NARROW_ASPECT, WINDOW_COLOURS, window_lines
-from assay.words.printed import mix_label, size_label
+from assay.words.digits import block, share, si
+from assay.words.printed import NOT_AVAILABLE, depth_label, mix_label, percent, size_label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
-    from assay.procedures.families.loop.settings import LoopSettings
-    from assay.procedures.families.loop.values import LoopResult
+    from assay.engine.records import StoredSequence, StoredTest
+    from assay.procedures.families.loop.result import LoopResult
+    from assay.summary.pages.distribution import Distribution, Part
     from assay.words.subject import Order
+
 
 ROUND_TITLE = "Round"
 BLOCK_TITLE = "Block Size (KiB)"
@@ -267,3 +274,193 @@ def _floats(rounds: Iterable[int]) -> tuple[float, ...]:
 
 def _cell(read_pct: int, transfer_bytes: int) -> Cell:
     return Cell(read_pct=read_pct, transfer_bytes=transfer_bytes)
+
+
+_IOPS = "IOPS"
+_DIGITS = 3
+MOVED_MARK = f"* IOPS moved by more than {percent(MOVED_SHARE)} in the window"
+_LARGE, _THOUSAND = 99.95, 1000
+
+
+def matrix_maps(
+    settings: LoopSettings,
+    result: LoopResult,
+    sequences: Sequence[StoredSequence],
+    parts: dict[Cell, Part],
+    prefix: str,
+) -> Iterator[tuple[str, Figure]]:
+    """A map per quantity of a test of IOPS, each behind a sentence; none without a measurement window."""
+    quantities: tuple[tuple[str, str, Mapping[Cell, float | None]], ...] = (
+        ("iops", _IOPS, result.matrix),
+        ("mb", "Throughput (MB/s)", _mean_throughput(settings, sequences)),
+        ("mean", "Mean Response Time (ms)", {cell: maps.latency_ms_mean for cell, maps in parts.items()}),
+    )
+    moved = _moved(settings, result)
+    mark = f"; {MOVED_MARK}" if moved else ""
+    for name, title, values in quantities:
+        figure = _map(f"{prefix}-map-{name}", title, settings, values, moved)
+        if figure:
+            yield f"{title} of every cell, averaged over the measurement window{mark}.", figure
+
+
+def matrix_map(name: str, settings: LoopSettings, result: LoopResult) -> Figure | None:
+    """The test's own variable in every cell, with a mark at those that moved; None without a measurement window."""
+    return _map(name, shown(settings).axis, settings, result.matrix, _moved(settings, result), text=_few_digits)
+
+
+def _moved(settings: LoopSettings, result: LoopResult) -> frozenset[Cell]:
+    return frozenset(cell for cell, one in cell_spreads(result, settings).items() if one.moved)
+
+
+def _mean_throughput(settings: LoopSettings, sequences: Sequence[StoredSequence]) -> dict[Cell, float | None]:
+    return {
+        cell: float(sum(throughput(sequence.steps[index]) for sequence in sequences) / len(sequences))
+        for index, cell in enumerate(settings.cells)
+        if sequences
+    }
+
+
+def _map(
+    name: str,
+    title: str,
+    settings: LoopSettings,
+    values: Mapping[Cell, float | None],
+    moved: Container[Cell],
+    *,
+    text: Callable[[float | None], str] | None = None,
+) -> Figure | None:
+    printed = text or _text
+    sizes, mixes = sorted(settings.sizes_bytes), sorted(settings.read_pcts)
+    rows = [[Cell(read_pct=mix, transfer_bytes=size) for size in sizes] for mix in mixes]
+    return matrix_heat(
+        name,
+        [[values.get(cell) for cell in row] for row in rows],
+        [[printed(values.get(cell)) + ("*" if cell in moved else "") for cell in row] for row in rows],
+        columns=[kib_label(size) for size in sizes],
+        rows=[mix_label(mix) for mix in mixes],
+        titles=("Block Size (KiB)", "R/W Mix", title),
+    )
+
+
+def _few_digits(value: float | None) -> str:
+    """As ``_text``, thousands in three digits. Worked: 24632.0 -> ``"24.6k"``."""
+    return si(value) if value and value >= _THOUSAND else _text(value)
+
+
+def _text(value: float | None) -> str:
+    """Three digits or all before the point. Worked: 24632.0 -> ``"24,632"``, 99.97 -> ``"100"``, 14 -> ``"14.0"``."""
+    if not value:
+        return NOT_AVAILABLE
+    return f"{value:,.0f}" if value >= _LARGE else f"{value:#.{_DIGITS}g}"
+
+
+POINTS_MAX = 600
+Points = tuple[tuple[float, ...], tuple[float, ...]]
+
+
+def seconds_figure(name: str, settings: LoopSettings, sequences: Sequence[StoredSequence]) -> tuple[str, Figure] | None:
+    """Plot the I/Os that completed in each whole second of the tracked cells, one round behind the other.
+
+    None where the seconds were not read or the cells are shorter than one. Of more than 600 seconds the least and the
+    greatest of each few are drawn.
+    """
+    result = {cell: _counted(sequences, settings.cells.index(cell)) for cell in settings.tracking}
+    most = max((len(counts) for counts in result.values()), default=0)
+    if not most:
+        return None
+    width = -(-most * 2 // POINTS_MAX) if most > POINTS_MAX else 1
+    said = f", least and greatest of {width} seconds each" if width > 1 else ""
+    figure = Figure(
+        name=name,
+        kind="lines",
+        alt="Completions in each second of the tracking cells over the rounds of the measurement window" + said,
+        x_title="Second of the Cell, Rounds in a Row",
+        y_title="IOPS",
+        series=tuple(
+            _series(cell_label(cell, settings.access) + said, thinned(counts, width), index)
+            for index, (cell, counts) in enumerate(result.items())
+        ),
+    )
+    return f"Completions in each second of the tracking cells in the measurement window{said}.", figure
+
+
+def thinned(counts: Sequence[int], width: int) -> Points:
+    """The least and the greatest of every ``width`` seconds, each at its own second, in order; all where it is 1.
+
+    Worked: 5, 9, 1, 7 by fours -> 9 in second 2 and 1 in second 3.
+    """
+    places: list[int] = []
+    for first in range(0, len(counts), width):
+        few = range(first, min(first + width, len(counts)))
+        places += sorted({min(few, key=counts.__getitem__), max(few, key=counts.__getitem__)})
+    return tuple(float(place + 1) for place in places), tuple(float(counts[place]) for place in places)
+
+
+def _counted(sequences: Sequence[StoredSequence], index: int) -> list[int]:
+    """Completions of each whole second of one cell, silent ones included; empty where any round's were not read."""
+    rounds = [_round(sequence, index) for sequence in sequences]
+    return [] if any(result is None for result in rounds) else [count for result in rounds for count in result or ()]
+
+
+def _round(sequence: StoredSequence, index: int) -> list[int] | None:
+    table = sequence.series
+    if table is None or table.second is None:
+        return None
+    whole = sequence.steps[index].span_ns // SECOND_NS
+    chosen = (table.step == index) & (table.second < whole)
+    counts = np.zeros(whole, np.int64)
+    np.add.at(counts, table.second[chosen].astype(np.intp), table.io_count[chosen].astype(np.int64))
+    return counts.tolist()
+
+
+def _series(label: str, points: Points, colour: int) -> Series:
+    return Series(label=label, x=points[0], y=points[1], colour=colour, mode="lines")
+
+
+_QUOTED = 4 * KIB
+_MARK = f"* varied by more than {share(MOVED_SHARE)}"
+_WAYS = {100: "read", 0: "write"}
+_TITLES = {"iops": "IOPS by block size and mix", "latency": "Mean response time by block size and mix"}
+
+
+def loop_main_figures(
+    test: StoredTest, result: LoopResult, distribution: Distribution, prefix: str
+) -> Iterator[MainFigure]:
+    """What says most of it first: of throughput its rounds, of response times their tail, of IOPS the matrix."""
+    settings = test.settings_as(LoopSettings)
+    matrix, rounds = [*_matrix(settings, result, prefix)], [*_rounds(settings, result, prefix)]
+    tail = _tail(settings, distribution, prefix)
+    order = {"iops": (*matrix, *tail), "latency": (*tail, *matrix)}
+    yield from (*order.get(settings.variable, tail), *rounds)
+
+
+def _matrix(settings: LoopSettings, result: LoopResult, prefix: str) -> Iterator[MainFigure]:
+    """The average of every cell; none of a single block size."""
+    title = _TITLES.get(settings.variable)
+    figure = matrix_map(f"{prefix}-main-matrix", settings, result) if len(settings.sizes_bytes) > 1 else None
+    if figure and title:
+        moved = any(cell_spread.moved for cell_spread in cell_spreads(result, settings).values())
+        note = "; ".join((depth_label(settings.demand), *([_MARK] if moved else [])))
+        yield MainFigure(kind="matrix", title=title, note=note, figure=figure)
+
+
+def _tail(settings: LoopSettings, distribution: Distribution, prefix: str) -> tuple[MainFigure, ...]:
+    """Pure reads and writes of 4 KiB, or of the smallest size where it has no such cell."""
+    size = _QUOTED if _QUOTED in settings.sizes_bytes else min(settings.sizes_bytes)
+    parts = {part.key: part for part in distribution.parts}
+    known = [(way, parts.get((kib_value(size), mix))) for mix, way in _WAYS.items()]
+    tails = [(f"{way} {block(size)}", part.times) for way, part in known if part]
+    title = f"Response times, {block(size)}"
+    return main_tail(f"{prefix}-main-tail", tails, depth_label(settings.demand), title)
+
+
+def _rounds(settings: LoopSettings, result: LoopResult, prefix: str) -> Iterator[MainFigure]:
+    """The tracked cells by round with what is judged; of few cells every cell."""
+    figure = _by_round(f"{prefix}-main-rounds", settings, result)
+    if figure:
+        yield MainFigure(kind="curve", title="Rounds", note=depth_label(settings.demand), figure=figure)
+
+
+def _by_round(name: str, settings: LoopSettings, result: LoopResult) -> Figure | None:
+    drawn = mixes_figure if len(settings.cells) <= len(_WAYS) else tracking_figure
+    return drawn(name, result, settings)

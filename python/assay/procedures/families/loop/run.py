@@ -15,8 +15,8 @@ from assay.errors import TooSmallError, ValueRangeError
 from assay.plan.phases import PlannedPhase, TimedSteps, histogram_phase, timed_phase
 from assay.plan.procedure import PlannedTest, PlanSummary, Request
 from assay.plan.until import Judging, until_steady
+from assay.procedures.families.loop.plan import LoopSettings
 from assay.procedures.families.loop.result import UNITS, VARIABLES, is_complete, measurement_window, tracked_cells
-from assay.procedures.families.loop.settings import LoopSettings
 from assay.procedures.planned import (
     refuse_deep,
     scaled_ns,
@@ -34,9 +34,7 @@ if TYPE_CHECKING:
 
     from assay.engine.records import Access, ActiveRange, Cell, Demand, DriveIdentity
     from assay.plan.procedure import Context, Course
-    from assay.procedures.families.loop.edition import LoopTable
-    from assay.procedures.families.loop.options import LoopOptions
-    from assay.procedures.families.loop.settings import Variable
+    from assay.procedures.families.loop.plan import LoopOptions, LoopTable, Variable
     from assay.spec.edition import RangeDatum
 
 SCALED_SEGMENT_BYTES = 8 * MIB

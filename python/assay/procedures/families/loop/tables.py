@@ -1,4 +1,4 @@
-"""The tables of numbers of a test loop: each column with what fills it, for CSV, workbook and ``results.json``."""
+"""The tables of a test loop: numbers for CSV, workbook and JSON, response times, and cells of the last rounds."""
 
 from __future__ import annotations
 
@@ -6,42 +6,79 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from assay.engine.records import Cell
-from assay.procedures.families.loop.open_loop import OPEN_LOOP_SHARES, offered_rates, open_loop_times
-from assay.procedures.families.loop.result import complete_rounds, window_times
-from assay.procedures.families.loop.settings import LoopSettings
-from assay.procedures.families.loop.spread import cell_spreads
-from assay.procedures.families.loop.values import headline_window, no_window_reason
-from assay.procedures.families.loop.variable import shown
+from assay.procedures.families.loop.figures import matrix_maps, seconds_figure
+from assay.procedures.families.loop.plan import LoopSettings
+from assay.procedures.families.loop.result import (
+    OPEN_LOOP_SHARES,
+    cell_spreads,
+    complete_rounds,
+    headline_window,
+    no_window_reason,
+    offered_rates,
+    open_loop_times,
+    rounds_origin,
+    shown,
+    window_sequences,
+    window_times,
+)
 from assay.results import (
     NINES,
+    arrival_label,
+    cell_label,
     effective_queue_depth,
     error_count,
+    holds_queue_depth,
     iops,
+    max_latency_ns,
+    mean_latency_ns,
     round_hosts,
+    step_times,
+    thread_spread,
     throughput,
 )
 from assay.results.step import max_latency_ms, mean_latency_ms
-from assay.spec.units import kib_value
+from assay.spec.steady import WINDOW_ROUNDS
+from assay.spec.units import KIB, kib_value
 from assay.summary import columns as of
 from assay.summary.columns import named, percentile_columns
 from assay.summary.measures import percentile_key
 from assay.summary.pages.data_tables import histogram_tables
+from assay.summary.pages.distribution import CURVES_MAX, Distribution, part
 from assay.summary.pages.header import model_label, serial_label
+from assay.summary.pages.heat_figures import spread_heat
+from assay.summary.pages.model import Table, Text
 from assay.summary.table import Column, Lines, Pivot, table_of
 from assay.words.coded import coded
-from assay.words.printed import paragraph, rounds_label
+from assay.words.printed import (
+    NOT_AVAILABLE,
+    UNKNOWN,
+    milliseconds_label,
+    milliseconds_or_na,
+    one_decimal,
+    paragraph,
+    rounds_label,
+    utc,
+)
 from assay.words.text import text_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from assay.engine.records import StepRecord, StoredRun, StoredTest
-    from assay.procedures.families.loop.open_loop import LatencyTimes, OfferedRate, OpenLoopTimes
-    from assay.procedures.families.loop.result import WindowTimes
-    from assay.procedures.families.loop.spread import Spread
-    from assay.procedures.families.loop.values import LoopResult
+    from assay.engine.records import StepRecord, StoredRun, StoredSequence, StoredTest
+    from assay.procedures.families.loop.result import (
+        LatencyTimes,
+        LoopResult,
+        OfferedRate,
+        OpenLoopTimes,
+        Spread,
+        WindowTimes,
+    )
+    from assay.summary.pages.distribution import Part
+    from assay.summary.pages.model import Figure
+    from assay.summary.pages.test_report import PagePart
     from assay.summary.table import Declared, Raw, ResultTable
     from assay.words.coded import Coded
+
 
 _DOWN, _ACROSS = (of.BLOCK_KIB.key,), of.READ_PCT.key
 
@@ -220,3 +257,186 @@ def _latencies(
             lambda one, share=share: take(one).percentiles_ms.get(share),  # type: ignore[misc]
         )
     yield Column(f"{kind}_ms_max", f"{what}, largest", "ms"), lambda one: take(one).latency_ms_max
+
+
+def cell_tables(test: StoredTest) -> tuple[Table, ...]:
+    """Queue depth, response times, failures and gaps of every cell in the last five rounds."""
+    name = test.settings.test_label
+    demand = test.settings.demand
+
+    def closed_or_held(record: StepRecord) -> bool:
+        return demand.arrivals_per_s is not None or holds_queue_depth(record, demand)
+
+    contents: tuple[tuple[str, Callable[[StepRecord], str]], ...] = (
+        (
+            "effective queue depth (I/Os outstanding on the drive, mean; ! where off by more than 0.5 %)",
+            lambda r: f"{effective_queue_depth(r):,.2f}{'' if closed_or_held(r) else ' !'}",
+        ),
+        ("average response time (ms)", lambda r: milliseconds_label(mean_latency_ns(r))),
+        ("maximum response time (ms)", lambda r: milliseconds_label(max_latency_ns(r))),
+        ("failed and short I/Os", lambda r: f"{error_count(r):,}"),
+        ("longest time without a submission (ms)", lambda r: milliseconds_label(r.submission_gap_ns_max)),
+        ("I/Os of the threads apart, most less fewest over mean (%)", lambda r: _thread_spread(r, test)),
+    )
+    return tuple(_cell_table(f"{name}: {title}", test, printed) for title, printed in contents)
+
+
+def _thread_spread(record: StepRecord, test: StoredTest) -> str:
+    spread = thread_spread(record, test.settings.demand)
+    return UNKNOWN if spread is None else f"{float(100 * spread):.2f}"
+
+
+def _cell_table(caption: str, test: StoredTest, printed: Callable[[StepRecord], str]) -> Table:
+    """Print one quantity of every cell in each of the last five rounds, averaging nothing over rounds."""
+    rounds = complete_rounds(test)[-WINDOW_ROUNDS:]
+    cells = test.settings_as(LoopSettings).cells
+    return Table(
+        caption=caption,
+        columns=("Cell", *(f"Round {round_.index}" for round_ in rounds)),
+        rows=tuple(
+            (
+                cell_label(cell, test.settings_as(LoopSettings).access),
+                *(printed(round_.cells[index]) for round_ in rounds),
+            )
+            for index, cell in enumerate(cells)
+        ),
+        folded=True,
+        notes=(f"Started {utc(test.started_wall_ns)}, ended {utc(test.ended_wall_ns)}.",),
+    )
+
+
+_SIZES, _MIXES, _PURE = (4 * KIB, 8 * KIB), (100, 65, 0), (0, 100)
+"""Cells of these are drawn beside those that are tracked: they are those of the response time test."""
+
+_FEW = 3
+_SPREAD, _SPREAD_MAX = "spread", 24
+DRAWN = (
+    "Drawn are the tracked cells, and 4 and 8 KiB at 100, 65 and 0 % reads; where these are fewer than three, the "
+    f"cells that run first are drawn as well, up to {CURVES_MAX}."
+)
+
+
+def loop_distribution(test: StoredTest, result: LoopResult, prefix: str) -> Distribution:
+    """Response times of every cell, histograms of the window's rounds added; no part without a result."""
+    settings, sequences = test.settings_as(LoopSettings), window_sequences(test, result)
+    parts = _parts(settings, sequences)
+    cells = sorted(parts, key=lambda cell: (cell.transfer_bytes, cell.read_pct))
+    window = result.window if sequences else None
+    return Distribution(
+        name=settings.test.replace("-", "_"),
+        title=settings.test_label,
+        over=f"rounds {rounds_label(window.rounds)}" if window else "",
+        prefix=prefix,
+        columns=("block_kib", "read_pct"),
+        parts=tuple(parts[cell] for cell in cells),
+        withheld=result.withheld or coded("five-rounds"),
+        curves=tuple(cells.index(cell) for cell in drawn_cells(settings)) if parts else (),
+        rule=DRAWN,
+        maps=_maps(settings, result, sequences, parts, prefix),
+        printed=f"{prefix}-{_SPREAD}",
+        printed_title="by Cell",
+    )
+
+
+def drawn_cells(settings: LoopSettings) -> tuple[Cell, ...]:
+    """The cells whose response times are drawn, by the rule of ``DRAWN``; those that are tracked come first."""
+
+    def named(cell: Cell) -> bool:
+        return cell.read_pct in _MIXES and cell.transfer_bytes in _SIZES
+
+    tracked = [cell for cell in settings.cells if cell in settings.tracking]
+    chosen = tracked + [cell for cell in settings.cells if named(cell) and cell not in tracked]
+    others = [cell for cell in settings.cells if cell not in chosen] if len(chosen) < _FEW else []
+    return tuple([*chosen, *others][:CURVES_MAX])
+
+
+def _parts(settings: LoopSettings, sequences: list[StoredSequence]) -> dict[Cell, Part]:
+    times = [parts for sequence in sequences if (parts := step_times(sequence))]
+    return {
+        cell: part(
+            (kib_value(cell.transfer_bytes), cell.read_pct),
+            cell_label(cell, settings.access),
+            [sequence.steps[index] for sequence in sequences],
+            [time[index] for time in times],
+        )
+        for index, cell in enumerate(settings.cells)
+        if sequences
+    }
+
+
+def _spread(parts: dict[Cell, Part], name: str) -> Iterator[tuple[str, Figure]]:
+    """How I/Os are spread over response times, a row per cell; of many, those of 4 KiB, all reads and all writes."""
+    cells = sorted(parts, key=lambda cell: (-cell.read_pct, cell.transfer_bytes))
+    chosen = [cell for cell in cells if cell.transfer_bytes == _SIZES[0] or cell.read_pct in _PURE]
+    shown = cells if len(cells) <= _SPREAD_MAX else chosen[:_SPREAD_MAX]
+    if len(shown) < _FEW:
+        return
+    figure = spread_heat(name, [parts[cell].label for cell in shown], [parts[cell].times for cell in shown])
+    which = "a row per cell" if len(shown) == len(cells) else "a row per cell of 4 KiB, of reads and of writes alone"
+    if figure:
+        yield f"share of the I/Os by response time, {which}; fields far on the right are the slow ones.", figure
+
+
+def _maps(
+    settings: LoopSettings, result: LoopResult, sequences: list[StoredSequence], parts: dict[Cell, Part], prefix: str
+) -> tuple[tuple[str, Figure], ...]:
+    """The spread of response times by cell, the matrix of IOPS as maps, and the tracked cells second by second."""
+    maps = (*_spread(parts, f"{prefix}-{_SPREAD}"),)
+    if settings.variable == "iops":
+        maps += (*matrix_maps(settings, result, sequences, parts, prefix),)
+    seconds = seconds_figure(f"{prefix}-seconds", settings, sequences)
+    return (*maps, *((seconds,) if seconds else ()))
+
+
+CELLS_PER_PAGE = 10
+_OPEN_COLUMNS = (
+    "Cell", "Offered (I/Os/s)", "Achieved (I/Os/s)", "Share", "Verdict", "Latency (ms)", "Average",
+    *(f"{share * 100:g} %" for share in OPEN_LOOP_SHARES), "Maximum",
+)  # fmt: skip
+_OPEN_NOTES = (
+    """Service: from submission. Intended: the same I/Os from when they were due, their wait to be issued included; I/Os
+    that were due but never issued are in neither.""",
+    """Verdict: pass from 99 % on, invalid below 95 %; n/a where a step is too short to tell: fewer than ten missing
+    or fewer than 1.5 times those outstanding on average. Percentiles are n/a with fewer than ten I/Os beyond.""",
+)
+
+
+def open_loop_parts(test: StoredTest, result: LoopResult) -> tuple[PagePart, ...]:
+    """Lay out the pages of an open loop; none for a closed one."""
+    arrivals = arrival_label(test.settings.demand)
+    if arrivals is None:
+        return ()
+    subtitle = f"Open Loop - {arrivals}"
+    rates, times = offered_rates(test, result), open_loop_times(test, result)
+    if not rates:
+        return ((subtitle, (Text(paragraphs=(no_window_reason(result),)),)),)
+    cells, access = list(rates), test.settings_as(LoopSettings).access
+    notes = (rounds_origin(result, "Over"), *map(paragraph, _OPEN_NOTES))
+    tables = (
+        Table(
+            caption="Offered and achieved rate, service latency and latency from intended start",
+            columns=_OPEN_COLUMNS,
+            rows=tuple(
+                row
+                for cell in cells[first : first + CELLS_PER_PAGE]
+                for row in _open_rows(cell_label(cell, access), rates[cell], times[cell])
+            ),
+            notes=notes,
+        )
+        for first in range(0, len(cells), CELLS_PER_PAGE)
+    )
+    return tuple((subtitle, (table,)) for table in tables)
+
+
+def _open_rows(label: str, rate: OfferedRate, times: OpenLoopTimes) -> Iterator[tuple[str, ...]]:
+    level = NOT_AVAILABLE if rate.level == "unknown" else rate.level.upper()
+    share = f"{rate.share:.2%}".replace("%", " %")
+    first = (label, one_decimal(rate.offered_per_s), one_decimal(rate.achieved_per_s), share, level)
+    yield (*first, "service", *_printed_latencies(times.service))
+    yield (*("" for _ in first), "intended", *_printed_latencies(times.intended))
+
+
+def _printed_latencies(times: LatencyTimes) -> tuple[str, ...]:
+    nines = [times.percentiles_ms.get(share) for share in OPEN_LOOP_SHARES]
+    values = (times.latency_ms_mean, *nines, times.latency_ms_max)
+    return tuple(map(milliseconds_or_na, values))

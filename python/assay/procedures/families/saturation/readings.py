@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.procedures.families.loop.readings import HISTOGRAM_READINGS
+from assay.procedures.families.loop.record import HISTOGRAM_READINGS
 from assay.procedures.families.saturation.result import LEVEL_BAND
 from assay.spec.units import duration_label
 

@@ -1,4 +1,4 @@
-"""What the pages of IOPS, throughput and latency have in common: convergence, windows, matrices."""
+"""What IOPS, throughput and latency show: facts, captions, and the parts of their pages."""
 
 from __future__ import annotations
 
@@ -7,50 +7,226 @@ from typing import TYPE_CHECKING
 
 from assay.engine.records import Cell
 from assay.procedures.families.loop import figures as loop_figures
-from assay.procedures.families.loop.cell_tables import cell_tables
-from assay.procedures.families.loop.distribution import loop_distribution
-from assay.procedures.families.loop.facts import (
-    loop_facts,
-    loop_outline,
-    loop_preparation,
-    loop_settings,
-    preconditioned_by,
+from assay.procedures.families.loop.figures import loop_main_figures
+from assay.procedures.families.loop.measures import cell_key, loop_insights, loop_measures, loop_rates, loop_tiles
+from assay.procedures.families.loop.plan import LoopSettings
+from assay.procedures.families.loop.result import (
+    MOVED_SHARE,
+    UNITS,
+    cell_spreads,
+    headline_window,
+    loop_result,
+    moved_places,
+    moved_when,
+    moved_where,
+    no_window_reason,
+    rounds_origin,
+    shown,
 )
-from assay.procedures.families.loop.insights import loop_insights
-from assay.procedures.families.loop.main_figures import loop_main_figures
-from assay.procedures.families.loop.measures import cell_key, loop_measures, loop_rates, loop_tiles
-from assay.procedures.families.loop.readings import convergence_reading, loop_readings
-from assay.procedures.families.loop.result import UNITS, loop_result
-from assay.procedures.families.loop.settings import LoopSettings
-from assay.procedures.families.loop.spread import MOVED_SHARE, cell_spreads, moved_places, moved_when, moved_where
-from assay.procedures.families.loop.tables import loop_tables
-from assay.procedures.families.loop.values import headline_window, no_window_reason
-from assay.procedures.families.loop.variable import shown
-from assay.results import cell_label
+from assay.procedures.families.loop.tables import cell_tables, loop_distribution, loop_tables
+from assay.results import cell_label, is_reached
 from assay.results.link import link_mb_per_s
-from assay.spec.units import KIB, kib_label
+from assay.spec.units import KIB, count_label, duration_label, kib_label
+from assay.summary.pages.facts import TestFacts, share_label, steady_word
 from assay.summary.pages.model import Box, Figure, Table, Text
 from assay.summary.pages.test_report import MovedCell, TestReport
 from assay.summary.pages.verdict import in_us, is_in_us, time_box, verdict_box
 from assay.summary.verdict import Ruled, ruled_by
-from assay.words.printed import NOT_APPLICABLE, NOT_AVAILABLE, mix_label, paragraph, percent, rounds_label, size_label
+from assay.words.printed import (
+    NOT_APPLICABLE,
+    NOT_AVAILABLE,
+    amount_label,
+    capacity_label,
+    demand_label,
+    mix_label,
+    paragraph,
+    percent,
+    rounds_label,
+    size_label,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from assay.engine.records import SteadyVerdict
-    from assay.engine.records.run import StoredRun, StoredTest
-    from assay.procedures.families.loop.spread import Spread
-    from assay.procedures.families.loop.values import LoopResult
+    from assay.engine.records import SteadyVerdict, StoredRun, StoredTest
+    from assay.procedures.families.loop.result import LoopResult, Spread
     from assay.spec.edition import Edition
     from assay.summary.insight import Insight
     from assay.summary.pages.distribution import Distribution
-    from assay.summary.pages.facts import TestFacts
     from assay.summary.pages.main_figure import MainFigure
     from assay.summary.pages.model import Entry, Page
     from assay.summary.pages.test_report import PagePart, Rated
     from assay.summary.record import Measure, Tile
     from assay.summary.table import ResultTable
+
+
+WORKLOAD_DEPENDENT = {
+    "iops": "Full IOPS Loop",
+    "tp-128": "SEQ 128KiB",
+    "tp-1024": "SEQ 1024KiB",
+    "lat": "Full Latency Loop",
+}
+
+
+def loop_facts(run: StoredRun, test: StoredTest, result: LoopResult) -> TestFacts:
+    """The facts of a test loop. Worked: a window of rounds 1 to 5 that held prints convergence YES, rounds 1-5."""
+    settings, window = test.settings_as(LoopSettings), headline_window(result)
+    reached = "YES" if is_reached(window) else "NO"
+    return TestFacts(
+        independent=_independent(run, test, settings),
+        independent_demand=demand_label(settings.preconditioning_demand),
+        independent_amount=_amount(run, settings),
+        preconditioned=percent(settings.preconditioning_share),
+        dependent=WORKLOAD_DEPENDENT.get(settings.test, "test loop"),
+        test_area=percent(1.0) if settings.segment_count else share_label(run, settings.range_amount_bytes),
+        test_range=_range(run, settings),
+        step=duration_label(settings.step_ns),
+        stimulus=_loop_stimulus(settings),
+        workload="; ".join(cell_label(cell, settings.access) for cell in settings.tracking),
+        convergence=reached,
+        rounds=rounds_label(window.rounds if window else ()),
+        extent=rounds_label(window.rounds if window else ()),
+        steady=steady_word(result.window, result.withheld),
+    )
+
+
+def loop_outline(settings: LoopSettings) -> str:
+    """Worked: 56 cells of a minute -> ``"At most 25 rounds of 56 cells of 1 min: read share outside, ..."``."""
+    runs_on = "; the position runs on from cell to cell" if settings.access == "sequential" else ""
+    return (
+        f"At most {settings.round_limit} rounds of {len(settings.cells)} cells of {duration_label(settings.step_ns)}: "
+        f"read share outside, block size inside{runs_on}; until {'; '.join(_tracked(settings))} "
+        f"{'is' if len(settings.tracking) == 1 else 'are'} steady over five rounds."
+    )
+
+
+def loop_preparation(settings: LoopSettings) -> str:
+    """How the drive is prepared where it is not as the specification says; empty where it is."""
+    if not settings.preconditioning_bytes:
+        return "None: nothing is written before the test loop."
+    return (
+        "" if settings.purges else "Sequential writes over the test range without a purge before, then the test loop."
+    )
+
+
+def _tracked(settings: LoopSettings) -> list[str]:
+    return [cell_label(cell, settings.access) for cell in settings.tracking]
+
+
+def preconditioned_by(settings: LoopSettings) -> str:
+    """What the workload-independent preconditioning writes; empty without one. Worked: ``SEQ 128KiB W``."""
+    size = size_label(settings.preconditioning_transfer_bytes)
+    return f"SEQ {size} W" if settings.preconditioning_bytes else ""
+
+
+def loop_settings(settings: LoopSettings) -> tuple[Entry, ...]:
+    """What only a test loop is set to do."""
+    by = preconditioned_by(settings)
+    fill = f"{capacity_label(settings.preconditioning_bytes)}, {by}" if by else "none"
+    return (
+        ("Read/write mixes, in order", ", ".join(mix_label(mix) for mix in settings.read_pcts)),
+        ("Block sizes, in order", ", ".join(size_label(size) for size in settings.sizes_bytes)),
+        ("Step duration", duration_label(settings.step_ns)),
+        ("Round limit", str(settings.round_limit)),
+        ("Tracking variables", ", ".join(cell_label(cell, settings.access) for cell in settings.tracking)),
+        ("Preconditioning", fill),
+        ("Preconditioning OIO - TC/QD", demand_label(settings.preconditioning_demand)),
+        ("Preconditioning ActiveRange", percent(settings.preconditioning_share)),
+        *((f"{size_label(size)} not run", paragraph(why)) for size, why in sorted(settings.not_applicable.items())),
+    )
+
+
+def _amount(run: StoredRun, settings: LoopSettings) -> str:
+    """How much is written, in user capacities as the specification says it, and in gigabytes."""
+    if not settings.preconditioning_bytes:
+        return "none"
+    multiple = settings.preconditioning_bytes / run.identity.capacity_bytes
+    return f"{multiple:.3g}X capacity, {capacity_label(settings.preconditioning_bytes)}"
+
+
+def _range(run: StoredRun, settings: LoopSettings) -> str:
+    """An amount in segments as such, a contiguous one as the share of the drive."""
+    amount_bytes, segments = settings.range_amount_bytes, settings.segment_count
+    return amount_label(amount_bytes, segments) if segments else share_label(run, amount_bytes)
+
+
+def _independent(run: StoredRun, test: StoredTest, settings: LoopSettings) -> str:
+    """Workload-independent preconditioning in units of the user capacity, as the specification does."""
+    if not test.preconditioning:
+        return "none recorded" if settings.preconditioning_bytes else "none"
+    multiple = settings.preconditioning_bytes / run.identity.capacity_bytes
+    return f"{multiple:.3g}X SEQ/{size_label(settings.preconditioning_transfer_bytes)}"
+
+
+def _loop_stimulus(settings: LoopSettings) -> tuple[Entry, Entry, Entry]:
+    mixes = f"Outer Loop, {mix_label(settings.read_pcts[0])} to {mix_label(settings.read_pcts[-1])}"
+    sizes = f"Inner Loop, {kib_label(settings.sizes_bytes[0])} to {size_label(settings.sizes_bytes[-1])}"
+    return (
+        ("Test Stimulus 1", f"{settings.test_label} Loop, {duration_label(settings.step_ns)} per cell"),
+        ("RW Mix", mixes),
+        ("Block Sizes", sizes),
+    )
+
+
+def loop_readings(settings: LoopSettings, moved: int) -> dict[str, str]:
+    """The sentences by the beginning of a figure's name. moved : how many cells moved that are not tracked.
+
+    Worked: ``plane`` -> that of the plot over block size.
+    """
+    noun, cell = shown(settings).spoken, duration_label(settings.step_ns)
+    better = "lower is faster" if settings.variable == "latency" else "higher is faster"
+    single = len(settings.sizes_bytes) == 1
+    hidden = f"; {count_label(moved, 'cell')} moved in them, each with an asterisk in the table" if moved else ""
+    matrix = f"averages of the last five rounds{hidden}; {better}"
+    mark, varied = ("bar", "mix") if single else ("line", "block size and mix")
+    return {
+        "maxima": (
+            f"How does the longest response time vary by round? Each point is the slowest I/O of a cell of {cell}, "
+            "a line per block size; it is a single I/O, so it varies in a settled drive, too."
+        ),
+        "tracking": (
+            f"When is the drive steady? A point is a tracked cell of the {len(settings.cells)} in each round; the "
+            "last five must stay close to their average, and the line fitted to them must be nearly level."
+        ),
+        "window": (
+            "Are the last five rounds steady? The points are the measured rounds; greatest less least, and the rise of "
+            "the fitted line over the window, must stay within the limits in the box."
+        ),
+        "plane": f"How does {noun} depend on {varied}? A {mark} per read/write mix, {matrix}.",
+        "columns": f"How does {noun} depend on {varied}? A column per cell, {matrix}.",
+        "average": f"How long does an I/O take on average? A column per cell, {matrix}.",
+        "largest": "How long did the slowest I/O take? A column per cell, the largest of the last five rounds.",
+        **HISTOGRAM_READINGS,
+    }
+
+
+def convergence_reading(settings: LoopSettings, read_pct: int, *, logarithmic: bool) -> str:
+    """The sentence below the rounds of one mix. logarithmic : its axis is, where a step is hardly seen.
+
+    Worked: reads of one size in cells of 1 min -> ``"Do reads settle as the rounds go on? Each point is a cell of 1
+    min."``
+    """
+    asked = "Do reads" if read_pct == 100 else f"Does {shown(settings).spoken}"  # noqa: PLR2004 - per cent
+    lines = ", a line per block size" if len(settings.sizes_bytes) > 1 else ""
+    hidden = (
+        "; on a logarithmic axis a step of 20 % is hardly seen: a cell that moved by more in the shaded window has an "
+        "asterisk in the table of all cells"
+    )
+    each = f"Each point is a cell of {duration_label(settings.step_ns)}{lines}"
+    return f"{asked} settle as the rounds go on? {each}{hidden if logarithmic else ''}."
+
+
+SPREAD = "counted by response time on logarithmic axes; a second hill or a long tail on the right are I/Os that waited."
+
+HISTOGRAM_READINGS = {
+    "histogram": (f"How are response times distributed? All I/Os of a separate period after the test, {SPREAD}"),
+    "confidence": (
+        "Which share of the I/Os completed within which time? The I/Os of the histogram, a separate period after the "
+        "test; each nine on the left axis means ten times fewer slower I/Os."
+    ),
+}
+"""Of the response-time histogram, which several tests have."""
+
 
 Column = tuple[str, "Mapping[Cell, float]"]
 
@@ -224,7 +400,7 @@ class LoopReport(TestReport):
                 for size in sizes
             ),
             notes=(
-                self.origin("Over" if columns else "Average of"),
+                rounds_origin(self.result, "Over" if columns else "Average of"),
                 *self._not_applicable(),
                 *self._idle_cells(),
                 *spreads,
@@ -270,11 +446,6 @@ class LoopReport(TestReport):
             which = "Other cells" if moved else "All cells"
             notes.append(f"{which}: coefficient of variation over the rounds of the window at most {_share(largest)}.")
         return tuple(notes)
-
-    def origin(self, what: str) -> str:
-        """Say what rounds a number comes from, or why there is none."""
-        window = headline_window(self.result)
-        return f"{what} rounds {rounds_label(window.rounds)}." if window else no_window_reason(self.result)
 
     def _not_applicable(self) -> tuple[str, ...]:
         reasons = sorted(self.settings.not_applicable.items())
