@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from assay.procedures.families.grid.plan import DemandSettings
 from assay.procedures.families.grid.result import demand_result, total_oio
-from assay.procedures.families.grid.settings import DemandSettings
 from assay.results import effective_queue_depth, latency_count, sequence_audits
 from assay.run.store.read import read_run
 from conftest import PATIENT, known_id

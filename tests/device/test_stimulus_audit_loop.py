@@ -21,8 +21,8 @@ from assay.engine.records import (
     StoredRun,
     StoredTest,
 )
+from assay.procedures.families.saturation.result import SaturationSettings
 from assay.procedures.families.saturation.run import pattern_step
-from assay.procedures.families.saturation.settings import SaturationSettings
 from assay.results import run_checks, stimulus_audit
 from conftest import LoopDrive, stimulus_on
 from report_run import stored_steps

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from assay.engine.records import Round, StepRecord
-    from assay.procedures.families.grid.settings import DemandSettings
+    from assay.procedures.families.grid.plan import DemandSettings
 
 
 def small() -> DemandSettings:

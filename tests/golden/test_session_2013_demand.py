@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 import pyarrow.parquet as pq
 import pytest
 from assay.engine.records import Demand
+from assay.procedures.families.grid.plan import DemandSettings
 from assay.procedures.families.grid.result import by_total_oio, demand_result, total_oio
-from assay.procedures.families.grid.settings import DemandSettings
 from assay.report import build_report
 from assay.results.step import issued_bytes, issued_count
 from assay.spec.units import SECOND_NS

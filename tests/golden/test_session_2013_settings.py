@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from assay.engine.records import IDLE, Demand, Purge, StepSequence
-from assay.procedures.families.grid.settings import DemandSettings
+from assay.procedures.families.grid.plan import DemandSettings
 from assay.procedures.hir.run import IdleRecoverySettings
 from assay.spec.units import KIB, MINUTE_NS, SECOND_NS
 from demand_run import demand_drive

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.engine.records import Cell, DriveIdentity, Round, StepRecord
 from assay.procedures.editions import load_edition
-from assay.procedures.families.grid.settings import DemandSettings
+from assay.procedures.families.grid.plan import DemandSettings
 from assay.run.plan_file import load_plan
 from assay.run.planning import plan_suite
 from assay.spec.units import SECOND_NS

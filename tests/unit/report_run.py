@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from assay.plan.until import Judging
-    from assay.procedures.families.saturation.settings import SaturationSettings
+    from assay.procedures.families.saturation.result import SaturationSettings
 
 SPAN_NS = 100 * SECOND_NS
 GOLDEN = (3445.45, 3011.86, 3147.05, 2903.05, 3227.82)

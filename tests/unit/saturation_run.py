@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from assay.engine.pattern import workload
 from assay.engine.records import DataPattern, Demand, PurgeRecord, StepRecord, StoredTest
-from assay.procedures.families.saturation.result import saturation_window
+from assay.procedures.families.saturation.result import SaturationSettings, saturation_window
 from assay.procedures.families.saturation.run import pattern_step
-from assay.procedures.families.saturation.settings import SaturationSettings
 from assay.spec.units import GB, MINUTE_NS, SECOND_NS
 from report_run import START_NS, TRACKED, balanced, stored_steps, synthetic_direction, synthetic_step
 

@@ -14,8 +14,8 @@ import pytest
 from assay.archive.rendering import render_run
 from assay.dut.dut import Answers
 from assay.engine.pattern import COMPOSITE_GROUPS, COMPOSITE_SIZES
+from assay.procedures.families.grid.plan import DemandSettings
 from assay.procedures.families.grid.result import demand_result, total_oio
-from assay.procedures.families.grid.settings import DemandSettings
 from assay.report import build_report, reports_of_tests
 from assay.report.annex.disclosure import settings_entries
 from assay.results import POINT_SHARES, completed_count, effective_queue_depth, iops, latency_count, sequence_audits

@@ -8,7 +8,7 @@ from assay.errors import PlanError, TooSmallError, UsageError, ValueRangeError
 from assay.plan.procedure import PlannedTest
 from assay.procedures.editions import edition_names, is_shipped, load_edition
 from assay.procedures.families.loop.run import loop_range, preconditioning, round_sequence
-from assay.procedures.families.saturation.settings import SaturationSettings
+from assay.procedures.families.saturation.result import SaturationSettings
 from assay.procedures.iops import IOPS
 from assay.procedures.tp import TP
 from assay.run.plan_file import Plan, left_out_choices, load_plan

@@ -13,9 +13,10 @@ import pytest
 from assay.engine.records import Demand, DirectionRecord
 from assay.errors import PlanError, ValueRangeError
 from assay.procedures.editions import load_edition
-from assay.procedures.families.grid.facts import max_by_chance, out_of_order
-from assay.procedures.families.grid.operating_points import DemandCell, OperatingPoint
+from assay.procedures.families.grid.record import max_by_chance, out_of_order
 from assay.procedures.families.grid.result import (
+    DemandCell,
+    OperatingPoint,
     PointRun,
     by_total_oio,
     choose_points,

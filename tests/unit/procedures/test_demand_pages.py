@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, cast
 from unittest.mock import Mock
 
 from assay.engine.records import Demand
-from assay.procedures.families.grid.facts import mid_near_max
 from assay.procedures.families.grid.figures import demand_maps, intensity_figures, point_writes_figure
-from assay.procedures.families.grid.operating_points import DemandCell, OperatingPoint, PointName
+from assay.procedures.families.grid.record import mid_near_max
+from assay.procedures.families.grid.result import DemandCell, OperatingPoint, PointName
 from demand_run import demand_settings
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from assay.procedures.families.loop.figures import thinned
 from assay.procedures.families.loop.plan import LoopSettings
 from assay.procedures.families.loop.result import loop_result, measurement_window
 from assay.procedures.families.loop.tables import drawn_cells, loop_distribution, loop_tables
-from assay.procedures.families.saturation.distribution import phases, saturation_distribution
+from assay.procedures.families.saturation.record import phases, saturation_distribution
 from assay.procedures.families.saturation.result import saturation_result
 from assay.report import build_report, render
 from assay.report.formats.figure import figure_svg

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 from assay.engine.records import AccessPattern, Cell, Demand
 from assay.procedures.depths import depth_insights
-from assay.procedures.families.grid.insights import indistinct
+from assay.procedures.families.grid.measures import indistinct
 from assay.procedures.families.loop.measures import limits, mixed_penalty, transfer_penalty, unstable
 from assay.procedures.families.loop.result import loop_result
-from assay.procedures.families.saturation.insights import falls
+from assay.procedures.families.saturation.record import falls
 from assay.procedures.five_steps.insights import rules_missed
 from assay.procedures.hir.record import idle_gain
 from assay.procedures.steadiness import not_steady

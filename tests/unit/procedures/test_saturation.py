@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from assay.errors import VerificationError
-from assay.procedures.families.saturation.facts import level_text
-from assay.procedures.families.saturation.figures import FILLS, response_figure
-from assay.procedures.families.saturation.readings import saturation_readings
+from assay.procedures.families.saturation.figures import FILLS, response_figure, saturation_readings
+from assay.procedures.families.saturation.record import level_text
 from assay.procedures.families.saturation.result import (
     saturation_result,
     saturation_window,

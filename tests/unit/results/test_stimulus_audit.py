@@ -25,8 +25,8 @@ from assay.engine.records import (
 )
 from assay.errors import StoreError
 from assay.procedures.checks import test_tables as checks_tables
+from assay.procedures.families.saturation.result import SaturationSettings
 from assay.procedures.families.saturation.run import pattern_step
-from assay.procedures.families.saturation.settings import SaturationSettings
 from assay.report import build_report, reports_of_tests
 from assay.results import run_checks, stimulus_audit, withheld_reason
 from assay.results.histogram import bucket_of

@@ -15,26 +15,66 @@ Result:        IOPS and average response time over demand; Max, Mid and Min poin
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, Self, get_args
+
+from pydantic import Field, model_validator
 
 from assay.engine.pattern import Workload, cell_pattern, workload
 from assay.engine.records import Cell, SkippedTest
 from assay.errors import ValueRangeError
 from assay.plan.procedure import Procedure, Request
-from assay.procedures.dirth.edition import IntensityTable, PatternDatum
-from assay.procedures.dirth.options import IntensityOptions
-from assay.procedures.families.grid.departures import grid_departures
-from assay.procedures.families.grid.pages import demand_report
+from assay.procedures.families.grid.plan import DemandSettings, DemandTable, GridOptions, grid_departures
+from assay.procedures.families.grid.record import demand_report
 from assay.procedures.families.grid.run import plan_demand
-from assay.procedures.families.grid.settings import DemandSettings
 from assay.results import cell_label
+from assay.spec.datum import Datum, Strict
 from assay.spec.edition import WorkloadName
+from assay.spec.edition_data import BlockKib, ReadPct
 from assay.spec.units import KIB
 
 if TYPE_CHECKING:
     from assay.engine.records import DataPattern
     from assay.plan.procedure import PlannedTest
-    from assay.procedures.dirth.edition import PatternDatum
+
+
+PatternName = Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$")]
+
+
+class PatternDatum(Strict):
+    """A named access pattern of one block size; ``read_pct`` is its nominal share of reads."""
+
+    name: PatternName
+    access: Literal["random", "sequential"] = "random"
+    block_kib: BlockKib
+    read_pct: ReadPct
+
+
+class IntensityTable(DemandTable):
+    """Parameters of demand intensity. patterns : those that the edition names; without a choice the first is run."""
+
+    patterns: Datum[Annotated[tuple[PatternDatum, ...], Field(min_length=1)]]
+
+
+class IntensityOptions(GridOptions):
+    """The same for demand intensity.
+
+    patterns : names that the edition or ``assay.engine.pattern`` knows, or custom patterns; each is a separate test.
+    Empty means the edition's first, and in the suite ``advanced`` all that it names.
+    """
+
+    patterns: tuple[PatternName | PatternDatum, ...] = Field(default=(), max_length=20)
+
+    def of_suite(self, table: IntensityTable) -> Self:
+        """Every pattern that the edition names, where the tester names none."""
+        names = tuple(pattern.name for pattern in table.patterns.value)
+        return self if self.patterns else self.model_copy(update={"patterns": names})
+
+    @model_validator(mode="after")
+    def _told_apart(self) -> Self:
+        names = [pattern if isinstance(pattern, str) else pattern.name for pattern in self.patterns]
+        if len(set(names)) != len(names):
+            raise ValueError("two patterns have the same name")
+        return self
 
 
 def plan_dirth(request: Request[IntensityTable, IntensityOptions]) -> list[PlannedTest | SkippedTest]:

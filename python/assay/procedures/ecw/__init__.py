@@ -15,21 +15,31 @@ Result:        as demand intensity, and the table of block sizes and access prob
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from assay.engine.pattern import Workload, workload
 from assay.plan.procedure import Procedure, Request
-from assay.procedures.ecw.edition import CompositeTable
-from assay.procedures.families.grid.departures import grid_departures
-from assay.procedures.families.grid.options import GridOptions
-from assay.procedures.families.grid.pages import demand_report
+from assay.procedures.families.grid.plan import DemandSettings, DemandTable, GridOptions, grid_departures
+from assay.procedures.families.grid.record import demand_report
 from assay.procedures.families.grid.run import plan_demand
-from assay.procedures.families.grid.settings import DemandSettings
+from assay.spec.datum import Datum
+from assay.spec.edition_data import BlockKib, ReadPct
 from assay.spec.units import KIB
 
 if TYPE_CHECKING:
     from assay.engine.records import DataPattern, SkippedTest
     from assay.plan.procedure import PlannedTest
+
+
+class CompositeTable(DemandTable):
+    """Parameters of the composite workload, whose sizes and LBA groups are ``assay.engine.pattern``'s.
+
+    name : ``ECW`` or ``CBW``. alignment_kib : of every access, whatever its size.
+    """
+
+    name: Datum[Literal["ECW", "CBW"]]
+    read_pct: Datum[ReadPct]
+    alignment_kib: Datum[BlockKib]
 
 
 def plan_ecw(request: Request[CompositeTable, GridOptions]) -> list[PlannedTest | SkippedTest]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.procedures.families.saturation.insights import falls
+from assay.procedures.families.saturation.record import falls
 from assay.procedures.five_steps.plan import INDEPENDENCE
 from assay.procedures.five_steps.settings import FiveStepsSettings
 from assay.procedures.studies.insights import slow_recovery, study_insights

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from assay.engine.pattern import random_pattern
 from assay.engine.records import Cell, Ending, Purge
+from assay.procedures.families.saturation.result import SaturationSettings
 from assay.procedures.families.saturation.run import earliest_steady_ns, saturate, saturation_phase
-from assay.procedures.families.saturation.settings import SaturationSettings
 from assay.procedures.five_steps.settings import FiveStepsSettings
 from assay.procedures.five_steps.workloads import COMPOSITES, LOADS
 from assay.procedures.planned import sector_reason, unfit

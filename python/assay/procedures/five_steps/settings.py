@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from assay.engine.records.settings import Cell
-from assay.procedures.families.saturation.settings import SaturationSettings
+from assay.procedures.families.saturation.result import SaturationSettings
 from assay.procedures.studies.settings import StudySettings
 from assay.results.step import cell_label
 from assay.spec.demand import Demand

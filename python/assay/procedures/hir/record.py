@@ -9,11 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from assay.procedures.families.saturation.facts import level_text, window_minutes
 from assay.procedures.families.saturation.figures import iops_figure
-from assay.procedures.families.saturation.measures import saturation_ruled
+from assay.procedures.families.saturation.record import level_text, samples_table, saturation_ruled, window_minutes
 from assay.procedures.families.saturation.result import settled_values, verdict_minutes
-from assay.procedures.families.saturation.tables import samples_table
 from assay.procedures.hir.result import idle_recovery_result
 from assay.procedures.hir.run import IdleRecoverySettings
 from assay.procedures.steadiness import not_steady

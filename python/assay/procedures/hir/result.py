@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean, median
 from typing import TYPE_CHECKING
 
-from assay.procedures.families.saturation.preconditioning import preconditioning_result
+from assay.procedures.families.saturation.result import preconditioning_result
 from assay.procedures.hir.run import IdleRecoverySettings
 from assay.results.ended import stored_error_count
 from assay.results.outcome import unsteady, verify_verdict, withheld_reason

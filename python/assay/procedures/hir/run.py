@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from assay.engine.records import IDLE, Ending, Purge, StepSequence
 from assay.engine.records.settings import PatternSettings
+from assay.procedures.families.saturation.result import SaturationSettings
 from assay.procedures.families.saturation.run import pattern_step, saturate
-from assay.procedures.families.saturation.settings import SaturationSettings  # noqa: TC001 - pydantic reads it
 from assay.procedures.sequences import numbered
 
 if TYPE_CHECKING:

@@ -13,11 +13,9 @@ Result:        IOPS over time and data written; peak, peak drop, steady state; i
 from __future__ import annotations
 
 from assay.plan.procedure import Procedure
-from assay.procedures.families.saturation.settings import SaturationSettings
-from assay.procedures.wsat.departures import wsat_departures
-from assay.procedures.wsat.edition import SaturationTable
-from assay.procedures.wsat.options import SaturationOptions
-from assay.procedures.wsat.pages import wsat_report
+from assay.procedures.families.saturation.result import SaturationSettings
+from assay.procedures.wsat.plan import SaturationOptions, SaturationTable, wsat_departures
+from assay.procedures.wsat.record import wsat_report
 from assay.procedures.wsat.run import plan_wsat
 
 WSAT = Procedure(

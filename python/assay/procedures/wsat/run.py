@@ -9,8 +9,8 @@ from assay.engine.records import Purge, SkippedTest
 from assay.errors import ValueRangeError
 from assay.plan.phases import histogram_phase, steps_of
 from assay.plan.procedure import PlannedTest, PlanSummary, Request
+from assay.procedures.families.saturation.result import SaturationSettings
 from assay.procedures.families.saturation.run import pattern_step, saturate, saturation_phase
-from assay.procedures.families.saturation.settings import SaturationSettings
 from assay.procedures.planned import refuse_deep, scaled_ns, shared_bytes, unfit
 from assay.procedures.sequences import histogram
 from assay.spec.steady import WINDOW_ROUNDS
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from assay.engine.records import StepSequence
     from assay.plan.phases import PlannedPhase
     from assay.plan.procedure import Context, Course
-    from assay.procedures.wsat.edition import SaturationTable
-    from assay.procedures.wsat.options import SaturationOptions
+    from assay.procedures.wsat.plan import SaturationOptions, SaturationTable
 
 
 def plan_wsat(request: Request[SaturationTable, SaturationOptions]) -> list[PlannedTest | SkippedTest]:

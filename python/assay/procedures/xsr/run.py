@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.engine.records import Ending, Purge, StepSequence
 from assay.engine.records.settings import TestSettings
-from assay.engine.records.stimulus import AccessPattern  # noqa: TC001 - pydantic reads it
+from assay.engine.records.stimulus import AccessPattern
 from assay.procedures.families.saturation.run import pattern_step
 from assay.procedures.sequences import numbered
 

@@ -1,4 +1,4 @@
-"""The plots of the tests over a grid of demands as data: what is drawn, not how."""
+"""The figures of a demand grid as data, and their captions."""
 
 from __future__ import annotations
 
@@ -7,21 +7,23 @@ from typing import TYPE_CHECKING
 
 from assay.procedures.families.grid.result import by_total_oio
 from assay.procedures.families.loop.figures import ROUND_TITLE
+from assay.procedures.families.loop.record import SPREAD
 from assay.results import iops, latency_count, response_time
-from assay.spec.units import MINUTE_NS
+from assay.spec.units import MINUTE_NS, duration_label
 from assay.summary.pages.axis_rule import is_close, linear_range
 from assay.summary.pages.heat_figures import matrix_heat
+from assay.summary.pages.main_figure import MainFigure, main_tail
 from assay.summary.pages.model import Figure, Series, Tick
 from assay.summary.pages.time_axis import MINUTES
-from assay.words.printed import NOT_AVAILABLE, percent
+from assay.words.printed import NOT_AVAILABLE, depth_label, percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from assay.procedures.families.grid.operating_points import DemandCell, PointName
-    from assay.procedures.families.grid.result import DemandResult
-    from assay.procedures.families.grid.settings import DemandSettings
+    from assay.procedures.families.grid.plan import DemandSettings
+    from assay.procedures.families.grid.result import DemandCell, DemandResult, PointName, PointRun
     from assay.summary.pages.model import Mode
+
 
 ART_TITLE = "Average Response Time (ms)"
 SERIES_MAX = 9
@@ -340,3 +342,69 @@ def _spaced(places: Sequence[int]) -> Iterator[Tick]:
 
 def _drawn(figure: Figure) -> Figure | None:
     return figure if any(series.x for series in figure.series) else None
+
+
+def demand_main_figures(settings: DemandSettings, result: DemandResult, prefix: str) -> Iterator[MainFigure]:
+    """IOPS over response times first."""
+    if figure := totals_figure(f"{prefix}-main-demand", result):
+        yield MainFigure(kind="demand", title="IOPS over response time", note=settings.label, figure=figure)
+    tails = [(_label(run), run.times) for run in result.points if run.times]
+    yield from main_tail(f"{prefix}-main-tail", tails, settings.label, "Response times at the operating points")
+    for demand_map in demand_maps(f"{prefix}-main-map", result.cells)[:1]:
+        yield MainFigure(
+            kind="matrix",
+            title="IOPS by threads and queue depth",
+            note=settings.label,
+            figure=replace(demand_map, x_title="QD per thread"),
+        )
+
+
+def _label(run: PointRun) -> str:
+    """Worked: the Max point at two threads of 16 -> ``"Max, QD 32"``."""
+    return f"{run.point.name}, {depth_label(run.point.demand)}"
+
+
+def grid_readings(settings: DemandSettings) -> dict[str, str]:
+    """The sentences by the beginning of a figure's name."""
+    sample, cell = duration_label(settings.sample_ns), duration_label(settings.cell_ns)
+    spread = (
+        f"How are response times spread? All I/Os that were issued in the point (IOPS: that completed in it), {SPREAD} "
+        "MRT is that of a single I/O."
+    )
+    capture = duration_label(settings.capture_ns)
+    steady = (
+        "Is it steady? The points are the five values that are judged; greatest less least and the rise of the "
+        "fitted line must stay within the limits in the box."
+    )
+    return {
+        "precondition": (
+            f"How do IOPS change until the drive has settled? Writes of the workload's sizes, a point per {sample}; "
+            "the page of their window says whether they settled."
+        ),
+        "window-pc": steady,
+        "window-dv": steady,
+        "pre-writes": f"Is the drive in the same state before each round? Writes in samples of {sample}, by round.",
+        "by-round": f"Do the cells repeat from round to round? Each point is a cell of {cell}; level lines mean yes.",
+        "variation": (
+            f"How do IOPS depend on demand? Cells of {cell}, averages of the last five rounds, a line per thread "
+            "count over queue depth; where a line is flat, more outstanding I/Os bring nothing."
+        ),
+        "intensity": (
+            "What does each additional I/O per second cost in response time? A point per demand; best is low and to "
+            "the right, and where the points turn upwards the drive is saturated. Large marks: operating points, "
+            f"measured for {capture}."
+        ),
+        "intensity-top": (
+            "What separates the fastest points? Points within 10 % of the highest IOPS, enlarged; at equal IOPS the "
+            "lowest point needs the fewest outstanding I/Os."
+        ),
+        "map-iops": f"How many IOPS does each demand give? Cells of {cell}, averages of the last five rounds.",
+        "map-art": "How long does an I/O take at each demand? The same cells; low is good.",
+        "point-writes": (
+            f"Is the drive in the same state before each point? Writes in samples of {sample}, a line per point, in "
+            f"order of time; in each gap the point was measured for {capture}. Equal levels mean yes."
+        ),
+        "cpu": "How busy was the test system? CPU time of the threads that issue I/Os, per demand.",
+        "total": "How do IOPS or response times depend on outstanding I/Os (threads times depth)? A point per demand.",
+        **{f"{point}-histogram": spread for point in ("max", "mid", "min")},
+    }

@@ -1,14 +1,13 @@
-"""What a test over a grid of demands measured: its rounds, its grid, its operating points."""
+"""What a demand grid measured: its cells by round, its window, and its operating points."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from assay.engine.records import MeasurementWindow
-from assay.procedures.families.grid.operating_points import DemandCell, choose_points
-from assay.procedures.families.grid.settings import DemandSettings
+from assay.procedures.families.grid.plan import DemandSettings
 from assay.procedures.families.saturation.result import complete_samples, saturation_window, verdict_sample
 from assay.results.captured import exact_times
 from assay.results.ended import stored_error_count
@@ -25,10 +24,75 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from assay.engine.records import Demand, Round, StepRecord, StoredSequence, StoredTest
-    from assay.procedures.families.grid.operating_points import OperatingPoint
     from assay.results.captured import ExactTimes
     from assay.results.histogram import ResponseTimes
     from assay.words.coded import Coded
+
+
+CLOSE_SHARE = 0.05
+"""IOPS of two operating points that are so close may change places."""
+
+
+PointName = Literal["Max", "Mid", "Min"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemandCell:
+    """One cell of the grid over the measurement window.
+
+    iops : average of its rounds, exact. latency_ms_mean : response time weighted by completions, exact.
+    cpu_share : host CPU time of the stimulus per second, 1 being one CPU; None where it cannot be told.
+    completed : I/Os.
+    """
+
+    demand: Demand
+    iops: Fraction
+    latency_ms_mean: Fraction
+    cpu_share: float | None
+    completed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatingPoint:
+    """A point at which every completion is kept, with what its cell measured.
+
+    below_limit : whether the average response time is below the limit.
+    """
+
+    name: PointName
+    demand: Demand
+    iops: float
+    latency_ms_mean: float
+    below_limit: bool
+
+
+def cells_below(cells: Sequence[DemandCell], limit_ms: Fraction) -> list[DemandCell]:
+    """Those whose average response time is below the limit. Worked: 4.9 and 5 ms with a limit of 5 ms -> the first."""
+    return [cell for cell in cells if cell.latency_ms_mean < limit_ms]
+
+
+def choose_points(cells: Sequence[DemandCell], limit_ms: Fraction) -> tuple[OperatingPoint, ...]:
+    """Max, Mid and Min of a grid, by the rules at the head of this module."""
+    measured = [cell for cell in cells if cell.completed]
+    if not measured:
+        return ()
+    below = cells_below(measured, limit_ms)
+    fastest = max(below, key=lambda cell: cell.iops) if below else min(measured, key=lambda cell: cell.latency_ms_mean)
+    slowest = min(measured, key=lambda cell: cell.iops)
+    middle = (fastest.iops + slowest.iops) / 2
+    between = min(below or measured, key=lambda cell: (abs(cell.iops - middle), cell.latency_ms_mean))
+    points: tuple[tuple[PointName, DemandCell], ...] = (("Max", fastest), ("Mid", between), ("Min", slowest))
+    return tuple(
+        OperatingPoint(
+            name=name,
+            demand=cell.demand,
+            iops=float(cell.iops),
+            latency_ms_mean=float(cell.latency_ms_mean),
+            below_limit=cell in below,
+        )
+        for name, cell in points
+    )
+
 
 POINT_STEP = 1
 """The measured step of an operating point's sequence, behind the last pre-write sample."""
@@ -76,7 +140,7 @@ class DemandResult:
     findings: tuple[Finding, ...] = ()
 
 
-def demand_label(settings: DemandSettings, demand: Demand) -> str:
+def grid_label(settings: DemandSettings, demand: Demand) -> str:
     """Name a cell of the grid. Worked: ``"RND 8KiB 65/35 TC32-QD32"``."""
     return f"{settings.label} TC{demand.thread_count}-QD{demand.queue_depth}"
 
@@ -96,7 +160,7 @@ def tracked_cells(steps: Sequence[StepRecord], settings: DemandSettings) -> Iter
     """The tracking cell of a whole round; none of another."""
     if len(steps) == settings.pre_write_samples + len(settings.grid):
         place = settings.pre_write_samples + settings.grid.index(settings.tracking)
-        yield Tracked(demand_label(settings, settings.tracking), steps[place])
+        yield Tracked(grid_label(settings, settings.tracking), steps[place])
 
 
 def demand_window(rounds: Sequence[Round], settings: DemandSettings) -> MeasurementWindow | None:
@@ -114,7 +178,7 @@ def demand_window(rounds: Sequence[Round], settings: DemandSettings) -> Measurem
         range_limit=exact_limit(settings.range_limit),
         slope_limit=exact_limit(settings.slope_limit),
     )
-    label = demand_label(settings, settings.tracking)
+    label = grid_label(settings, settings.tracking)
     return MeasurementWindow(rounds=verdict.rounds, verdicts={label: verdict}, reached=verdict.steady)
 
 

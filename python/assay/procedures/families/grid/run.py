@@ -13,14 +13,14 @@ from assay.engine.records import Demand, Ending, Purge, SkippedTest, StepSequenc
 from assay.plan.phases import steps_of, timed_phase
 from assay.plan.procedure import PlannedTest, PlanSummary, Request
 from assay.plan.until import Judging, until_steady
+from assay.procedures.families.grid.plan import DemandSettings, grid_demands
 from assay.procedures.families.grid.result import (
-    demand_label,
     demand_window,
+    grid_label,
     is_complete_round,
     operating_points,
     tracked_cells,
 )
-from assay.procedures.families.grid.settings import DemandSettings
 from assay.procedures.families.saturation.run import (
     earliest_steady_ns,
     pattern_step,
@@ -34,15 +34,14 @@ from assay.spec.steady import WINDOW_ROUNDS
 from assay.spec.units import SECOND_NS, duration_label
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from assay.engine.pattern import Workload
     from assay.engine.records import StepSpec
     from assay.plan.phases import PlannedPhase, TimedSteps
     from assay.plan.procedure import Context, Course
-    from assay.procedures.families.grid.edition import DemandTable, TieOrder
-    from assay.procedures.families.grid.operating_points import OperatingPoint
-    from assay.procedures.families.grid.options import GridOptions
+    from assay.procedures.families.grid.plan import DemandTable, GridOptions
+    from assay.procedures.families.grid.result import OperatingPoint
 
 POINT_COUNT = 3
 KEPT_BYTES_PER_S = 600_000
@@ -103,17 +102,6 @@ def _phases(settings: DemandSettings, round_ns: int, points_ns: int) -> tuple[Pl
     )
 
 
-def grid_demands(thread_counts: Sequence[int], queue_depths: Sequence[int], ties: TieOrder) -> tuple[Demand, ...]:
-    """The demands of a grid in order of decreasing total OIO; ``ties`` says which of equals is first.
-
-    Source: SNIA PTS session 202-C (2013) for the order; which of equals is first is stated nowhere.
-    Worked: threads 2, 1 and depths 2, 1, more threads first -> 2 x 2, 2 x 1, 1 x 2, 1 x 1.
-    """
-    sign = -1 if ties == "more threads first" else 1
-    cells = [Demand(thread_count=threads, queue_depth=depth) for threads in thread_counts for depth in queue_depths]
-    return tuple(sorted(cells, key=lambda cell: (-cell.thread_count * cell.queue_depth, sign * cell.thread_count)))
-
-
 def run_over_demands(settings: DemandSettings, _: Context) -> Course:
     """Purge, samples until steady, rounds of pre-writes and grid until steady, then the operating points."""
     yield Purge()
@@ -144,7 +132,7 @@ def grid_rounds(settings: DemandSettings, round_sequence: Callable[[int], StepSe
 
 def demand_round(settings: DemandSettings, index: int) -> StepSequence:
     """Round ``index``, from 1: the pre-write samples, then every cell of the grid, without a gap."""
-    cells = [_step(settings, demand_label(settings, demand), demand, settings.cell_ns) for demand in settings.grid]
+    cells = [_step(settings, grid_label(settings, demand), demand, settings.cell_ns) for demand in settings.grid]
     return one_round(index, [*_pre_writes(settings, settings.pre_write_samples), *cells])
 
 
@@ -163,7 +151,7 @@ def operating_point(settings: DemandSettings, point: OperatingPoint, index: int)
             role="prepare",
             on_void="accept",
         )
-    label = f"{point.name}IOPS {demand_label(settings, point.demand)}"
+    label = f"{point.name}IOPS {grid_label(settings, point.demand)}"
     yield StepSequence(
         name=f"operating point {index}",
         stage="point",

@@ -1,22 +1,27 @@
-"""The plots of write saturation and of response-time histograms as data: what is drawn, not how."""
+"""The figures of a write saturation as data, and their captions."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from assay.procedures.families.saturation.result import verdict_sample
+from assay.procedures.families.loop.record import HISTOGRAM_READINGS
+from assay.procedures.families.saturation.result import LEVEL_BAND, verdict_sample
 from assay.results import NINES
+from assay.spec.units import duration_label
 from assay.summary.pages.histogram_figures import TIME_MS
+from assay.summary.pages.main_figure import MainFigure, main_tail
 from assay.summary.pages.model import Figure, Series
 from assay.summary.pages.time_axis import MINUTES
+from assay.words.printed import depth_label
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from assay.procedures.families.saturation.result import Mark, SaturationResult
-    from assay.procedures.families.saturation.settings import SaturationSettings
+    from assay.procedures.families.saturation.result import Mark, SaturationResult, SaturationSettings
+    from assay.summary.pages.distribution import Distribution, Part
     from assay.summary.pages.model import Scale
+
 
 WRITTEN, FILLS = "Total Gigabytes Written (GB)", "Drive Fills (normalised capacity)"
 MANY_FILLS = 6
@@ -110,3 +115,66 @@ def _line(label: str, places: Sequence[float], values: Sequence[float | None], c
 def _mark(label: str, mark: Mark, x_title: str) -> Series:
     at = {MINUTES: mark.minutes, WRITTEN: mark.written_gb, FILLS: mark.fills}[x_title]
     return Series(label=label, x=(at,), y=(mark.iops,), colour=MARK_COLOURS[label], mode="markers")
+
+
+_AXIS = "Drive Fills"
+_PHASES = {"first": "first sample", "window": "settled", "last": "last sample"}
+
+
+def saturation_main_figures(
+    settings: SaturationSettings, result: SaturationResult, distribution: Distribution, prefix: str
+) -> Iterator[MainFigure]:
+    """The curve over drive fills first."""
+    note = f"{settings.label}, {depth_label(settings.demand)}"
+    if curve := iops_figure(f"{prefix}-main-curve", result, FILLS, "linear", settings):
+        yield MainFigure(kind="saturation", title="Writes from fresh", note=note, figure=_by_fills(curve, result))
+    tails = [(_PHASES[str(one.key[0])], one.times) for one in _drawn(distribution)]
+    yield from main_tail(f"{prefix}-main-tail", tails, note, "Response times, fresh and after")
+    if times := response_figure(f"{prefix}-main-times", result, FILLS):
+        title = "Response times over data written"
+        yield MainFigure(kind="curve", title=title, note=note, figure=_by_fills(times, result))
+
+
+def _by_fills(figure: Figure, result: SaturationResult) -> Figure:
+    return replace(figure, x_title=_AXIS, x_scale="log" if result.fills[-1] > MANY_FILLS else "linear")
+
+
+def _drawn(distribution: Distribution) -> list[Part]:
+    """The first sample, and the window or else the last sample."""
+    phases = {str(part.key[0]): part for part in distribution.parts}
+    last = phases.get("window") or phases.get("last")
+    return [one for one in (phases.get("first"), last) if one]
+
+
+def saturation_readings(settings: SaturationSettings, judged: str, level: str, change: float = 0) -> dict[str, str]:
+    """The sentences by the beginning of a figure's name.
+
+    judged : whether steady state was reached, as the summaries print it; what is on the right depends on that.
+    level : what the mark says where the level is reached. change : of IOPS over the last drive fill, a share.
+    """
+    asked = (
+        f"How far do the writes of a purged drive slow down as it fills? {settings.label} without a gap, a point per "
+        f"{duration_label(settings.sample_ns)}"
+    )
+    over = {
+        "iops-minutes": "time",
+        "iops-written": "gigabytes written",
+        "iops-fills": "amount written, in drive capacities",
+    }
+    curves = {name: f"{asked}, over {axis}; {_ends(judged, level, change)}." for name, axis in over.items()}
+    response = (
+        f"{asked}: average, 99.999 % (known where a sample has a million I/Os) and longest response time; lines that "
+        "rise mean longer waits."
+    )
+    return {**curves, "response": response, **HISTOGRAM_READINGS}
+
+
+def _ends(judged: str, level: str, change: float) -> str:
+    """What is seen on the right. Worked: ``YES`` -> the level of steady state."""
+    if judged == "YES":
+        return f"the level on the right is the steady state, what is left once clean space is used up; {level}"
+    if judged == "not reached":
+        return "the right end is no level: steady state was not reached"
+    if change < -LEVEL_BAND:
+        return f"the right end is no level: over the last drive fill IOPS changed by {change * 100:+.1f} % ({judged})"
+    return f"whether the right end is a level is not known ({judged})"

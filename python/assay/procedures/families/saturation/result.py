@@ -1,23 +1,14 @@
-"""What a write saturation test measured: its samples, its five-point verdict, and its marks.
-
-How the marks are picked (the specification does not say):
-
-- Peak: the one-minute sample with the most IOPS.
-- Steady level: the average of the last five verdict samples, where they hold the five-point rule.
-- Peak drop: the first sample after the peak that lies more than 20 % below it, and the next one too.
-- Steady state: the first sample, from the peak drop on (from the start without one), from which for 30 samples or to
-  the end the median of the five samples around it stays within 10 % of the steady level.
-"""
+"""What a write saturation measured: its samples, its level, its window."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, takewhile
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from assay.engine.records import MeasurementWindow
-from assay.procedures.families.saturation.settings import SaturationSettings
+from assay.engine.records.settings import PatternSettings
 from assay.results.ended import stored_error_count
 from assay.results.finding import Finding
 from assay.results.histogram import NINES, all_step_times, percentiles
@@ -33,6 +24,29 @@ if TYPE_CHECKING:
 
     from assay.engine.records import SteadyVerdict, StepRecord, StoredTest
     from assay.words.coded import Coded
+
+
+SaturationStop = Literal["first", "time", "amount", "steady"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaturationSettings(PatternSettings):
+    """What a write saturation test used.
+
+    sample_ns : length of one sample. samples_per_verdict : every so many samples one enters the five-point rule.
+    stop : what ends the test: ``first`` of all three, ``time``, ``amount`` or ``steady`` alone, or ``rounds``, which is
+        steady or else time.
+    first_verdict_sample : the first one that does, None for the ``samples_per_verdict``-th.
+    time_ns, amount_bytes : the limits; the amount counts host bytes written.
+    """
+
+    sample_ns: int
+    samples_per_verdict: int
+    stop: SaturationStop | Literal["rounds"]
+    time_ns: int
+    amount_bytes: int
+    first_verdict_sample: int | None = None
+
 
 DROP_SHARE = 0.8
 LEVEL_BAND = 0.1
@@ -245,3 +259,14 @@ def _sample_percentiles(test: StoredTest, count: int) -> dict[float, tuple[float
     times = all_step_times(test.stage("sample"))[:count]
     result = [percentiles(step) for step in times]
     return {share: tuple(one[share] for one in result) for share in NINES} if result else {}
+
+
+def preconditioning_result(test: StoredTest, settings: SaturationSettings, capacity_bytes: int) -> SaturationResult:
+    """The samples that a test wrote until steady, with their verdict.
+
+    settings : of the preconditioning. capacity_bytes : user capacity, the unit of drive fills.
+    A verdict is recomputed from the samples; it is withheld where the whole test is.
+    """
+    samples = test.stage("sample")
+    part = replace(test, settings=settings, sequences=samples, verdict=None)
+    return sampled_result(part, capacity_bytes, withheld_reason(test))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from assay.engine.pattern import leading_range
 from assay.engine.records import StepSequence, StepSpec, StopRule
 from assay.plan.phases import steps_of, timed_phase
-from assay.procedures.families.saturation.settings import SaturationSettings
+from assay.procedures.families.saturation.result import SaturationSettings
 from assay.procedures.families.saturation.until import BY_AMOUNT, BY_TIME, BY_VERDICT, SAMPLES_MAX, until_saturated
 from assay.procedures.planned import (
     scaled_ns,

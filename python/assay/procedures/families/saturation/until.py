@@ -1,4 +1,4 @@
-"""Samples without a gap until the drive is saturated: to a time, an amount written, or the five-point rule."""
+"""When a write saturation ends."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from assay.plan.until import RoundOutcome, TrackedValue
 from assay.procedures.families.saturation.result import (
+    SaturationSettings,
     complete_samples,
     is_verdict_sample,
     saturation_window,
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from assay.engine.records import MeasurementWindow, StepRecord, StepSequence
     from assay.plan.until import Judging, Until
-    from assay.procedures.families.saturation.settings import SaturationSettings
+
 
 SAMPLES_MAX = 7 * 24 * 60
 """A write saturation that only the drive can end is ended after a week of samples."""

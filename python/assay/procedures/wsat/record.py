@@ -1,33 +1,40 @@
-"""The pages of write saturation: four in form 1.0, four and the histogram's two in form 2.0.
-
-Source: WSAT report pages of "Understanding SSD Performance Using the SNIA SSS PTS" (2012) for form 1.0; PTS 2.0 reports
-draw time, gigabytes written and normalised capacity, and the Confidence Level Plot.
-"""
+"""The pages of write saturation: four in form 1.0, four and the histogram's two in form 2.0."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from assay.procedures.families.saturation.distribution import saturation_distribution
-from assay.procedures.families.saturation.facts import (
+from assay.procedures.families.saturation.figures import (
+    FILLS,
+    WRITTEN,
+    iops_figure,
+    response_figure,
+    saturation_main_figures,
+    saturation_readings,
+)
+from assay.procedures.families.saturation.record import (
     coarse_samples,
     fresh_label,
     is_fresh,
+    last_fill_change,
     level_text,
+    saturation_distribution,
     saturation_facts,
+    saturation_insights,
+    saturation_measures,
     saturation_outline,
+    saturation_ruled,
     saturation_settings,
+    saturation_tables,
     steady_label,
 )
-from assay.procedures.families.saturation.figures import FILLS, WRITTEN, iops_figure, response_figure
-from assay.procedures.families.saturation.insights import last_fill_change, saturation_insights
-from assay.procedures.families.saturation.main_figures import saturation_main_figures
-from assay.procedures.families.saturation.measures import saturation_measures, saturation_ruled
-from assay.procedures.families.saturation.readings import saturation_readings
-from assay.procedures.families.saturation.result import LEVEL_BAND, saturation_result, verdict_minutes
-from assay.procedures.families.saturation.settings import SaturationSettings
-from assay.procedures.families.saturation.tables import saturation_tables
+from assay.procedures.families.saturation.result import (
+    LEVEL_BAND,
+    SaturationSettings,
+    saturation_result,
+    verdict_minutes,
+)
 from assay.summary.measures import FIRST, LAST, SETTLED
 from assay.summary.pages.histogram import histogram_parts
 from assay.summary.pages.model import Box, figure_or_reason
@@ -55,6 +62,7 @@ if TYPE_CHECKING:
     from assay.summary.record import Measure
     from assay.summary.table import ResultTable
     from assay.summary.verdict import Ruled
+
 
 _NO_SAMPLE = "no sample ran to its end"
 _ENDS = {"time": "time limit", "amount": "amount written", "steady": "five-point rule"}
