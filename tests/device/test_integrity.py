@@ -13,7 +13,6 @@ from assay.dut.real.sectors import AddressedData
 from assay.engine.records import CheckData, DataCheck, DataPattern, StoredRun
 from assay.engine.stimulus import written_data
 from assay.errors import DeviceFailureError
-from assay.procedures.integrity.result import integrity_result
 from assay.report import reports_of_tests
 from assay.results.data_check import FakeCapacity, fake_capacity, sectors_held
 from assay.results.step import issued_bytes
@@ -166,21 +165,19 @@ def test_a_share_of_the_writes_that_a_drive_lies_about_is_found(lie: str, tmp_pa
     service = Service(service_ns=20_000, servers=8, keep=1, lie=lie, lie_share=share, seed=5)
     with timed_file(service, SIZE) as file:
         stored = run(Path(file.path), tmp_path / "run", "integrity", acknowledged=frozenset({"unknown-backing"}))
-    passes = integrity_result(stored.tests[0]).passes
+    checks = stored.tests[0].data_checks
     assert len(failures) == 1
     # Transfers of 128 KiB are single writes: 23 lies of 768 expected, standard deviation 4.7.
-    for one in passes:
+    for one in checks:
         places = {
-            index
-            for part in one.check.ranges
-            for index in range(part.sector // 256, -(-(part.sector + part.count) // 256))
+            index for part in one.ranges for index in range(part.sector // 256, -(-(part.sector + part.count) // 256))
         }
         assert writes * share / 3 < len(places) < writes * share * 3, (lie, len(places))
     # What a drive ages shows once something older lies there; a misdirected write shows where it landed, too.
-    kinds = {one.kind for one in passes[-1].kinds}
+    kinds = set(checks[-1].counts)
     expected = {"drop": {"zeros"}, "age": {"stale", "zeros"}, "flip": {"corrupt"}}
     assert kinds <= expected.get(lie, {"misdirected", "stale", "zeros"})
-    assert all(one.fake is None for one in passes)
+    assert all(fake_capacity(one) is None for one in checks)
 
 
 @pytest.mark.long

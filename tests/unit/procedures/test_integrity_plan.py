@@ -9,7 +9,7 @@ from assay.errors import TooSmallError
 from assay.procedures.editions import load_edition
 from assay.procedures.integrity.plan import PIECE_BYTES, head_bytes, piece_starts
 from assay.procedures.integrity.result import wrong_by_position
-from assay.procedures.integrity.settings import IntegritySettings, written_parts
+from assay.procedures.integrity.run import IntegritySettings, written_parts
 from assay.run.plan_file import load_plan
 from assay.run.planning import PlannedRun, plan_suite
 

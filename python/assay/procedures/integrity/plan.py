@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.engine.pattern import fill_pattern
 from assay.engine.records import DataPattern, Demand, SkippedTest
-from assay.procedures.integrity.run import run_integrity
-from assay.procedures.integrity.settings import IntegritySettings, written_parts
+from assay.procedures.integrity.run import IntegritySettings, run_integrity, written_parts
 from assay.procedures.studies.define import variants_planned
 from assay.procedures.studies.ground import Study
 from assay.procedures.studies.settings import StudyPlot, StudyStep, StudyVariant
@@ -26,13 +25,11 @@ HEAD_BYTES_MIN, HEAD_BYTES_MAX = 64 << 20, 2 << 30
 HEAD_SHARE = 1 / 4096
 PASSES, FLUSHED = ("first pass", "second pass"), (False, True)
 DEMAND = Demand(thread_count=1, queue_depth=32)
-QUICK = "integrity-quick"
-_NO_DATA = "a simulated drive holds no data"
 
 
 def plan_whole(ground: Ground) -> Study | SkippedTest:
     """Two passes over the whole drive; none on a simulated drive."""
-    return _passes("integrity", ground, (_step(ground.capacity),))
+    return _passes("integrity", ground, _step(ground.capacity))
 
 
 def plan_quick(ground: Ground) -> Study | SkippedTest:
@@ -40,11 +37,11 @@ def plan_quick(ground: Ground) -> Study | SkippedTest:
     head = head_bytes(ground.capacity)
     starts = piece_starts(ground.drive, head)
     if not starts:
-        return _passes(QUICK, ground, (_step(ground.capacity),))
+        return _passes("integrity-quick", ground, _step(ground.capacity))
     pieces = replace(
         _step(len(starts) * PIECE_BYTES), label="SEQ 128KiB 0/100, pieces", segment_starts=starts, from_bytes=starts[0]
     )
-    return _passes(QUICK, ground, (_step(head), pieces))
+    return _passes("integrity-quick", ground, _step(head), pieces)
 
 
 def head_bytes(capacity_bytes: int) -> int:
@@ -64,19 +61,16 @@ def piece_starts(drive: DriveIdentity, head: int) -> tuple[int, ...]:
     Worked: 1 TB and a head of 256 MiB -> 3,744 pieces.
     """
     last = (drive.capacity_bytes - PIECE_BYTES) // drive.logical_block_bytes * drive.logical_block_bytes
+    if last < head + PIECE_BYTES:
+        return ()
     powers = [1 << exponent for exponent in range(head.bit_length(), drive.capacity_bytes.bit_length())]
     wanted = {*range(head, last, head - PIECE_BYTES), *powers, *(power - PIECE_BYTES for power in powers)}
-    starts = [start for start in sorted(wanted) if head <= start <= last - PIECE_BYTES]
-    return (*_apart(starts), last) if last >= head + PIECE_BYTES else ()
-
-
-def _apart(starts: list[int]) -> list[int]:
-    """Without those that begin in the piece before."""
     result: list[int] = []
-    for start in starts:
-        if not result or start >= result[-1] + PIECE_BYTES:
+    for start in sorted(wanted):
+        # Without those that begin in the piece before.
+        if head <= start <= last - PIECE_BYTES and (not result or start >= result[-1] + PIECE_BYTES):
             result.append(start)
-    return result
+    return (*result, last)
 
 
 def _step(length: int) -> StudyStep:
@@ -90,9 +84,9 @@ def _step(length: int) -> StudyStep:
     )
 
 
-def _passes(name: str, ground: Ground, steps: tuple[StudyStep, ...]) -> Study | SkippedTest:
+def _passes(name: str, ground: Ground, *steps: StudyStep) -> Study | SkippedTest:
     if not ground.drive.keeps_data:
-        return SkippedTest(test=f"study-{name}", reason=_NO_DATA)
+        return SkippedTest(test=f"study-{name}", reason="a simulated drive holds no data")
     return Study(
         variants=tuple(StudyVariant(label=label, purge=False, steps=steps) for label in PASSES),
         plots=(StudyPlot(kind="seconds", variable="relative"),),
