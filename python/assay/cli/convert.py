@@ -248,8 +248,8 @@ def _convert_run(folder: Path, to: str | None, step: str | None, out: Path | Non
 
 def _iometer_csv(run: StoredRun) -> str:
     """The results of the workloads of a run, one behind the other as Iometer appends them. Raises UsageError."""
-    from assay.procedures.workload.iometer_csv import iometer_csv  # noqa: PLC0415
-    from assay.procedures.workload.settings import WorkloadSettings  # noqa: PLC0415
+    from assay.procedures.workload.result import iometer_csv  # noqa: PLC0415
+    from assay.procedures.workload.run import WorkloadSettings  # noqa: PLC0415
 
     tests = [test for test in run.tests if isinstance(test.settings, WorkloadSettings)]
     if not tests:

@@ -23,7 +23,7 @@ from assay.procedures.hir.record import idle_gain
 from assay.procedures.steadiness import not_steady
 from assay.procedures.studies.insights import setting_effect, slow_recovery, uneven_seconds
 from assay.procedures.waits import Waited, stalls, tails
-from assay.procedures.workload.insights import far_below, rate_kept, rate_missed
+from assay.procedures.workload.record import far_below, rate_kept, rate_missed
 from assay.procedures.xsr.record import recovery
 from assay.report.first_page import cross_test
 from assay.report.first_page.cross_test import cross_insights
@@ -134,10 +134,9 @@ def planted_idle(gain: float) -> Iterable[Insight]:
 
 def planted_pace(kept: float) -> Iterable[Insight]:
     asked: Any = SimpleNamespace()
-    paced: Any = SimpleNamespace(spec=asked, offered=1000.0, all_per_s=1000 * kept, late_ms_max=0.02)
-    free: Any = SimpleNamespace(
-        spec=asked, offered=None, moves=True, iops=93_000.0, label="reads", latency_ms_p99=0.149
-    )
+    late, service = SimpleNamespace(largest=0.02), SimpleNamespace(at={0.99: 0.149}.get)
+    paced: Any = SimpleNamespace(spec=asked, offered=1000.0, all_per_s=1000 * kept, late=late)
+    free: Any = SimpleNamespace(spec=asked, offered=None, moves=True, iops=93_000.0, label="reads", service=service)
     return rate_kept([paced, free])
 
 

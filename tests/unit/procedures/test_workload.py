@@ -16,8 +16,8 @@ from assay.cli import assay
 from assay.dut.dut import Answers
 from assay.engine.records import StopRule
 from assay.errors import EXIT_NOT_MET, AssayError, UsageError, ValueRangeError
-from assay.procedures.workload.result import PERCENTILE_FIELDS, StreamResult, averaged, stage_results
-from assay.procedures.workload.streams import ios_per_s, size_shares
+from assay.procedures.workload.plan import ios_per_s, size_shares
+from assay.procedures.workload.result import StreamResult, averaged, stage_results
 from assay.report import reports_of_tests
 from assay.results.step import completed_count, issued_bytes, short_of_asked
 from assay.run.plan_file import load_plan
@@ -96,11 +96,12 @@ def test_streams_of_a_kind_are_summed_and_their_percentiles_are_of_all_their_ios
     both, parts = found["all writes"], [found["writes"], found["slow writes"]]
     assert both.iops == pytest.approx(sum(one.iops for one in parts))
     assert both.mb_per_s == pytest.approx(sum(one.mb_per_s for one in parts))
-    assert both.latency_ms_max == max(one.latency_ms_max for one in parts if one.latency_ms_max)
-    tails = sorted(one.latency_ms_p99 for one in parts if one.latency_ms_p99)
-    assert both.latency_ms_p99
-    assert tails[0] <= both.latency_ms_p99 <= tails[1]
-    assert found["all streams"].latency_ms_p99 is None
+    assert both.service.largest == max(one.service.largest for one in parts if one.service.largest)
+    tails = sorted(slow for one in parts if (slow := one.service.at(0.99)))
+    slow = both.service.at(0.99)
+    assert slow
+    assert tails[0] <= slow <= tails[1]
+    assert found["all streams"].service.at(0.99) is None
 
 
 def test_a_pause_for_a_drive_of_one_tb_is_divided_by_the_capacity() -> None:
@@ -387,7 +388,7 @@ def test_limits_are_of_any_stored_percentile_of_a_stream(tmp_path: Path) -> None
     verdicts = [one["verdict"] for one in json.loads(done.stdout)["limits"]]
     assert verdicts == ["pass", "pass", "pass", "fail", "not decided", "not decided"]
     (streams,) = stage_results(read_run(tmp_path / "run", histograms=True).tests[0])
-    nines = [getattr(streams[0], name) for name in PERCENTILE_FIELDS]
+    nines = list(streams[0].service.points.values())
     assert nines[:5] == sorted(nines[:5])
     assert nines[5:] == [None, None]
 

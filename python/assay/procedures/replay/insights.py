@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.procedures.waits import stalls, tails, waited
-from assay.procedures.workload.insights import far_below, rate_missed
+from assay.procedures.workload.record import far_below, rate_missed
 from assay.results import effective_queue_depth, step_times
 from assay.words.subject import ALL_IOS
 

@@ -15,10 +15,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.plan.procedure import Procedure
-from assay.procedures.workload.options import WorkloadOptions
-from assay.procedures.workload.pages import workload_report
-from assay.procedures.workload.run import plan_workload
-from assay.procedures.workload.settings import WorkloadSettings
+from assay.procedures.workload.plan import WorkloadOptions, plan_workload
+from assay.procedures.workload.record import workload_report
+from assay.procedures.workload.run import WorkloadSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
