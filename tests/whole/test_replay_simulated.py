@@ -11,8 +11,8 @@ import pytest
 from assay.cli import assay
 from assay.dut.dut import Answers
 from assay.procedures.editions import stored_edition
-from assay.procedures.replay.pages import ReplayReport, replay_report
-from assay.results import stored_exit_codes, withheld_reason
+from assay.procedures.replay.record import ReplayReport, replay_report
+from assay.results import latency_count, stored_exit_codes, withheld_reason
 from assay.run.plan_file import load_plan
 from assay.run.run import run_plan
 from assay.run.store.read import read_run
@@ -97,7 +97,7 @@ def test_at_max_speed_the_ios_follow_without_a_gap(tmp_path: Path) -> None:
     assert step.offered_io_count is None
     assert step.outstanding_ns / step.span_ns == pytest.approx(4, abs=0.1)
     report = report_of(run)
-    assert done_of(report).late is None
+    assert not done_of(report).timed
 
 
 def test_ten_times_the_speed_takes_a_tenth_of_the_time(tmp_path: Path) -> None:
@@ -119,8 +119,7 @@ def test_ios_that_find_no_slot_are_late_and_the_fidelity_says_so(tmp_path: Path)
         for name in ("late_ns", "latency_ns", "intended_ns")
     )
     assert late == due - service > 0
-    assert done.late is not None
-    assert done.late.mean == late / 400 / 1e6
+    assert done.stream.late.mean == late / 400 / 1e6
 
 
 def test_a_trace_of_a_larger_drive_is_put_on_a_smaller_one_by_its_rule(tmp_path: Path) -> None:
@@ -159,11 +158,11 @@ def test_a_discard_of_2_gib_is_trimmed_and_not_transferred(tmp_path: Path) -> No
     ios = "0 x read 0 4096\n1000 x write 4096 8192\n2000 x trim 0 2147483648\n10000 x sync 0 0\n"
     trace.write_text(f"fio version 3 iolog\n0 x add\n0 x open\n{ios}")
     run = replayed(tmp_path / "run", trace, "sim:client-tlc?capacity=4GB", prepare_fills=0)
-    done, step = done_of(report_of(run)), run.tests[0].sequences[-1].steps[0]
+    done, step = done_of(report_of(run)).stream, run.tests[0].sequences[-1].steps[0]
     span_s = step.span_ns / 1e9
     assert done.mb_per_s * span_s * 1e6 == pytest.approx(12_288)
     assert done.trimmed_mb_per_s * span_s * 1e6 == pytest.approx(1 << 31)
-    assert (round(done.iops * span_s), done.io_count) == (2, 5)
+    assert (round(done.iops * span_s), latency_count(step)) == (2, 5)
     printed = str(report_of(run).report_pages())
     for column in ("Reads and writes per second", "MB/s transferred", "Trims and flushes per second", "MB/s trimmed"):
         assert column in printed

@@ -126,7 +126,7 @@ def refuse_preparation(plan: Plan, choices: dict[str, Any]) -> None:
 
 
 def _speed(text: str) -> float:
-    from assay.procedures.replay.options import SPEED_MAX, SPEED_MIN  # noqa: PLC0415
+    from assay.procedures.replay.plan import SPEED_MAX, SPEED_MIN  # noqa: PLC0415
 
     try:
         speed = float(text)

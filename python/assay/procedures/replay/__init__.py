@@ -15,10 +15,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.plan.procedure import Procedure
-from assay.procedures.replay.options import ReplayOptions
-from assay.procedures.replay.pages import replay_report
-from assay.procedures.replay.run import plan_replay
-from assay.procedures.replay.settings import ReplaySettings
+from assay.procedures.replay.plan import ReplayOptions, plan_replay
+from assay.procedures.replay.record import replay_report
+from assay.procedures.replay.run import ReplaySettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

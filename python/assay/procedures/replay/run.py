@@ -1,130 +1,105 @@
-"""How a replay is planned and what it does."""
+"""What a replay is set to do, what is known of its trace, and the I/Os that it issues."""
 
 from __future__ import annotations
 
+import hashlib
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
-from assay.engine.pattern import leading_range
-from assay.engine.records import AccessPattern, Demand, Ending, StepSequence, StepSpec, StopRule
-from assay.errors import UsageError
-from assay.plan.fills import fill_amounts, fill_phase, prepared
-from assay.plan.phases import PlannedPhase
-from assay.plan.procedure import LONGEST_NS, PlannedTest, PlanSummary
-from assay.procedures.custom import common_settings, whole_drive_bytes
-from assay.procedures.replay.settings import ReplaySettings
-from assay.procedures.replay.trace_view import guess_remedy, write_ios
+# Read by the codec when the program runs.
+from assay.engine.records import Ending, StepSequence, StepSpec, TestSettings
+from assay.errors import StoreError, UsageError
+from assay.plan.fills import prepared
 from assay.results.step import short_of_asked
-from assay.spec.units import SECOND_NS, TRANSFER_BYTES_MAX
 from assay.words.endings import INCOMPLETE
-from assay.workloads.traces import mapping_for
+from assay.workloads.traces import Mapping, Rounded, StreamMap, at_speed, issued, mapped, open_trace, write_replay
 
 if TYPE_CHECKING:
-    from assay.engine.records import DriveIdentity
-    from assay.plan.procedure import Context, Course, Request
-    from assay.procedures.replay.options import ReplayOptions
-    from assay.procedures.replay.settings import TraceFacts
-    from assay.spec.datum import Strict
-    from assay.workloads.traces import Mapping, StreamMap
+    from assay.plan.procedure import Context, Course
+    from assay.workloads.traces import Trace
 
 
-_SIZES_TOLD = 4
-"""Sizes of a trace that a plan names."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceSource:
+    """A trace and how it is read. path : absolute; the rest is as in ``ReplayOptions``."""
+
+    path: str
+    columns: str | None = None
+    event: Literal["issue", "queue"] = "issue"
+    device: str | None = None
+    wait: Literal["ms_since_start", "us_since_previous"] | None = None
+
+    def opened(self) -> Trace:
+        """The trace itself."""
+        return open_trace(Path(self.path), self.columns, event=self.event, device=self.device, wait=self.wait)
 
 
-def plan_replay(request: Request[Strict, ReplayOptions]) -> list[PlannedTest]:
-    """Settle how a trace is replayed on a drive.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceFacts:
+    """What was found in a trace.
 
-    Raises UsageError without a trace, and for one that does not fit this drive as the plan maps it.
+    sha256 : of its content. form : which kind of file it is. told : how it is read, a sentence each. has_times : False
+    where it has none. issued_count : I/Os that a replay issues: those of no bytes are left out, large trims split.
+    rounded : what whole blocks make of them, for each size of block. map : sizes, mix, order, places and times.
+    guessed : columns that were told by their look, in the words of ``--columns``; None where they are known.
     """
-    settings = _settings(request, request.options.require_trace())
-    least_ns, written = settings.span_ns, settings.rounded.write_bytes
-    replayed = PlannedPhase(
-        name="replay",
-        stages=("replay",),
-        least_ns=least_ns,
-        most_ns=LONGEST_NS if settings.speed is None else max(least_ns, 1),
-        carried_bytes=written,
-    )
-    return [
-        PlannedTest(
-            settings=settings,
-            run=run_replay,
-            earliest_ns=least_ns,
-            latest_ns=None,
-            written_first_bytes=settings.fill_bytes,
-            written_amount_bytes=written,
-            phases=(*fill_phase(settings.fill_bytes), replayed),
-            purge_count=int(settings.purges),
-            step_count=2 if settings.fill_bytes else 1,
-            outline=_outline(settings, request.scale),
-        )
-    ]
+
+    sha256: str
+    form: str
+    told: tuple[str, ...]
+    has_times: bool
+    issued_count: int
+    rounded: tuple[Rounded, ...]
+    map: StreamMap
+    guessed: str | None = None
+
+    def rounded_to(self, block_bytes: int) -> Rounded:
+        """What whole blocks make of the I/Os. Raises UsageError for a block that no trace is counted for."""
+        result = next((one for one in self.rounded if one.block_bytes == block_bytes), None)
+        if result is None:
+            reason = "is none that a trace is rounded to"
+            raise UsageError(f"logical block of {block_bytes} bytes", reason, "replay on a drive of 512 or 4096 bytes")
+        return result
 
 
-def _settings(request: Request[Strict, ReplayOptions], facts: TraceFacts) -> ReplaySettings:
-    options, drive = request.options, request.drive
-    speed = None if options.speed == "max" else options.speed
-    demand = _demand(options.queue_depth, facts, speed)
-    common = common_settings(request, "replay", demand)
-    whole = whole_drive_bytes(drive)
-    return ReplaySettings(
-        **{**common, "test": "study-replay", "purges": options.purge},
-        source=options.source,
-        facts=facts,
-        speed=speed,
-        mapping=_mapping(options, facts, drive),
-        **fill_amounts(options.prepare_fills, whole, drive),
-        step=StepSpec(
-            label="replay",
-            pattern=_pattern(request, facts),
-            demand=demand,
-            active_range=leading_range(whole),
-            stop=StopRule(io_count=facts.issued_count),
-        ),
-    )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplaySettings(TestSettings):
+    """What a replay used.
 
+    source, facts : the trace. speed : the times of the trace are divided by it; None where they do not count.
+    mapping : where the I/Os go. fill_bytes : written in order first, by writes of ``fill_transfer_bytes``.
+    step : that issues the I/Os.
+    """
 
-def _demand(queue_depth: int, facts: TraceFacts, speed: float | None) -> Demand:
-    if speed is None:
-        return Demand(thread_count=1, queue_depth=queue_depth)
-    span_ns = max(facts.map.span_ns / speed, 1)
-    rate = min(max(facts.map.total_count * SECOND_NS / span_ns, 0.001), 1e9)
-    return Demand(thread_count=1, queue_depth=queue_depth, arrivals_per_s=rate, arrival_process="recorded")
+    source: TraceSource
+    facts: TraceFacts
+    speed: float | None
+    mapping: Mapping
+    fill_bytes: int
+    fill_transfer_bytes: int
+    step: StepSpec
 
+    @property
+    def rounded(self) -> Rounded:
+        """What whole blocks of this drive make of the I/Os."""
+        return self.facts.rounded_to(self.mapping.logical_block_bytes)
 
-def _mapping(options: ReplayOptions, facts: TraceFacts, drive: DriveIdentity) -> Mapping:
-    traced = options.traced_bytes or max(facts.map.end_bytes, drive.logical_block_bytes)
-    if traced < facts.map.end_bytes:
-        reason = f"goes up to byte {facts.map.end_bytes:,}, beyond the {traced:,} bytes of the traced drive"
-        raise UsageError(options.trace, reason, "correct traced_bytes")
-    if facts.guessed is not None and options.map == "keep" and traced > whole_drive_bytes(drive):
-        reason = f"looks like a trace of {facts.form}, but would go up to byte {traced:,}, beyond this drive"
-        raise UsageError(options.trace, reason, f"{guess_remedy(facts)}; or map it with --map scale or wrap")
-    return mapping_for(
-        options.map,
-        span_bytes=traced,
-        capacity_bytes=whole_drive_bytes(drive),
-        logical_block_bytes=drive.logical_block_bytes,
-    )
+    @property
+    def transfer_bytes_max(self) -> int:
+        """The largest read or write."""
+        return max(self.step.pattern.sizes[0][0], self.fill_transfer_bytes)
 
+    @property
+    def requires_steady_state(self) -> bool:
+        """Nothing is judged."""
+        return False
 
-def _pattern(request: Request[Strict, ReplayOptions], facts: TraceFacts) -> AccessPattern:
-    """What is known of the accesses: the largest transfer, in whole blocks."""
-    block = request.drive.logical_block_bytes
-    largest = facts.rounded_to(block).largest_bytes
-    if largest > TRANSFER_BYTES_MAX:
-        reason = f"has a read or write of {largest:,} bytes in whole blocks, more than {TRANSFER_BYTES_MAX:,}"
-        raise UsageError(request.options.trace, reason, "split it before")
-    moved = facts.map.io_count
-    reads, writes = moved["read"], moved["write"]
-    return AccessPattern(
-        sizes=((max(largest, block), 1.0),),
-        read_share=reads / (reads + writes) if reads + writes else 1.0,
-        random_share=1.0 - (facts.map.sequential_share or 0.0),
-        data=request.data,
-        operation="replay",
-    )
+    @property
+    def span_ns(self) -> int:
+        """From the first I/O to the last, as they are due; 0 where times do not count."""
+        return 0 if self.speed is None else round(self.facts.map.span_ns / self.speed)
 
 
 def run_replay(settings: ReplaySettings, _: Context) -> Course:
@@ -144,45 +119,25 @@ def run_replay(settings: ReplaySettings, _: Context) -> Course:
     return Ending(reason="time", reached=True)
 
 
-def _content(facts: TraceFacts) -> str:
-    """Read share, sizes, range and rate of a trace, by which a wrong reading of it shows.
+def write_ios(settings: ReplaySettings, path: Path) -> None:
+    """Write the I/Os of a trace where and when they are to be issued on this drive.
 
-    Worked: ``70.0 % reads; 4,096 bytes (90 %), 8,192 bytes (10 %); up to byte 1,000,000; 200.0 I/Os per second``.
+    Raises UsageError where the trace is another than the one that was looked at, StoreError where it cannot be written.
     """
-    result = facts.map
-    moved = result.io_count["read"] + result.io_count["write"]
-    reads = f"{result.io_count['read'] / moved:.1%} reads; ".replace("%", " %") if moved else ""
-    rate = f"; {result.ios_per_s:,.1f} I/Os per second" if result.ios_per_s and facts.has_times else ""
-    return f"{reads}{_sizes(result)}; up to byte {result.end_bytes:,}{rate}"
+    trace = settings.source.opened()
+    if digest(trace) != settings.facts.sha256:
+        raise UsageError(settings.source.path, "was changed since the run was planned", "run again")
+    write_replay(path, at_speed(mapped(issued(trace), settings.mapping), settings.speed or 1.0))
 
 
-def _sizes(stream_map: StreamMap) -> str:
-    """The most frequent sizes, whatever was done by them; a flush has none."""
-    shares: dict[int | None, float] = {}
-    for one in stream_map.sizes:
-        shares[one.length_bytes] = shares.get(one.length_bytes, 0.0) + (one.share if one.operation != "flush" else 0.0)
-    ranked = sorted(((size, share) for size, share in shares.items() if share), key=lambda pair: -pair[1])
-    more = len(ranked) - _SIZES_TOLD
-    first = [(f"{size:,}" if size else "other", round(share * 100)) for size, share in ranked[:_SIZES_TOLD]]
-    told = ", ".join(f"{size} bytes ({percent} %)" for size, percent in first) or "no transfers"
-    return f"{told} and {more} more sizes" if more > 0 else told
-
-
-def _outline(settings: ReplaySettings, scale: float) -> PlanSummary:
-    facts, speed = settings.facts, settings.speed
-    at = "as fast as possible" if speed is None else f"at {speed:g} times the speed of the trace"
-    unscaled = () if scale == 1 else ("--scale shortens no trace; --speed does",)
-    rounded = filter(None, (settings.rounded.sentence,))
-    return PlanSummary(
-        what="replay",
-        steps=f"{facts.map.total_count:,} I/Os {at}",
-        step_ns=settings.span_ns,
-        notes=(
-            f"{facts.form}; {'; '.join(facts.told)}",
-            _content(facts),
-            settings.mapping.sentence,
-            *rounded,
-            *unscaled,
-        ),
-        facts={"trace": settings.source.path, "io_count": facts.map.total_count},
-    )
+def digest(trace: Trace) -> str:
+    """SHA-256 of the files of a trace, one after the other."""
+    result = hashlib.sha256()
+    for path in trace.files:
+        try:
+            with path.open("rb") as file:
+                while chunk := file.read(1 << 20):
+                    result.update(chunk)
+        except OSError as error:
+            raise StoreError(str(path), error.strerror or "cannot be read", "name a readable trace") from None
+    return result.hexdigest()
