@@ -17,7 +17,7 @@ from assay.plan.phases import PlannedPhase
 from assay.plan.procedure import LONGEST_NS, PlannedTest, PlanSummary
 from assay.procedures.custom import common_settings, whole_drive_bytes
 from assay.procedures.replay.run import ReplaySettings, TraceFacts, TraceSource, digest, run_replay
-from assay.spec.datum import FileName  # noqa: TC001 - pydantic reads it
+from assay.spec.datum import FileName
 from assay.spec.units import SECOND_NS, TRANSFER_BYTES_MAX
 from assay.workloads.traces import RoundedSums, issued, mapping_for, stream_map
 

@@ -10,10 +10,10 @@ from assay.plan.fills import preparation_text, with_fill
 from assay.procedures.custom import CustomReport, CustomResult, Value
 from assay.procedures.replay.result import GRADES, replayed
 from assay.procedures.replay.run import ReplaySettings
-from assay.procedures.workload.record import far_below, rate_columns, stream_insights, stream_numbers, time_columns
-from assay.results import latency_count, withheld_reason
+from assay.procedures.workload.record import far_below, rate_keys, stream_insights, stream_numbers, stream_table
+from assay.results import withheld_reason
 from assay.spec.units import GB, MB, MILLISECOND_NS, SECOND_NS, duration_label
-from assay.summary.columns import IO_COUNT, SECOND, UNIT
+from assay.summary.columns import IO_COUNT, SECOND, UNIT, percentile_columns
 from assay.summary.measures import MEAN
 from assay.summary.pages.data_tables import printed_table
 from assay.summary.pages.main_figure import MainFigure
@@ -21,7 +21,7 @@ from assay.summary.pages.model import Figure, Series, Table, Text
 from assay.summary.record import Measure
 from assay.summary.table import Column, Lines, table_of, table_of_columns
 from assay.words.coded import coded
-from assay.words.printed import NOT_AVAILABLE, milliseconds_or_na, one_decimal, percent, rate_or_na, size_label
+from assay.words.printed import NOT_AVAILABLE, milliseconds_or_na, percent, rate_or_na, size_label
 from assay.words.subject import ALL_IOS
 from assay.words.text import text_or_none
 from assay.workloads.traces import OPERATIONS
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from assay.engine.records import StoredRun, StoredTest
     from assay.procedures.replay.result import Replayed
     from assay.procedures.workload.record import Number
-    from assay.procedures.workload.result import StreamResult, Times
+    from assay.procedures.workload.result import Times
     from assay.spec.edition import Edition
     from assay.summary.insight import Insight
     from assay.summary.pages.facts import TestFacts
@@ -63,15 +63,15 @@ _PAGE_SIZES: Declared[tuple[SizeShare, float | None]] = (
     (Column("share", "Share", printer="{:.2%}".format), lambda row: row[0].share),
     (Column("share_issued", "Share as issued", printer="{:.2%}".format), itemgetter(1)),
 )
-_TOTALS: Declared[StreamResult] = (
-    (Column("io_count", "I/Os"), lambda stream: latency_count(stream.records[0])),
-    (Column("span_ns", "Time", printer=duration_label), lambda stream: stream.records[0].span_ns),
+_TIMES: Declared[tuple[str, Times]] = (
+    (Column(""), itemgetter(0)),
+    (Column("mean", "Mean", "ms"), lambda row: row[1].mean),
+    *(
+        (column, lambda row, share=share: row[1].at(share))
+        for share, column in zip(_SHARES, percentile_columns(_SHARES), strict=True)
+    ),
+    (Column("max", "Maximum", "ms"), lambda row: row[1].largest),
 )
-_REST: Declared[StreamResult] = (
-    (Column("held", "Outstanding (mean)", printer="{:,.3g}".format), attrgetter("held")),
-    (Column("errors", "Errors"), attrgetter("errors")),
-)
-_TIMES: Declared[tuple[str, Times]] = ((Column(""), itemgetter(0)), *time_columns("Mean", _SHARES, itemgetter(1)))
 _GRADE_NOTE = (
     f"Grade by the p99 of the lateness: exact 0, good up to {GRADES[1][1]:g} ms, fair up to "
     f"{GRADES[2][1]:g} ms, else poor. Lateness includes tester delay and the wait for a free slot."
@@ -137,13 +137,13 @@ class ReplayReport(CustomReport):
         return self.pages(_TITLE, (("Results", (*self.strip(), *self._results(done))), *asked))
 
     def _results(self, done: Replayed) -> tuple[Block, ...]:
-        columns = (*_TOTALS, *rate_columns(one_decimal, beside=done.stream.commands), *_REST)
+        totals = ("io_count", "span_ns", *rate_keys([done.stream]), "held", "errors")
         kinds = [("From issue", done.stream.service)]
         if done.timed:
             kinds += [("From due", done.stream.due), ("Issued late by", done.stream.late)]
         notes = () if done.grade is None else (f"Fidelity: {done.grade}.", _GRADE_NOTE)
         return (
-            printed_table(table_of("totals", "What came of it", columns, [done.stream])),
+            printed_table(stream_table("totals", "What came of it", totals, [done.stream])),
             printed_table(table_of("times", "Response times and lateness", _TIMES, kinds), notes=notes),
             *self._rate(done),
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from assay.errors import UsageError
 from assay.plan.fills import preparation_text, with_fill
@@ -19,7 +19,7 @@ from assay.procedures.workload.result import averaged, iometer_csv, stage_result
 from assay.procedures.workload.run import WorkloadSettings
 from assay.results import POINT_SHARES, withheld_reason
 from assay.results.seconds import completions_per_second
-from assay.results.step import rate_count
+from assay.results.step import latency_count, rate_count
 from assay.spec.units import SECOND_NS, duration_label
 from assay.summary import columns as of
 from assay.summary.columns import percentile_columns
@@ -38,7 +38,7 @@ from assay.words.printed import NOT_APPLICABLE, size_label
 from assay.words.text import text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from assay.engine.records import AccessPattern, StepRecord, StepSpec, StoredRun, StoredTest
     from assay.procedures.workload.result import StreamResult, Times
@@ -55,14 +55,14 @@ if TYPE_CHECKING:
     Number = tuple[str, str, float | None, Stat]
     """Key, unit and value of a number, and what it is of many."""
 
-T = TypeVar("T")
 _NAMED_STAGES = 6
 _ROWS_TOGETHER = 8
 _TAILS_MAX = 8
 """More curves than this cannot be told apart."""
 _MINUTE_SECONDS = _HOUR_MINUTES = 60
 _TITLE = "Workload - Report Page (no test of the specification)"
-_NINES = (0.99, 0.999, 0.9999, 0.999999)
+_MEGABYTES = "{:,.2f}".format
+_POINTS = tuple(percentile_key(share).replace(".", "") for share in POINT_SHARES)
 
 
 class _Asked(NamedTuple):
@@ -79,55 +79,57 @@ _ASKED: Declared[_Asked] = (
     (Column("range", "Range"), lambda asked: _range_text(asked.spec)),
     (Column("end", "Ends after"), lambda asked: ends_after(asked.stage)),
 )
-_STREAM: Declared[StreamResult] = ((Column("label", "Stream", role="key"), attrgetter("label")),)
-_ERRORS: Declared[StreamResult] = ((Column("errors", "Errors"), attrgetter("errors")),)
-_OFFERED: Declared[StreamResult] = ((Column("offered", "Offered", "I/O/s"), attrgetter("offered")),)
-_LATE: Declared[StreamResult] = (
-    (Column("late_ms_mean", "Issue delay, mean", "ms", page_title="Late by, mean (ms)"), attrgetter("late.mean")),
-    (
-        Column("late_ms_p99", "Issue delay, 99 %", "ms", page_title="Late by, 99 % (ms)"),
-        lambda stream: stream.late.at(0.99),
-    ),
-    (
-        Column("late_ms_max", "Issue delay, largest", "ms", page_title="Late by, maximum (ms)"),
-        attrgetter("late.largest"),
-    ),
-    (Column("due_ms_p99", "From due, 99 %", "ms"), lambda stream: stream.due.at(0.99)),
-    (Column("due_ms_max", "From due, largest", "ms", page_title="From due, maximum (ms)"), attrgetter("due.largest")),
-)
-_STREAMS: Declared[StreamResult] = (
+_DECLARED: Declared[StreamResult] = (
     (Column("stage", "Stage", role="key"), attrgetter("stage")),
-    *_STREAM,
+    (Column("label", "Stream", role="key"), attrgetter("label")),
     (Column("thread_count", "Threads"), lambda stream: stream.spec.demand.thread_count if stream.spec else None),
     (Column("queue_depth", "Queue depth"), lambda stream: stream.spec.demand.queue_depth if stream.spec else None),
     (Column("demand", "Demand"), lambda stream: demand_text(stream.spec) if stream.spec else None),
     (Column("accesses", "Accesses"), lambda stream: pattern_label(stream.spec.pattern) if stream.spec else None),
-    (of.IOPS, attrgetter("iops")),
-    (of.MB_PER_S, attrgetter("mb_per_s")),
+    (Column("io_count", "I/Os"), lambda stream: sum(map(latency_count, stream.records))),
+    (Column("span_ns", "Time", printer=duration_label), lambda stream: stream.records[0].span_ns),
+    (Column("all_ios", "I/Os per second"), attrgetter("iops")),
+    (Column("all_mb", "MB/s", printer=_MEGABYTES), attrgetter("mb_per_s")),
+    (replace(of.IOPS, page_title="Reads and writes per second"), attrgetter("iops")),
+    (replace(of.MB_PER_S, page_title="MB/s transferred", printer=_MEGABYTES), attrgetter("mb_per_s")),
     (Column("commands_per_s", "Trims and flushes per second"), attrgetter("commands_per_s")),
-    (Column("trimmed_mb_per_s", "Trimmed", "MB/s"), attrgetter("trimmed_mb_per_s")),
-    (of.MEAN, attrgetter("service.mean")),
-    *(
-        (replace(column, key=column.key.replace(".", "")), lambda stream, share=share: stream.service.at(share))
-        for share, column in zip(POINT_SHARES, percentile_columns(POINT_SHARES), strict=True)
+    (
+        Column("trimmed_mb_per_s", "Trimmed", "MB/s", page_title="MB/s trimmed", printer=_MEGABYTES),
+        attrgetter("trimmed_mb_per_s"),
     ),
-    (of.MAXIMUM, attrgetter("service.largest")),
-    *_ERRORS,
-    *_OFFERED,
-    *_LATE,
+    (replace(of.MEAN, page_title="Average (ms)"), attrgetter("service.mean")),
+    *(
+        (replace(column, key=key), lambda stream, share=share: stream.service.at(share))
+        for key, share, column in zip(_POINTS, POINT_SHARES, percentile_columns(POINT_SHARES), strict=True)
+    ),
+    (replace(of.MAXIMUM, page_title="Maximum (ms)"), attrgetter("service.largest")),
+    (Column("held", "Outstanding (mean)", printer="{:,.3g}".format), attrgetter("held")),
+    (Column("errors", "Errors"), attrgetter("errors")),
+    (Column("offered", "Offered", "I/O/s"), attrgetter("offered")),
+    (Column("achieved", "Achieved", "I/O/s"), attrgetter("all_per_s")),
+    (Column("late_ms_mean", "Issue delay, mean", "ms"), attrgetter("late.mean")),
+    (Column("late_ms_p99", "Issue delay, 99 %", "ms"), lambda stream: stream.late.at(0.99)),
+    (Column("late_ms_max", "Issue delay, largest", "ms"), attrgetter("late.largest")),
+    (Column("due_ms_p99", "From due, 99 %", "ms"), lambda stream: stream.due.at(0.99)),
+    (Column("due_ms_max", "From due, largest", "ms"), attrgetter("due.largest")),
 )
+"""Every column of a stream. The rates with ``all`` in their keys are of streams of which none trims or flushes."""
+_COLUMNS = {column.key: (column, fill) for column, fill in _DECLARED}
+_MOVED, _APART = ("all_ios", "all_mb"), ("iops", "mb_per_s", "commands_per_s", "trimmed_mb_per_s")
+_LATE = ("late_ms_mean", "late_ms_p99", "late_ms_max", "due_ms_p99", "due_ms_max")
+_STREAMS = (
+    "stage", "label", "thread_count", "queue_depth", "demand", "accesses", *_APART, "latency_ms_mean", *_POINTS,
+    "latency_ms_max", "errors", "offered", *_LATE,
+)  # fmt: skip
 _BRIEF = (
     "stage", "label", "demand", "accesses", "iops", "mb_per_s", "commands_per_s", "latency_ms_mean", "latency_ms_p99",
     "latency_ms_p999", "latency_ms_max", "errors",
 )  # fmt: skip
-_RATES: Declared[StreamResult] = (
-    *_STREAM,
-    *_OFFERED,
-    (Column("achieved", "Achieved", "I/O/s"), attrgetter("all_per_s")),
-    *_LATE,
-)
+_TIMES = (
+    "latency_ms_mean", "latency_ms_p99", "latency_ms_p999", "latency_ms_p9999", "latency_ms_p999999", "latency_ms_max",
+)  # fmt: skip
 _SECONDS = (
-    *(Column(key, title, role="key") for key, title in (("stage", "Stage"), ("label", "Stream"))),
+    *(_COLUMNS[key][0] for key in ("stage", "label")),
     of.SECOND,
     Column("direction", "Direction", role="key"),
     of.IOPS,
@@ -135,30 +137,16 @@ _SECONDS = (
 )
 
 
-def rate_columns(megabytes: Callable[[float], str], *, beside: bool) -> Declared[StreamResult]:
-    """Rates as pages print them. megabytes : prints MB/s. beside : what is trimmed or flushed stands apart."""
-    words = ("Reads and writes per second", "MB/s transferred") if beside else ("I/Os per second", "MB/s")
-    commands: Declared[StreamResult] = (
-        (Column("commands_per_s", "Trims and flushes per second"), attrgetter("commands_per_s")),
-        (Column("trimmed_mb_per_s", "MB/s trimmed", printer=megabytes), attrgetter("trimmed_mb_per_s")),
-    )
-    return (
-        (Column("iops", words[0]), attrgetter("iops")),
-        (Column("mb_per_s", words[1], printer=megabytes), attrgetter("mb_per_s")),
-        *(commands if beside else ()),
-    )
+def stream_table(
+    key: str, title: str, keys: Iterable[str], streams: Iterable[StreamResult], **more: Any
+) -> ResultTable:
+    """A row for each stream. keys : of its columns. more : fields of the table."""
+    return table_of(key, title, [_COLUMNS[one] for one in keys], streams, **more)
 
 
-def time_columns(mean: str, shares: Iterable[float], times: Callable[[T], Times]) -> Declared[T]:
-    """Times of a row as pages print them. mean : what its column is called."""
-    return (
-        (Column("mean", mean, "ms"), lambda row: times(row).mean),
-        *(
-            (Column(nth(share), f"{share * 100:g} %", "ms"), lambda row, share=share: times(row).at(share))
-            for share in shares
-        ),
-        (Column("max", "Maximum", "ms"), lambda row: times(row).largest),
-    )
+def rate_keys(streams: Iterable[StreamResult]) -> tuple[str, ...]:
+    """The rates that a page prints: what is trimmed or flushed stands apart, where any stream does so."""
+    return _APART if any(stream.commands for stream in streams) else _MOVED
 
 
 def stream_numbers(stream: StreamResult, times: Mapping[str, Times], shares: Sequence[float]) -> Iterator[Number]:
@@ -286,12 +274,12 @@ class WorkloadReport(CustomReport):
     def _stage_parts(self, index: int) -> Iterator[PagePart]:
         """The numbers of a stage, and its rates over time."""
         stage = self.result.stages[index]
-        moved = rate_columns("{:,.2f}".format, beside=any(stream.commands for stream in stage))
-        done = (*_STREAM, *moved, *time_columns("Average", _NINES, attrgetter("service")), *_ERRORS)
-        blocks = [printed_table(table_of("done", "What each stream did", done, stage))]
+        done = ("label", *rate_keys(stage), *_TIMES, "errors")
+        blocks = [printed_table(stream_table("done", "What each stream did", done, stage))]
         if rated := [stream for stream in stage if stream.offered is not None]:
-            notes = ("Lateness (tester, not drive): from when an I/O was due to when it was issued.",)
-            blocks.append(printed_table(table_of("rates", "Rates", _RATES, rated), notes=notes))
+            notes = ("Issue delay (tester, not drive): from when an I/O was due to when it was issued.",)
+            rates = stream_table("rates", "Rates", ("label", "offered", "achieved", *_LATE), rated)
+            blocks.append(printed_table(rates, notes=notes))
         yield f"Stage {stage[0].stage}", tuple(blocks)
         if figure := self._over_time(index):
             yield f"Stage {stage[0].stage}, over time", (figure,)
@@ -383,7 +371,8 @@ class WorkloadReport(CustomReport):
     def tables(self, suffix: str) -> Iterator[ResultTable]:
         """A row for every stream of each measured stage, with what it was asked; and one for each second of each."""
         streams = (stream for stage in self.result.stages for stream in stage)
-        yield table_of(f"workload_streams{suffix}", "Streams", _STREAMS, streams, section="results", brief=_BRIEF)
+        key = f"workload_streams{suffix}"
+        yield stream_table(key, "Streams", _STREAMS, streams, section="results", brief=_BRIEF)
         rows = tuple(stream_seconds(self.test)) if self.result.stages else ()
         yield ResultTable(key=f"workload_seconds{suffix}", title="Streams by second", columns=_SECONDS, rows=rows)
 
