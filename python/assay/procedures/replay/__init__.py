@@ -12,20 +12,10 @@ Result:        rates, response times from when I/Os were issued and from when th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from assay.plan.procedure import Procedure
 from assay.procedures.replay.plan import ReplayOptions, plan_replay
 from assay.procedures.replay.record import replay_report
 from assay.procedures.replay.run import ReplaySettings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-
-def _departures(*_: object) -> Iterator[str]:
-    yield "a replayed trace is no test of the specification"
-
 
 REPLAY = Procedure(
     name="replay",
@@ -40,5 +30,5 @@ REPLAY = Procedure(
     settings=ReplaySettings,
     plan=plan_replay,
     report=replay_report,
-    departures=_departures,
+    departures=lambda *_: iter(("a replayed trace is no test of the specification",)),
 )

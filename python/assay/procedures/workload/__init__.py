@@ -12,20 +12,10 @@ Result:        I/Os per second, MB/s and response times of every stream and of e
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from assay.plan.procedure import Procedure
 from assay.procedures.workload.plan import WorkloadOptions, plan_workload
 from assay.procedures.workload.record import workload_report
 from assay.procedures.workload.run import WorkloadSettings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-
-def _departures(*_: object) -> Iterator[str]:
-    yield "a workload is no test of the specification"
-
 
 WORKLOAD = Procedure(
     name="workload",
@@ -40,5 +30,5 @@ WORKLOAD = Procedure(
     settings=WorkloadSettings,
     plan=plan_workload,
     report=workload_report,
-    departures=_departures,
+    departures=lambda *_: iter(("a workload is no test of the specification",)),
 )

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from assay.engine.records import DriveIdentity
     from assay.plan.procedure import Request
     from assay.spec.datum import Strict
-    from assay.spec.workload import Content, Line, Rate, Stream
+    from assay.spec.workload import Line, Rate, Stream
 
 _REMEDY = "correct the stream in the workload"
 _CHANCE = 6
@@ -197,6 +197,9 @@ def _pattern(stream: Stream, drive: DriveIdentity, data: DataPattern) -> AccessP
         if line.size_bytes % block or line.align_bytes % block:
             reason = f"a size of {line.size_bytes} or alignment of {line.align_bytes} bytes is no multiple of its"
             raise ValueRangeError(f"stream {stream.name!r}", f"{reason} {block}-byte logical block", _REMEDY)
+    if content := stream.data:
+        stored = 1.0 if content.stored_percent is None else content.stored_percent / 100
+        data = DataPattern(kind=content.kind, stored_share=stored, pool_bytes=content.pool_bytes or 0)
     used = [line.at_capacity(drive.capacity_bytes) for line in stream.lines if line.percent > 0]
     return AccessPattern(
         sizes=size_shares(used),
@@ -207,7 +210,7 @@ def _pattern(stream: Stream, drive: DriveIdentity, data: DataPattern) -> AccessP
         alignment_origin="drive" if stream.start_percent is not None else stream.grid_from,
         lba_groups=tuple((group.access_percent / 100, group.range_percent / 100) for group in stream.lba_groups),
         cursor=stream.cursor,
-        data=data if stream.data is None else _data(stream.data),
+        data=data,
         operation=stream.operation,
         lines=() if stream.is_plain else tuple(map(_line, used)),
     )
@@ -246,11 +249,6 @@ def _line(line: Line) -> AccessLine:
         burst_io_count=line.burst_io_count,
         delay_ns=round(line.delay_ms * MILLISECOND_NS),
     )
-
-
-def _data(content: Content) -> DataPattern:
-    stored = 1.0 if content.stored_percent is None else content.stored_percent / 100
-    return DataPattern(kind=content.kind, stored_share=stored, pool_bytes=content.pool_bytes or 0)
 
 
 def _demand(stream: Stream, drive: DriveIdentity) -> Demand:

@@ -34,7 +34,7 @@ from assay.summary.record import OWN_SLOTS, Measure, Tile
 from assay.summary.table import Column, ResultTable, table_of
 from assay.words.coded import coded
 from assay.words.digits import nth
-from assay.words.printed import NOT_APPLICABLE, size_label
+from assay.words.printed import NOT_APPLICABLE, percent, size_label
 from assay.words.text import text
 
 if TYPE_CHECKING:
@@ -427,20 +427,16 @@ def pattern_label(pattern: AccessPattern) -> str:
     sizes = " / ".join(
         f"{size_label(size)} {share:.0%}" if share < 1 else size_label(size) for size, share in pattern.sizes
     )
-    random, bursts, groups = f"{_percent(pattern.random_share)} random", "", ""
+    random, bursts, groups = f"{percent(pattern.random_share)} random", "", ""
     if any(line.delay_ns or line.burst_io_count > 1 for line in pattern.lines):
         texts = dict.fromkeys(f"{line.burst_io_count} behind {duration_label(line.delay_ns)}" for line in pattern.lines)
         bursts = f", in bursts of {' / '.join(texts)}"
     if pattern.operation == "trim":
         return f"trim of {sizes}, {random}{bursts}"
     if pattern.lba_groups:
-        parts = " / ".join(f"{_percent(access)} to {_percent(part)}" for access, part in pattern.lba_groups)
+        parts = " / ".join(f"{percent(access)} to {percent(part)}" for access, part in pattern.lba_groups)
         groups = f", {parts} of the range"
-    return f"{sizes}, {_percent(pattern.read_share)} read, {random}{groups}{bursts}"
-
-
-def _percent(share: float) -> str:
-    return f"{share * 100:.6g} %"
+    return f"{sizes}, {percent(pattern.read_share)} read, {random}{groups}{bursts}"
 
 
 def demand_text(spec: StepSpec) -> str:
