@@ -37,6 +37,18 @@ GOOD: dict[str, dict[str, Any]] = {
     "captured": {"tests": ["lat"], "capture": "addresses"},
     "replayed": {"studies": ["replay"], "replay": {"trace": str(TRACE)}},
     "open": {"tests": ["lat"], "lat": {"arrival": "fixed:2000"}},
+    "limited": {
+        "tests": ["lat"],
+        "limits": [
+            {
+                "id": "L-1",
+                "test": "lat",
+                "item": "RND 4KiB R, 1 outstanding, average",
+                "measure": "latency_ms",
+                "at_most": 1e-6,
+            }
+        ],
+    },
 }
 """Small runs that rules are broken in."""
 

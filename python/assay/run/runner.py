@@ -75,16 +75,16 @@ def run_test(
         dut.looked()
         _note_looks(dut, writer)
         writer.test_condition(dut.condition())
-        writer.note("test_ended", reason=ending.reason, **({"detail": ending.detail} if ending.detail else {}))
+        writer.test_ended(ending.reason, ending.detail)
         runner.tell_ending(ending)
     except KeyboardInterrupt:
-        writer.note("test_ended", reason="interrupted")
+        writer.test_ended("interrupted")
         raise
     except AssayError as error:
         _note_looks(dut, writer)
         if isinstance(error, DriveChangedError) and error.since_wall_ns is not None:
             writer.note("drive_changed", since_wall_ns=error.since_wall_ns, reason=error.reason)
-        writer.note("test_ended", reason=error.slug)
+        writer.test_ended(error.slug)
         raise
     return ending.reached
 

@@ -57,8 +57,11 @@ _STATS: dict[str, Stat] = {
     **dict.fromkeys(_PERCENTILES, "percentile"),
     MAXIMUM: "maximum",
 }
-MEASURE_KEYS = tuple(_STATS)
-"""The key of every number that a test of this package may have."""
+MEASURE_KEYS = (
+    *_STATS,
+    *(key.replace("latency_ms", kind) for kind in ("due_ms", "late_ms") for key in (MEAN, *_PERCENTILES, MAXIMUM)),
+)
+"""The key of every number that a test of this package may have; of timed I/Os also from due, and the issue delay."""
 _KEYS = {
     "IOPS": "iops",
     "MB/s": "mb_per_s",

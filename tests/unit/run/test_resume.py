@@ -156,6 +156,20 @@ def test_a_run_can_be_resumed_more_than_once(cut: Path, tmp_path: Path) -> None:
     assert [test.settings.test for test in run.tests] == TESTS
 
 
+def test_an_interrupt_right_behind_a_test_ends_it_once(tmp_path: Path) -> None:
+    def stop(progress: Progress) -> None:
+        if progress.ending:
+            raise KeyboardInterrupt
+
+    folder = tmp_path / "run"
+    with pytest.raises(AssayError, match="stopped"):
+        run_plan(load_plan(None, {**KEYS, "tests": ["lat"]}), out=folder, answers=Answers(), show=stop)
+    ends = [json.loads(line)["data"] for line in journal_text(folder).splitlines() if '"test_ended"' in line]
+    assert len(ends) == 1
+    assert ends[0]["reason"] != "interrupted"
+    assert verify_run(folder).answers == ()
+
+
 def test_a_finished_run_is_refused(cut: Path, tmp_path: Path) -> None:
     folder = copied(cut, tmp_path)
     resumed(folder)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import tempfile
 from collections import Counter
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from assay.compare.limits.outcome import held_of_plan
 from assay.errors import InterruptedRunError
 from assay.procedures.editions import stored_edition
 from assay.report import render
@@ -151,7 +152,9 @@ class Evidence:
     def rendered(self) -> dict[str, bytes]:
         """The files of the report that hold numbers, rendered now, by name."""
         with tempfile.TemporaryDirectory(prefix="assay-verify-") as scratch:
-            return {path.name: path.read_bytes() for path in render(self.run, Path(scratch), formats=["csv", "json"])}
+            held = partial(held_of_plan, self.run)
+            paths = render(self.run, Path(scratch), formats=["csv", "json"], held=held)
+            return {path.name: path.read_bytes() for path in paths}
 
     def place(self, text: str) -> str:
         """A place as printed: without the folder. Worked: ``run/journal.jsonl:7`` -> ``journal.jsonl:7``."""

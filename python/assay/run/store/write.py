@@ -187,6 +187,7 @@ class RunWriter:
         self.folder = folder
         self._asked = AskedWriter()
         self._program_count = 0
+        self._test_ended = True
         self._traces: Counter[str] = Counter()
         self._live: LiveFile | None = None
         self._live_begun = False
@@ -208,6 +209,7 @@ class RunWriter:
 
     def test_started(self, settings: TestSettings) -> None:
         """A test begins with these settings."""
+        self._test_ended = False
         self._journal.append("test_started", lambda: {"settings": encode(settings)})
 
     def purged(self, record: PurgeRecord) -> None:
@@ -266,8 +268,14 @@ class RunWriter:
         """The condition of the drive before or behind the test that runs."""
         self._journal.append("test_condition", lambda: encode(condition))
 
+    def test_ended(self, reason: str, detail: str = "") -> None:
+        """How the test that runs ended; what comes after the first, as an interrupt may, is of no test."""
+        if not self._test_ended:
+            self._test_ended = True
+            self.note("test_ended", reason=reason, **({"detail": detail} if detail else {}))
+
     def note(self, kind: str, **data: Any) -> None:
-        """Anything else, by name: ``test_ended``, ``run_ended``, ``engine``, ``failure``."""
+        """Anything else, by name: ``run_ended``, ``engine``, ``failure``."""
         self._journal.append(kind, lambda: data)
 
     def keep_advice(self, advice: str) -> None:
