@@ -31,12 +31,12 @@ class Done:
 
 
 def command(folder: Path, *arguments: str, exit_codes: Collection[int] = (0,)) -> Done:
-    """Run a command with an index of its own below ``folder``, and compiled Python as an installed product has it.
+    """Run a command with index and cache of its own below ``folder``, and compiled Python as an installation has it.
 
     Its output goes into a file. The program is ended where it ends with another code than one of ``exit_codes``.
     """
-    home = {**os.environ, "XDG_STATE_HOME": str(folder / "state"), "XDG_CONFIG_HOME": str(folder / "config")}
-    home = {**home, "PYTHONPYCACHEPREFIX": str(folder / "compiled"), "PYTHONDONTWRITEBYTECODE": ""}
+    own = {f"XDG_{kind.upper()}_HOME": str(folder / kind) for kind in ("state", "config", "cache")}
+    home = {**os.environ, **own, "PYTHONPYCACHEPREFIX": str(folder / "compiled"), "PYTHONDONTWRITEBYTECODE": ""}
     began = time.perf_counter()
     with tempfile.TemporaryFile() as out:
         process = subprocess.Popen([*LINE, *arguments], stdout=out, env=home)
