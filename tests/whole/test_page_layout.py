@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from assay.report import build_report, render
 from assay.report.drawing import Size, figure_svg, screen_rules
-from assay.report.drawing.letters import FONT
+from assay.report.drawing.theme import FONT
 from assay.summary.pages.model import Figure, Series
 from chromium import PROGRAM, Page, browser
 from page_layout import SIZES as WINDOWS

@@ -14,7 +14,7 @@ from assay.errors import UsageError
 
 if TYPE_CHECKING:
     from assay.engine.records import StoredRun
-    from assay.report.limits.facts import ShownLimits
+    from assay.report.limits.pages import ShownLimits
     from assay.summary.pages.test_report import TestReport
 
 Undecided = Literal["pass", "fail"]
@@ -72,7 +72,7 @@ def judged_limits(
     from assay.compare.limits.judge import exit_code, judge  # noqa: PLC0415
     from assay.compare.limits.model import limits_of_plan, read_limits  # noqa: PLC0415
     from assay.report.formats.write import foreign  # noqa: PLC0415
-    from assay.report.limits.facts import shown_limits  # noqa: PLC0415
+    from assay.report.limits.pages import shown_limits  # noqa: PLC0415
     from assay.words.visible import unicode_name  # noqa: PLC0415
 
     stated = limits_of_plan(run) if file is None else read_limits(file)
@@ -83,7 +83,7 @@ def judged_limits(
 
 def print_limits(found: ShownLimits) -> None:
     """Print the verdicts as a table, and how many there are of each."""
-    from assay.report.limits.facts import COLUMNS, limit_row, summary  # noqa: PLC0415
+    from assay.report.limits.pages import COLUMNS, limit_row, summary  # noqa: PLC0415
 
     rows = [limit_row(limit) for limit in found.limits]
     print_heading(found.title)

@@ -30,9 +30,9 @@ from assay.spec.units import GIB, KIB, MIB, SECOND_NS, count_label
 from assay.summary.columns import UNIT, named
 from assay.summary.measures import quoted
 from assay.summary.pages.facts import TestFacts, share_label
+from assay.summary.pages.main_figure import time_figure
 from assay.summary.pages.model import Figure, Series, Table
 from assay.summary.pages.test_report import TestReport
-from assay.summary.pages.time_figures import time_figure
 from assay.summary.table import Column, ResultTable, table_of
 from assay.words.coded import coded
 from assay.words.printed import NOT_APPLICABLE, NOT_AVAILABLE, data_label, significant

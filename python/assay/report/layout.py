@@ -27,8 +27,8 @@ from assay.report.formats.results_json import results_text, run_results
 from assay.report.formats.table_csv import table_csv
 from assay.report.formats.write import foreign, write_formats
 from assay.report.test_page.claims import baseline_data, claim_data
-from assay.report.test_page.outcome import verdict
 from assay.report.test_page.summary import all_tests_page, selected_page, test_page
+from assay.report.test_page.unusual import verdict
 from assay.summary.pages.distribution import percentile_data, screen_blocks
 from assay.summary.pages.model import Report
 from assay.words.printed import printable, utc_datetime

@@ -59,7 +59,7 @@ _STATS: dict[str, Stat] = {
 }
 MEASURE_KEYS = (
     *_STATS,
-    *(key.replace("latency_ms", kind) for kind in ("due_ms", "late_ms") for key in (MEAN, *_PERCENTILES, MAXIMUM)),
+    *(f"{kind}_{end}" for kind in ("due_ms", "late_ms") for end in ("mean_of_ios", *sorted(_QUANTILES), "max")),
 )
 """The key of every number that a test of this package may have; of timed I/Os also from due, and the issue delay."""
 _KEYS = {

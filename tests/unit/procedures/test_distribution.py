@@ -24,8 +24,8 @@ from assay.results.histogram import bucket_of
 from assay.summary.pages.distribution import SHARES, part, percentile_table, screen_blocks
 from assay.summary.pages.heat_figures import COLUMNS_MAX, ROWS_MAX, spread_heat, time_heat
 from assay.summary.pages.histogram_figures import confidence_figure
+from assay.summary.pages.main_figure import tail_figure
 from assay.summary.pages.model import Text
-from assay.summary.pages.tail import tail_figure
 from report_run import TRACKED, balanced, synthetic_run, synthetic_test
 from result_rows import table_rows
 from saturation_run import saturation_test

@@ -14,11 +14,11 @@ from assay.compare.subject import named
 from assay.compare.summary import remarks
 from assay.report.comparison.dots import _least, dot_figures
 from assay.report.comparison.pages import comparison_report
-from assay.report.comparison.states import drives_table
+from assay.report.comparison.tables import drives_table
 from assay.report.comparison.words import number_label, number_phrase, remark_sentence
 from assay.report.drawing import Size, figure_svg
-from assay.report.drawing.letters import text_width
 from assay.report.drawing.spread import spread_out
+from assay.report.drawing.theme import text_width
 from assay.report.formats.cells import table_cells
 from assay.summary.pages.dots import Dot, DotRow, Dots
 from assay.summary.pages.model import Figure, Series

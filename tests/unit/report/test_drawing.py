@@ -12,11 +12,10 @@ import pytest
 from assay.report.drawing import Size, figure_svg, screen_rules
 from assay.report.drawing.frame import wrapped
 from assay.report.drawing.legend import dash_of
-from assay.report.drawing.letters import text_width
 from assay.report.drawing.lines import thinned
 from assay.report.drawing.scale import Axis, number_ticks, spaced, widened
 from assay.report.drawing.svg import length
-from assay.report.drawing.theme import DARK, LIGHT
+from assay.report.drawing.theme import DARK, LIGHT, text_width
 from assay.summary.pages.changes import Change
 from assay.summary.pages.model import Figure, Heat, Series, Tick
 

@@ -11,12 +11,10 @@ from assay.compare.limits.outcome import held_of_plan
 from assay.procedures.families.loop.figures import _text as field_text
 from assay.report import reports_of_tests
 from assay.report.first_page.front import report_front
-from assay.report.first_page.limits import LIMITS_MAX, limit_strip
-from assay.report.first_page.page import CAVEATS_MAX, deviations_text, summary_page
+from assay.report.first_page.page import CAVEATS_MAX, LIMITS_MAX, deviations_text, limit_strip, summary_page
 from assay.report.first_page.run_summary import summarise_run
 from assay.report.first_page.tiles import TILES_MAX, run_tiles
-from assay.report.test_page.page import FIGURES_MAX
-from assay.report.test_page.result_table import COLUMNS_MAX, SHADES, result_tables
+from assay.report.test_page.page import COLUMNS_MAX, FIGURES_MAX, SHADES, result_tables
 from assay.summary.pages.main_figure import MainFigure, chosen
 from assay.summary.pages.model import Figure, Series
 from assay.summary.ranking import TEST_MAX, in_words, level_of_said

@@ -14,7 +14,7 @@ from assay.report import render, reports_of_tests
 from assay.report.formats.cells import WHOLE, drawn_bars, status
 from assay.report.formats.terminal.tables import key_results
 from assay.report.test_page.claims import Compared, claims_table
-from assay.report.test_page.outcome import verdict
+from assay.report.test_page.unusual import verdict
 from assay.summary.record import Measure
 from assay.words.printed import claim_text, share_text
 from report_run import FALLING, synthetic_run, synthetic_test

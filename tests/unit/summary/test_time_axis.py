@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from assay.summary.pages.axes import MINUTES, SECONDS, readable_time
 from assay.summary.pages.model import Figure, Heat, Series
-from assay.summary.pages.time_axis import MINUTES, SECONDS, readable_time
 
 
 def lines(last: float, title: str = MINUTES) -> Figure:

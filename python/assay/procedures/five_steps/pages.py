@@ -25,10 +25,10 @@ from assay.procedures.studies.settings import StudyPlot
 from assay.results.step import cell_label
 from assay.spec.units import KIB
 from assay.summary.measures import quoted
+from assay.summary.pages.axes import MINUTES
 from assay.summary.pages.facts import steady_word
 from assay.summary.pages.model import Box, Text
 from assay.summary.pages.test_report import TestReport
-from assay.summary.pages.time_axis import MINUTES
 from assay.words.coded import Coded, coded
 
 if TYPE_CHECKING:

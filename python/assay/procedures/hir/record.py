@@ -22,13 +22,12 @@ from assay.spec.units import SECOND_NS, duration_label
 from assay.summary import columns as of
 from assay.summary.insight import insight
 from assay.summary.measures import quoted
+from assay.summary.pages.axes import MINUTES
 from assay.summary.pages.data_tables import printed_table
 from assay.summary.pages.facts import TestFacts, pattern_stimulus, share_label, steady_word
-from assay.summary.pages.main_figure import main_figures
+from assay.summary.pages.main_figure import main_figures, time_figure
 from assay.summary.pages.model import Figure, Series, Text, figure_or_reason
 from assay.summary.pages.test_report import TestReport
-from assay.summary.pages.time_axis import MINUTES
-from assay.summary.pages.time_figures import time_figure
 from assay.summary.pages.verdict import minutes_window, verdict_box, verdict_figure
 from assay.summary.record import Key, Measure, Tile
 from assay.summary.table import Column, Lines, table_of
@@ -53,9 +52,8 @@ if TYPE_CHECKING:
     from assay.results.step import Sample
     from assay.spec.edition import Edition
     from assay.summary.insight import Insight
-    from assay.summary.pages.main_figure import MainFigure
+    from assay.summary.pages.main_figure import MainFigure, Part
     from assay.summary.pages.model import Block, Entry, Page, Table
-    from assay.summary.pages.time_figures import Part
     from assay.summary.table import Declared, ResultTable
     from assay.summary.verdict import Ruled
 

@@ -6,8 +6,8 @@ import math
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
+from assay.summary.pages.axes import MINUTES, SECONDS
 from assay.summary.pages.model import Figure, Series, Tick
-from assay.summary.pages.time_axis import MINUTES, SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

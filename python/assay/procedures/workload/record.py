@@ -25,11 +25,10 @@ from assay.summary import columns as of
 from assay.summary.columns import percentile_columns
 from assay.summary.insight import insight
 from assay.summary.measures import MEAN, percentile_key
+from assay.summary.pages.axes import MINUTES
 from assay.summary.pages.data_tables import printed_table
-from assay.summary.pages.main_figure import MainFigure, main_tail
+from assay.summary.pages.main_figure import MainFigure, main_tail, time_figure
 from assay.summary.pages.model import Table, Text
-from assay.summary.pages.time_axis import MINUTES
-from assay.summary.pages.time_figures import time_figure
 from assay.summary.record import OWN_SLOTS, Measure, Tile
 from assay.summary.table import Column, ResultTable, table_of
 from assay.words.coded import coded

@@ -36,10 +36,10 @@ from assay.procedures.families.saturation.result import (
     verdict_minutes,
 )
 from assay.summary.measures import FIRST, LAST, SETTLED
+from assay.summary.pages.axes import MINUTES
 from assay.summary.pages.histogram import histogram_parts
 from assay.summary.pages.model import Box, figure_or_reason
 from assay.summary.pages.test_report import TestReport
-from assay.summary.pages.time_axis import MINUTES
 from assay.summary.pages.verdict import minutes_window
 from assay.summary.record import Tile
 from assay.words.coded import Coded, coded

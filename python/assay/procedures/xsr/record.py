@@ -19,10 +19,9 @@ from assay.summary import columns as of
 from assay.summary.measures import MAXIMUM, quoted
 from assay.summary.pages.data_tables import printed_table
 from assay.summary.pages.facts import TestFacts, share_label
-from assay.summary.pages.main_figure import main_figures
+from assay.summary.pages.main_figure import enlarged, main_figures, time_figure
 from assay.summary.pages.model import Series, figure_or_reason
 from assay.summary.pages.test_report import TestReport
-from assay.summary.pages.time_figures import enlarged, time_figure
 from assay.summary.record import Tile
 from assay.summary.table import Column, Lines, table_of
 from assay.words.coded import coded

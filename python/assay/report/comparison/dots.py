@@ -6,7 +6,7 @@ import math
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from assay.report.comparison.states import SETTLED, test_states
+from assay.report.comparison.tables import SETTLED, test_states
 from assay.report.comparison.words import number_label, order_text
 from assay.summary.pages.dots import Dot, DotRow, Dots
 from assay.summary.pages.model import Figure, Series, Tick
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from assay.compare.comparison import Comparison
     from assay.compare.sides import Compared, Side
-    from assay.report.comparison.states import TestState
+    from assay.report.comparison.tables import TestState
 
 ROWS_MAX = 18
 """Rows of one figure; more follow in another."""

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from assay.compare.summary import remarks
 from assay.report.comparison.dots import dot_figures
 from assay.report.comparison.gate import gate_figures
-from assay.report.comparison.states import drives_table
 from assay.report.comparison.tables import (
     cell_tables,
     cohort_tables,
+    drives_table,
     gate_table,
     quoted_tables,
     subject_table,

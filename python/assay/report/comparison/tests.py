@@ -11,8 +11,8 @@ from assay.results.consistency import consistency, seconds_of
 from assay.spec.units import KIB, kib_label
 from assay.summary.measures import FIRST, LAST, SETTLED
 from assay.summary.pages.heat_figures import matrix_heat
+from assay.summary.pages.main_figure import tail_figure
 from assay.summary.pages.model import Figure, Series, Table, Tick, with_values
-from assay.summary.pages.tail import tail_figure
 from assay.words.digits import brief, share, span, times
 from assay.words.printed import NOT_AVAILABLE, mix_label
 

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.report.drawing.frame import wrapped
-from assay.report.drawing.letters import text_width
 from assay.report.drawing.scale import Axis, number_ticks
 from assay.report.drawing.svg import group, path, polygon, polyline, text
-from assay.report.drawing.theme import series_class
+from assay.report.drawing.theme import series_class, text_width
 from assay.summary.pages.model import TURNED_NOTE
 
 if TYPE_CHECKING:

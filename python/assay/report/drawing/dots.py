@@ -15,12 +15,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from assay.report.drawing.legend import legend, legend_parts
-from assay.report.drawing.letters import text_width
-from assay.report.drawing.markers import markers
 from assay.report.drawing.scale import Axis, address, rows_axis
 from assay.report.drawing.spread import spread_out
 from assay.report.drawing.svg import group, length, path, text
-from assay.report.drawing.theme import series_class
+from assay.report.drawing.theme import markers, series_class, text_width
 from assay.summary.pages.model import Tick
 from assay.words.digits import brief, si, three_digits, times
 

@@ -6,9 +6,9 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.report.drawing.letters import text_width
 from assay.report.drawing.scale import spaced, ticks_of, x_axis, y_axis
 from assay.report.drawing.svg import length, path, text
+from assay.report.drawing.theme import text_width
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

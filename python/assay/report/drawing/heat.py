@@ -11,10 +11,10 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
-from assay.report.drawing.letters import text_width
 from assay.report.drawing.scale import Axis, spaced
 from assay.report.drawing.svg import length, text
-from assay.summary.pages.log_axis import labelled_ticks
+from assay.report.drawing.theme import text_width
+from assay.summary.pages.axes import labelled_ticks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

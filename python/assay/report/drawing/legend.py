@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.report.drawing.letters import text_width
-from assay.report.drawing.markers import markers
 from assay.report.drawing.svg import group, path, rect, text
-from assay.report.drawing.theme import DASHES, LIGHT, NAMED_DASHES, series_class
+from assay.report.drawing.theme import DASHES, LIGHT, NAMED_DASHES, markers, series_class, text_width
 from assay.summary.pages.model import SPAN_LABEL
 
 if TYPE_CHECKING:

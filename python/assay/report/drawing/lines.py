@@ -6,10 +6,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from assay.report.drawing.legend import dash_of
-from assay.report.drawing.letters import text_width
-from assay.report.drawing.markers import markers
 from assay.report.drawing.svg import group, length, path, polyline, rect, text
-from assay.report.drawing.theme import COVERED_TIMES, series_class
+from assay.report.drawing.theme import COVERED_TIMES, markers, series_class, text_width
 from assay.words.digits import si
 from assay.words.printed import bar_text
 

@@ -18,10 +18,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 from assay.report.drawing.frame import frame, frame_parts
 from assay.report.drawing.legend import legend, legend_parts
-from assay.report.drawing.letters import text_width
-from assay.report.drawing.markers import markers
 from assay.report.drawing.svg import group, length, path, text
-from assay.report.drawing.theme import DASHES, Size, series_class
+from assay.report.drawing.theme import DASHES, Size, markers, series_class, text_width
 from assay.summary.pages.model import Figure, Series
 
 if TYPE_CHECKING:

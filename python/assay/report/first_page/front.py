@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from assay.report.first_page.method import method_page
-from assay.report.first_page.page import summary_page
+from assay.report.first_page.page import method_page, summary_page
 from assay.report.formats.anchors import unique
 from assay.report.test_page.page import Tested, test_pages
 
@@ -14,8 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from assay.engine.records import StoredRun
-    from assay.report.first_page.method import MethodPage
-    from assay.report.first_page.page import SummaryPage
+    from assay.report.first_page.page import MethodPage, SummaryPage
     from assay.report.test_page.page import TestPage
     from assay.summary.pages.main_figure import MainFigure
     from assay.summary.pages.model import Figure, Report

@@ -1,30 +1,98 @@
-"""The summary page: identity, one sentence, tiles, limits, two figures, findings by harm, caveats."""
+"""The summary page, and what stands with it on the first pages: method and limits."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.report.first_page.limits import limit_strip
+from assay.procedures.conformity_label import deviations
+from assay.report.annex.disclosure import drive_entries, platform_entries, settings_entries
 from assay.report.first_page.tiles import run_tiles
-from assay.spec.units import GB, count_label
+from assay.spec.units import GB, count_label, duration_label
 from assay.summary.pages.main_figure import chosen
 from assay.summary.ranking import in_words, level_of_said
 from assay.summary.record import Status
 from assay.summary.verdict import STATE_WORDS, beside, gravity, level_of, stated
+from assay.words.coded import coded, quantity
 from assay.words.digits import three_digits
 from assay.words.merged import merged, shape
-from assay.words.printed import paragraph, utc
+from assay.words.printed import UNKNOWN, paragraph, utc
 from assay.words.text import sentence, text
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
 
-    from assay.report.first_page.limits import LimitStrip
+    from assay.engine.records import StoredRun
     from assay.report.first_page.tiles import TileView
     from assay.summary.pages.main_figure import MainFigure
-    from assay.summary.record import Level, RunSummary, State, TestSummary
-    from assay.words.coded import Coded
+    from assay.summary.pages.model import Entry
+    from assay.summary.pages.test_report import TestReport
+    from assay.summary.record import Held, HeldNumber, Level, Outcome, RunSummary, State, TestSummary
+    from assay.words.coded import Coded, Number
+
+
+LIMITS_MAX = 8
+"""So many limits stand in the strip."""
+
+_LEVELS: dict[Outcome, Level] = {"fail": "bad", "not decided": "unknown", "pass": "good"}
+_WORDS: dict[Outcome, str] = {"fail": "missed", "not decided": "not decided", "pass": "met"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitView:
+    """One limit as printed. outcome : in a word, by which its level can be known without its colour."""
+
+    name: str
+    value: str
+    bound: str
+    outcome: str
+    level: Level
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitStrip:
+    """The limits. counts : in words. level : of all. more : how many are not among the first."""
+
+    counts: str
+    level: Level
+    limits: tuple[LimitView, ...]
+    more: int
+
+
+def limit_strip(held: Held | None) -> LimitStrip | None:
+    """The strip; None of a run that states no limits.
+
+    Worked: nine limits, one of them missed -> that one first, then seven, and one more.
+    """
+    if held is None:
+        return None
+    parts = ((held.missed, "missed"), (held.undecided, "not decided"), (held.met, "met"))
+    return LimitStrip(
+        counts=", ".join(f"{count} {name}" for count, name in parts if count),
+        level="bad" if held.missed else "unknown" if held.undecided else "good",
+        limits=tuple(map(_view, held.numbers[:LIMITS_MAX])),
+        more=max(len(held.numbers) - LIMITS_MAX, 0),
+    )
+
+
+def _view(held_number: HeldNumber) -> LimitView:
+    bound = coded(
+        "bound-least" if held_number.is_least else "bound-most", bound=_number(held_number.bound, held_number.unit)
+    )
+    value = _number(held_number.value, held_number.unit)
+    return LimitView(
+        name=held_number.name,
+        value=text(value) if value else "n/a",
+        bound=text(bound),
+        outcome=_WORDS[held_number.outcome],
+        level=_LEVELS[held_number.outcome],
+    )
+
+
+def _number(value: Number | None, unit: str) -> Coded | None:
+    """A number with its unit; a count has none. Worked: 3 findings -> ``"3"``."""
+    return quantity(value, unit) if unit or value is None else coded("count", value=float(value))
+
 
 CAVEATS_MAX = 4
 """So many caveats are shown; then how many more there are."""
@@ -181,3 +249,59 @@ def deviations_text(listed: Sequence[str]) -> str:
     rest = len(listed) - DEVIATIONS_NAMED
     named = "; ".join((*listed[:DEVIATIONS_NAMED], *([f"and {rest} more"] if rest > 0 else [])))
     return f"{count_label(len(listed), 'deviation')}: {named}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """A row of the matrix. values : one for each test, empty where it has none. shared : that of all, where it is."""
+
+    name: str
+    values: tuple[str, ...]
+
+    @property
+    def shared(self) -> str:
+        """The value of all tests; empty where they differ. Worked: PTS-C 1.0 in each of four -> ``"PTS-C 1.0"``."""
+        return self.values[0] if len(set(self.values)) == 1 else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MethodPage:
+    """How the run was made. tests : labels. drive, platform : name and value of what is known."""
+
+    tests: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
+    deviations: tuple[str, ...]
+    drive: tuple[Entry, ...]
+    platform: tuple[Entry, ...]
+
+
+def method_page(run: StoredRun, tests: Sequence[TestReport]) -> MethodPage:
+    """Lay out the method of a run.
+
+    Worked: a client suite -> a column for each of four tests, a row for each parameter that any of them has.
+    """
+    return MethodPage(
+        tests=tuple(test.label for test in tests),
+        parameters=_parameters([dict(_of_test(test)) for test in tests]),
+        deviations=deviations(run),
+        drive=_known(drive_entries(run)),
+        platform=_known(platform_entries(run)),
+    )
+
+
+def _of_test(report: TestReport) -> tuple[Entry, ...]:
+    """Purge, outline and settings, as they ran."""
+    purge = report.test.purge
+    purged = (("Purge", f"{paragraph(purge.method)}, {duration_label(purge.span_ns)}"),) if purge else ()
+    return (*purged, *settings_entries(report), ("Extent", paragraph(report.facts.extent)))
+
+
+def _parameters(tests: Sequence[dict[str, str]]) -> tuple[Parameter, ...]:
+    """A row for each name, in the order in which they come, those that all tests share first."""
+    names = dict.fromkeys(name for test in tests for name in test)
+    rows = [Parameter(name=name, values=tuple(test.get(name, "") for test in tests)) for name in names]
+    return tuple(sorted(rows, key=lambda row: not row.shared))
+
+
+def _known(entries: Iterable[Entry]) -> tuple[Entry, ...]:
+    return tuple((name, value) for name, value in entries if value != UNKNOWN)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from assay.errors import StoreError
-from assay.report.first_page.method import Parameter
+from assay.report.first_page.page import Parameter
 from assay.report.formats import typeset
 from assay.report.formats.cells import drawn_bars, repeats, status, table_cells
 from assay.report.formats.glyphs import FONTS, REPLACEMENT, spelled_out

@@ -1,21 +1,130 @@
-"""The pages of a run held against limits."""
+"""Limits held against a run, as records, tables and pages."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import ConfigDict, Field
 
 from assay.procedures.conformity_label import conformity_label
-from assay.report.limits.facts import COLUMNS, limit_row, summary
 from assay.report.test_page.summary import summary_header
+from assay.summary.forms import Facts
+from assay.summary.measures import measure_words
 from assay.summary.pages.model import Page, Report, Table
-from assay.words.printed import capacity_label, paragraph, printable, utc_datetime
+from assay.words.printed import capacity_label, number_text, paragraph, printable, utc_datetime
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from assay.compare.limits.judge import Judged
     from assay.engine.records import StoredRun
-    from assay.report.limits.facts import ShownLimits
     from assay.summary.pages.test_report import TestReport
+
+
+COLUMNS = ("Requirement", "Test", "Of", "Number", "Bound", "Found", "Verdict")
+_NONE = "n/a"
+
+
+class ShownLimit(Facts):
+    """One number held against one limit."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    kind: Literal["limit", "claim"] = Field(description="A limit, or what the data sheet claims.")
+    id: str = Field(description="Of the requirement; for a claim its key in the plan.")
+    text: str = Field(description="Of the requirement.")
+    test: str = Field(description="The test; empty for all of the run.")
+    where: str = Field(description="The cell or item that it is of.")
+    name: str = Field(description="The number, as assay.load names it, or the health value, or the kind of finding.")
+    unit: str = Field(description="Its unit; empty for counts and health values.")
+    at_least: float | None = Field(description="The bound from below; those for each TB multiplied by the capacity.")
+    at_most: float | None = Field(description="The bound from above, likewise.")
+    per_tb: float | None = Field(description="The bound for each TB of user capacity; null where it is absolute.")
+    value: float | None = Field(description="What was measured, unrounded; null where there is none.")
+    verdict: Literal["pass", "fail", "not decided"] = Field(description="not decided is never a pass.")
+    reason: str = Field(description="Why it is not decided; empty where it is.")
+
+
+class ShownLimits(Facts):
+    """A run held against limits, as `assay limits RUN --json` prints it."""
+
+    schema_version: Literal[1] = Field(default=1, alias="schema", description="Version of this form.")
+    run: str = Field(description="The run folder.")
+    run_id: str = Field(description="The ID of the run.")
+    title: str = Field(description="Of the limits.")
+    capacity_bytes: int = Field(description="User capacity, by which bounds for each TB are multiplied.")
+    passed: int = Field(description="Count of verdicts.")
+    failed: int = Field(description="Likewise.")
+    undecided: int = Field(description="Likewise.")
+    exit_code: int = Field(description="8 if a limit failed, or is undecided where that does not pass; else 0.")
+    limits: tuple[ShownLimit, ...] = Field(description="Every verdict, in the order of the limits; claims last.")
+
+
+def shown_limits(run: StoredRun, judged: Sequence[Judged], *, folder: str, title: str, code: int) -> ShownLimits:
+    """Gather verdicts. folder : as the user named it. title : of the limits. code : the exit code."""
+    verdicts = [one.verdict for one in judged]
+    return ShownLimits(
+        run=folder,
+        run_id=run.run_id,
+        title=title,
+        capacity_bytes=run.identity.capacity_bytes,
+        passed=verdicts.count("pass"),
+        failed=verdicts.count("fail"),
+        undecided=verdicts.count("not decided"),
+        exit_code=code,
+        limits=tuple(map(ShownLimit.model_validate, judged)),
+    )
+
+
+def summary(found: ShownLimits) -> str:
+    """All verdicts in one line. Worked: ``"LIMITS NOT MET: 3 pass, 1 fail, 2 not decided"``."""
+    counts = f"{found.passed} pass, {found.failed} fail, {found.undecided} not decided"
+    if found.failed:
+        return f"LIMITS NOT MET: {counts}"
+    return f"LIMITS NOT DECIDED: {counts}" if found.undecided else f"Limits met: {counts}"
+
+
+def limit_row(shown_limit: ShownLimit) -> tuple[str, ...]:
+    """The cells of a verdict under ``COLUMNS``."""
+    label = ", ".join(filter(None, (shown_limit.id, shown_limit.text)))
+    verdict = {"pass": "pass", "fail": "FAIL"}.get(shown_limit.verdict, f"not decided: {shown_limit.reason}")
+    return (
+        label,
+        shown_limit.test.upper(),
+        shown_limit.where,
+        measure_words(shown_limit.name),
+        _bound(shown_limit),
+        _NONE if shown_limit.value is None else _number(shown_limit.value, shown_limit),
+        verdict,
+    )
+
+
+def _bound(shown_limit: ShownLimit) -> str:
+    parts = [
+        f"{words} {_number(bound, shown_limit)}"
+        for words, bound in (("at least", shown_limit.at_least), ("at most", shown_limit.at_most))
+        if bound is not None
+    ]
+    tail = "" if shown_limit.per_tb is None else f" ({_number(shown_limit.per_tb, shown_limit)} per TB)"
+    return " and ".join(parts) + (f" {shown_limit.unit}" if shown_limit.unit else "") + tail
+
+
+def _number(value: float, shown_limit: ShownLimit) -> str:
+    """A number as the report prints it, with all its digits where it would read as a bound that it is not."""
+    text = _short(value, shown_limit.unit)
+    near = [
+        number
+        for number in (shown_limit.value, shown_limit.at_least, shown_limit.at_most)
+        if number is not None and number != value
+    ]
+    return repr(value) if any(_short(number, shown_limit.unit) == text for number in near) else text
+
+
+def _short(value: float, unit: str) -> str:
+    if unit:
+        return number_text(value, unit)
+    return f"{value:,.0f}" if value.is_integer() else repr(value)
+
 
 _EXPLANATION = (
     """Numbers are compared unrounded, and a bound itself is allowed. Not decided, which is never a pass: the number is

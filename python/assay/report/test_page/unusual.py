@@ -1,4 +1,4 @@
-"""What was unusual in a test and in its run, in sentences."""
+"""How a test came out and what was unusual in it, in words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from assay.procedures.run_findings import SEE_FINDINGS, checks_beyond
 from assay.report.first_page.insights import insights_of_test, sentences
 from assay.results import void_places, withheld_reason
 from assay.spec.units import count_label
-from assay.summary.pages.label import host_text
+from assay.summary.pages.label import beside, host_text
 from assay.summary.pages.model import Table
 from assay.words.text import text
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from assay.results.finding import Checked
     from assay.summary.pages.test_report import TestReport
+
 
 _NAMED = 3
 _FOUND = "What was found"
@@ -76,3 +77,16 @@ def _check_text(check: Checked) -> str:
     places = f"{check.marked:,} of {check.judged:,}" if check.judged > 1 else ""
     told = ", ".join(filter(None, (places, worst and f"worst {worst}", limit and f"limit {limit}")))
     return f"{check.check.title} ({told})" if told else check.check.title
+
+
+def verdict(test_report: TestReport) -> str:
+    """How a test came out. Worked: ``"steady state: YES, rounds 1-5"``; ``"WITHHELD: 1 I/O error in the test"``.
+
+    Of a test whose other cells moved: ``"steady state: YES, rounds 1-5; 5 other cells moved"``; of one that the test
+    system disturbed: ``"steady state: YES, rounds 1-5; host disturbed 2 of 5"``.
+    """
+    withheld = withheld_reason(test_report.test)
+    if withheld:
+        return f"WITHHELD: {text(withheld)}"
+    told = ", ".join(filter(None, (f"steady state: {test_report.facts.steady}", test_report.facts.window)))
+    return "; ".join((told, *beside(test_report.test, len(test_report.moved_cells()))))

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from assay.results import latency_count, mean_and_max_ms, merged, percentiles
 from assay.summary.columns import IO_COUNT, MAXIMUM, MEAN_OF_IOS, named, percentile_columns
+from assay.summary.pages.main_figure import tail_figure
 from assay.summary.pages.model import Table, Text
-from assay.summary.pages.tail import tail_figure
 from assay.summary.table import ResultTable
 from assay.words.printed import NOT_AVAILABLE, milliseconds_text
 from assay.words.text import text_or_none

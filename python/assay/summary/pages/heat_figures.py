@@ -9,10 +9,9 @@ import numpy as np
 
 from assay.results import merged
 from assay.spec.units import MINUTE_NS, duration_label
+from assay.summary.pages.axes import MINUTES, labelled_ticks, readable_time
 from assay.summary.pages.histogram_figures import TIME_MS
-from assay.summary.pages.log_axis import labelled_ticks
 from assay.summary.pages.model import Figure, Heat, Tick
-from assay.summary.pages.time_axis import MINUTES, readable_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

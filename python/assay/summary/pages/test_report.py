@@ -11,11 +11,11 @@ from assay.results import arrival_label, withheld_reason
 from assay.results.queue_depths import asked_depths
 from assay.summary.bounds import bounded
 from assay.summary.measures import distribution_measures
+from assay.summary.pages.axes import readable_time
 from assay.summary.pages.header import header
 from assay.summary.pages.label import banner, notice, qualified
 from assay.summary.pages.main_figure import MainFigure
 from assay.summary.pages.model import Box, Figure, Page, Table
-from assay.summary.pages.time_axis import readable_time
 from assay.summary.record import OWN_SLOTS, TestSummary, Tile
 from assay.summary.verdict import NO_RULE, framed, unless_withheld
 from assay.words.coded import coded

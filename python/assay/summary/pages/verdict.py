@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from assay.summary.pages.axes import MINUTES
 from assay.summary.pages.model import Box, Figure, Series, Tick
-from assay.summary.pages.time_axis import MINUTES
 from assay.words.printed import NOT_AVAILABLE, fit_formula, rounds_label, significant
 
 if TYPE_CHECKING:

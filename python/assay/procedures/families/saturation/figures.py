@@ -9,10 +9,10 @@ from assay.procedures.families.loop.record import HISTOGRAM_READINGS
 from assay.procedures.families.saturation.result import LEVEL_BAND, verdict_sample
 from assay.results import NINES
 from assay.spec.units import duration_label
+from assay.summary.pages.axes import MINUTES
 from assay.summary.pages.histogram_figures import TIME_MS
 from assay.summary.pages.main_figure import MainFigure, main_tail
 from assay.summary.pages.model import Figure, Series
-from assay.summary.pages.time_axis import MINUTES
 from assay.words.printed import depth_label
 
 if TYPE_CHECKING:

@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import xlsxwriter
 
-from assay.report.formats.workbook.cells import Formats, printed_alike, width_of, write_value
-from assay.report.formats.workbook.charts import CHARTS, POINTS, add_charts
+from assay.report.formats.workbook.cells import (
+    CHARTS,
+    POINTS,
+    Formats,
+    add_charts,
+    printed_alike,
+    width_of,
+    write_value,
+)
 from assay.report.formats.workbook.results import Block, write_block
 
 if TYPE_CHECKING:

@@ -1,14 +1,18 @@
-"""Where a logarithmic axis begins and ends and which of its places are labelled, on paper and on the screen."""
+"""Axes of figures: their rules, logarithms, and minutes that read as seconds."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.summary.pages.model import Tick
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from assay.summary.pages.model import Figure
+
 
 TICKS_MIN, TICKS_MAX = 4, 9
 _EDGE_SHARE, _EDGE_LEAST, _REACH_SHARE = 0.05, 0.02, 0.05
@@ -71,3 +75,28 @@ def _equal_steps(low: float, high: float) -> tuple[float, ...]:
             if len(ticks) >= TICKS_MIN:
                 return tuple(float(f"{at * step:.12g}") for at in ticks)
     return (low, high)
+
+
+MINUTES = "Time (Minutes)"
+SECONDS = "Time (Seconds)"
+_SHORT_MINUTES = 3.0
+_MINUTE_S = 60.0
+
+
+def readable_time(figure: Figure) -> Figure:
+    """The same figure, with its minutes as seconds where all of it lasts less than three minutes.
+
+    Worked: samples up to 0.25 minutes -> an axis of seconds up to 15; any other axis is left as it is.
+    """
+    ends = [*(x for one in figure.series for x in one.x), *(figure.heat.x_edges if figure.heat else ())]
+    if not figure.x_title.startswith(MINUTES) or not ends or max(ends) >= _SHORT_MINUTES:
+        return figure
+    heat = figure.heat
+    return replace(
+        figure,
+        x_title=figure.x_title.replace(MINUTES, SECONDS),
+        alt=figure.alt.replace(MINUTES.lower(), SECONDS.lower()),
+        series=tuple(replace(one, x=tuple(x * _MINUTE_S for x in one.x)) for one in figure.series),
+        span=(figure.span[0] * _MINUTE_S, figure.span[1] * _MINUTE_S) if figure.span else None,
+        heat=replace(heat, x_edges=tuple(x * _MINUTE_S for x in heat.x_edges)) if heat else None,
+    )
