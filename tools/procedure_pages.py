@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.procedures.editions import edition_names, load_edition
 from assay.procedures.registry import SHIPPED
+from assay.procedures.studies.plan import header_fields
 from assay.run.plan_file import Plan
 from made_files import write_or_check
 
@@ -19,20 +19,6 @@ if TYPE_CHECKING:
 
 PAGES = Path(__file__).parents[1] / "docs/procedures"
 END = "<!-- The lines above are made by tools/procedure-pages. -->"
-FIELD = re.compile(r"^([A-Z][A-Za-z ]+):\s+(.*)$")
-
-
-def header_fields(header: str) -> dict[str, str]:
-    """The fields of a module's header. Worked: ``Purge:  yes.`` -> ``{"Purge": "yes."}``."""
-    found: dict[str, str] = {}
-    name = ""
-    for line in header.splitlines()[1:]:
-        match = FIELD.match(line)
-        if match:
-            name, found[match[1]] = match[1], match[2]
-        elif name and line.startswith(" "):
-            found[name] += " " + line.strip()
-    return found
 
 
 def editions_of(one: Procedure[Any, Any]) -> str:
@@ -60,8 +46,8 @@ def head(one: Procedure[Any, Any]) -> Iterator[str]:
     if one.table is not None:
         yield f"| Editions | {editions_of(one)} |"
     fields = header_fields(one.header)
-    # The question is the first sentence already.
-    yield from (f"| {name} | {text} |" for name, text in fields.items() if name != "Question")
+    # The question, and the loop of a study, are the first sentences already.
+    yield from (f"| {name} | {text} |" for name, text in fields.items() if name != "Question" and text != one.outline)
     yield ""
 
 

@@ -11,7 +11,7 @@ from assay.dut.dut import Answers
 from assay.dut.simulated.model import load_drive_model
 from assay.engine.records import StoredRun
 from assay.procedures.studies.result import StudyResult, VariantResult, study_result
-from assay.procedures.studies.settings import StudySettings
+from assay.procedures.studies.run import StudySettings
 from assay.procedures.xsr.result import cross_stimulus_result
 from assay.report import FORMATS, build_report
 from assay.results import holds_queue_depth, sequence_audits
@@ -179,7 +179,7 @@ def test_stability_is_read_from_the_stored_seconds(tmp_path: Path) -> None:
         assert found.score is None or found.score > 0.9
         (stage,) = variant.stages
         assert stage.settled is not None
-        assert sum(stage.second_iops) / 20 == pytest.approx(stage.settled.iops, rel=1e-6)
+        assert sum(one.iops for one in stage.seconds) / 20 == pytest.approx(stage.settled.iops, rel=1e-6)
     # Without the tables there are no seconds, and no score is made up.
     (test,) = read_run(tmp_path / "run").tests
     assert study_result(test).variants[0].stability == (None,)

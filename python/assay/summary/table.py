@@ -47,6 +47,12 @@ class Column:
         return f"{title} ({self.unit})" if self.unit else title
 
 
+def picked(declared: Declared[T], *keys: str) -> Declared[T]:
+    """Those of the columns that have these keys, in the order of the keys."""
+    known = {column.key: (column, fill) for column, fill in declared}
+    return tuple(known[key] for key in keys)
+
+
 class Pivot(NamedTuple):
     """A view of a table: a row for each ``down``, a column for each ``across``, ``value`` in the cells.
 

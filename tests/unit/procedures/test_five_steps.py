@@ -9,17 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from assay.engine.records import Cell, DataPattern
 from assay.procedures.editions import load_edition
-from assay.procedures.five_steps.plan import MIXES, SIZES
-from assay.procedures.five_steps.result import (
-    composite_verdict,
-    independence_verdict,
-    settled_verdict,
-    stability_verdict,
-    surface_verdict,
-)
-from assay.procedures.five_steps.settings import FiveStepsSettings
-from assay.procedures.five_steps.workloads import COMPOSITES, LOADS
-from assay.procedures.studies.readings import Change, Stability
+from assay.procedures.five_steps.plan import COMPOSITES, LOADS, MIXES, SIZES, FiveStepsSettings
+from assay.procedures.five_steps.result import dropped, halves, lowest_load, lowest_neighbour, near_median, step_verdict
+from assay.procedures.studies.result import Change, Stability
 from assay.run.plan_file import load_plan
 from assay.run.planning import plan_suite
 from assay.spec.units import KIB, MINUTE_NS, SECOND_NS
@@ -111,10 +103,10 @@ def test_a_cell_is_found_by_the_label_of_its_step() -> None:
 
 
 def test_step_1_passes_where_the_halves_of_the_last_pass_agree() -> None:
-    passing = settled_verdict((200, 150, 120, 110, 100, 100, 95, 95), 0.1)
+    passing = step_verdict(0, halves((200, 150, 120, 110, 100, 100, 95, 95)), 0.1)
     assert (passing.word, passing.finding.measured) == ("pass", pytest.approx(0.05))
-    assert settled_verdict((100, 100, 100, 100, 100, 100, 89, 89), 0.1).word == "fail"
-    assert settled_verdict((), 0.1).word == "n/a"
+    assert step_verdict(0, halves((100, 100, 100, 100, 100, 100, 89, 89)), 0.1).word == "fail"
+    assert step_verdict(0, halves(()), 0.1).word == "n/a"
 
 
 def matrix(row: list[float]) -> dict[Cell, float]:
@@ -125,12 +117,12 @@ def matrix(row: list[float]) -> dict[Cell, float]:
     ("row", "word"), [([4000, 1000, 3000], "fail"), ([4000, 1500, 3000], "pass"), ([4000, 3000, 100], "pass")]
 )
 def test_step_2_fails_at_a_block_size_that_falls_below_both_neighbours(row: list[float], word: str) -> None:
-    found = surface_verdict(matrix(row), 0.5)
+    found = step_verdict(1, lowest_neighbour(matrix(row)), 0.5)
     assert found.word == word
 
 
 def test_step_2_is_not_judged_without_a_surface() -> None:
-    assert surface_verdict({}, 0.5).word == "n/a"
+    assert step_verdict(1, lowest_neighbour({}), 0.5).word == "n/a"
 
 
 def samples(*, reached: bool | None) -> Any:
@@ -142,18 +134,18 @@ def samples(*, reached: bool | None) -> Any:
     ("reached", "score", "word"), [(True, 0.9, "pass"), (True, 0.89, "fail"), (False, 1.0, "fail"), (None, 1.0, "n/a")]
 )
 def test_step_3_asks_for_steady_state_and_for_steady_seconds(reached: bool | None, score: float, word: str) -> None:
-    assert stability_verdict(samples(reached=reached), replace(STABILITY, score=score), 0.9).word == word
-    assert stability_verdict(samples(reached=reached), None, 0.9).word == "n/a"
+    assert step_verdict(2, near_median(samples(reached=reached), replace(STABILITY, score=score)), 0.9).word == word
+    assert step_verdict(2, near_median(samples(reached=reached), None), 0.9).word == "n/a"
 
 
 def test_step_4_has_the_drops_of_the_source() -> None:
     # Spanjer (2009): 172.5 to 16.8 MB/s is printed as 90 %, 118.3 to 113.3 MB/s as 4 %.
-    far = independence_verdict(CHANGE, 0.1)
+    far = step_verdict(3, dropped(CHANGE), 0.1)
     assert (far.word, far.finding.words) == ("fail", "172.5 to 16.8 MB/s, a drop of 90.3 %")
     assert round(100 * (far.finding.measured or 0)) == 90
     near = replace(CHANGE, before=118.3, after=113.3, drop_share=1 - 113.3 / 118.3)
-    assert (independence_verdict(near, 0.1).word, round(100 * near.drop_share)) == ("pass", 4)
-    assert independence_verdict(None, 0.1).word == "n/a"
+    assert (step_verdict(3, dropped(near), 0.1).word, round(100 * near.drop_share)) == ("pass", 4)
+    assert step_verdict(3, dropped(None), 0.1).word == "n/a"
 
 
 def stages(*rates: tuple[str, float | None]) -> list[Any]:
@@ -165,10 +157,10 @@ def stages(*rates: tuple[str, float | None]) -> list[Any]:
 
 def test_step_5_fails_where_a_heavier_load_has_fewer_iops_than_a_lighter_one() -> None:
     rising = stages(("A", 100), ("A", 300), ("A", 290), ("B", 10), ("B", 11))
-    assert composite_verdict(rising, 0.9).word == "pass"
-    falling = composite_verdict(stages(("A", 100), ("A", 300), ("A", 290), ("A", 200)), 0.9)
+    assert step_verdict(4, lowest_load(rising), 0.9).word == "pass"
+    falling = step_verdict(4, lowest_load(stages(("A", 100), ("A", 300), ("A", 290), ("A", 200))), 0.9)
     assert (falling.word, falling.finding.measured) == ("fail", pytest.approx(2 / 3))
     # Another workload begins anew.
-    assert composite_verdict(stages(("A", 100), ("A", 110), ("B", 10), ("B", 11)), 0.9).word == "pass"
-    assert composite_verdict(stages(("A", 100), ("A", None)), 0.9).word == "n/a"
-    assert composite_verdict([], 0.9).word == "n/a"
+    assert step_verdict(4, lowest_load(stages(("A", 100), ("A", 110), ("B", 10), ("B", 11))), 0.9).word == "pass"
+    assert step_verdict(4, lowest_load(stages(("A", 100), ("A", None))), 0.9).word == "n/a"
+    assert step_verdict(4, lowest_load([]), 0.9).word == "n/a"

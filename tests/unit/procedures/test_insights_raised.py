@@ -18,10 +18,10 @@ from assay.procedures.families.grid.measures import indistinct
 from assay.procedures.families.loop.measures import limits, mixed_penalty, transfer_penalty, unstable
 from assay.procedures.families.loop.result import loop_result
 from assay.procedures.families.saturation.record import falls
-from assay.procedures.five_steps.insights import rules_missed
+from assay.procedures.five_steps.record import rules_missed
 from assay.procedures.hir.record import idle_gain
 from assay.procedures.steadiness import not_steady
-from assay.procedures.studies.insights import setting_effect, slow_recovery, uneven_seconds
+from assay.procedures.studies.measures import setting_effect, slow_recovery, uneven_seconds
 from assay.procedures.waits import Waited, stalls, tails
 from assay.procedures.workload.record import far_below, rate_kept, rate_missed
 from assay.procedures.xsr.record import recovery
@@ -96,8 +96,8 @@ def planted_recovery(lasting_ms: float, kept: float = 0.2) -> Iterable[Insight]:
 
 def planted_seconds(near: float) -> Iterable[Insight]:
     found = SimpleNamespace(score=near, worst=500.0, median=1000.0)
-    step = SimpleNamespace(role="measure", pattern=WRITES)
-    return uneven_seconds(SimpleNamespace(steps=(step,)), SimpleNamespace(stability=(found,)))  # type: ignore[arg-type]
+    step = SimpleNamespace(pattern=WRITES)
+    return uneven_seconds(SimpleNamespace(measured=[step]), SimpleNamespace(stability=(found,)))  # type: ignore[arg-type]
 
 
 def planted_rate(kept: float) -> Iterable[Insight]:
@@ -134,9 +134,10 @@ def planted_idle(gain: float) -> Iterable[Insight]:
 
 def planted_pace(kept: float) -> Iterable[Insight]:
     asked: Any = SimpleNamespace()
-    late, service = SimpleNamespace(largest=0.02), SimpleNamespace(at={0.99: 0.149}.get)
-    paced: Any = SimpleNamespace(spec=asked, offered=1000.0, all_per_s=1000 * kept, late=late)
-    free: Any = SimpleNamespace(spec=asked, offered=None, moves=True, iops=93_000.0, label="reads", service=service)
+    paced: Any = SimpleNamespace(spec=asked, offered=1000.0, all_per_s=1000 * kept, late_ms_max=0.02)
+    free: Any = SimpleNamespace(
+        spec=asked, offered=None, moves=True, iops=93_000.0, label="reads", latency_ms_p99=0.149
+    )
     return rate_kept([paced, free])
 
 
@@ -166,9 +167,9 @@ def study_stage(*minutes: float) -> Any:
 
 
 def planted_change(kept: float) -> Insight:
-    step = SimpleNamespace(role="measure", pattern=WRITES)
+    step = SimpleNamespace(pattern=WRITES)
     change: Any = SimpleNamespace(number=2, drop_share=1 - kept, recovery_minutes=None)
-    planned: Any = SimpleNamespace(steps=(step, step), label="AR 100 %")
+    planned: Any = SimpleNamespace(measured=[step, step], label="AR 100 %")
     return slow_recovery(planned, [study_stage(1.0), study_stage(2.0, 61.0)], change)
 
 

@@ -10,7 +10,6 @@ import pytest
 from assay.engine.records import IDLE, KernelCounters
 from assay.errors import ValueRangeError
 from assay.procedures.editions import load_edition
-from assay.procedures.oem_guide.checks import burn_in, idle_before
 from assay.procedures.oem_guide.plan import (
     ALIGNED,
     BURN_IN_LABEL,
@@ -18,10 +17,11 @@ from assay.procedures.oem_guide.plan import (
     CORNERS,
     IDLE_LABEL,
     OFF,
-    corner_of,
 )
-from assay.procedures.oem_guide.tables import GuideRow, comparison_table, guide_table
-from assay.procedures.studies.settings import StudySettings, StudyVariant
+from assay.procedures.oem_guide.record import comparison_table, guide_table
+from assay.procedures.oem_guide.result import GuideRow, burn_in, idle_before
+from assay.procedures.studies.result import StageValues
+from assay.procedures.studies.run import StudySettings, StudyVariant
 from assay.run.plan_file import load_plan
 from assay.run.planning import plan_suite
 from assay.spec.units import HOUR_SECONDS, SECOND_NS
@@ -97,20 +97,27 @@ def test_each_variant_begins_on_a_purged_drive_that_holds_its_own_data() -> None
         assert data.stored_share == (0.05 if variant.label == COMPRESSIBLE else 1)
 
 
-def test_a_step_belongs_to_the_corner_that_its_name_begins_with() -> None:
-    assert [corner_of(f"{name} QD 8") for name in NAMES] == list(CORNERS)
-    assert corner_of("fill SEQ 128KiB 0/100") is None
+def test_the_corners_are_named_by_their_accesses() -> None:
+    assert [one.name for one in CORNERS] == NAMES
     titles = ["SEQ 128KiB reads", "SEQ 128KiB writes", "RND 4KiB reads", "RND 4KiB writes"]
     assert [one.title for one in CORNERS] == titles
 
 
-def row(**values: object) -> GuideRow:
-    return GuideRow(**{"variant": ALIGNED, "corner": CORNERS[0], "depth": 32, "cycled": False, **values})  # type: ignore[arg-type]
+def row(corner: int = 0, variant: str = ALIGNED, cpu_pct: float | None = None, **values: float) -> GuideRow:
+    same: dict[str, Any] = {
+        "rates": (),
+        "latency_ms_mean": 1.0,
+        "latency_ms_max": 1.0,
+        "outstanding": 32.0,
+        "asked": 32,
+    }
+    settled = StageValues(**{**same, **values}) if values else None
+    return GuideRow(variant=variant, corner=CORNERS[corner], depth=32, cycled=False, settled=settled, cpu_pct=cpu_pct)
 
 
 def test_the_columns_relate_as_in_the_example_of_the_guide() -> None:
     # AN0006 table 3-3: 46,227.62202 IOps of 512 bytes, 22.572081 MBps, 14.05168 % CPU, effectiveness 3,289.828927.
-    found = row(iops=46227.62202, mb_per_s=46227.62202 * 512 / 1e6, latency_ms_mean=0.69196, cpu_pct=14.05168)
+    found = row(iops=46227.62202, throughput=46227.62202 * 512 / 1e6, latency_ms_mean=0.69196, cpu_pct=14.05168)
     assert found.mibps == pytest.approx(22.572081, abs=1e-6)
     assert found.effectiveness == pytest.approx(3289.828927, abs=1e-3)
     # Outstanding over mean response time is the rate.
@@ -120,13 +127,13 @@ def test_the_columns_relate_as_in_the_example_of_the_guide() -> None:
 
 def test_what_did_not_run_is_n_a_and_shares_are_of_the_aligned_corner() -> None:
     rows = [
-        row(corner=CORNERS[3], iops=1000.0, mb_per_s=4.096),
-        row(corner=CORNERS[3], iops=440.0, mb_per_s=1.8, variant=OFF),
-        row(corner=CORNERS[3], variant=COMPRESSIBLE),
+        row(3, iops=1000.0, throughput=4.096),
+        row(3, OFF, iops=440.0, throughput=1.8),
+        row(3, COMPRESSIBLE),
     ]
     printed = comparison_table(rows, NOT_RUN)
     assert printed.rows[3] == ("4k_ran_100wr", "IOPS", "1,000.0", "440.0 (44.0 %)", "n/a")
-    assert printed.rows[0] == ("128k_seq_100rd", "", "n/a", "N/A", "N/A")
+    assert printed.rows[0] == ("128k_seq_100rd", "MB/s", "n/a", "N/A", "N/A")
     assert any(f"{OFF} not run" in note for note in printed.notes)
 
 

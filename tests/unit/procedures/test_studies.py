@@ -25,19 +25,20 @@ from assay.errors import UsageError, ValueRangeError
 from assay.plan.procedure import Context, PlannedTest
 from assay.procedures.editions import load_edition
 from assay.procedures.registry import SUITES
+from assay.procedures.studies.figures import same_lines
 from assay.procedures.studies.measures import study_measures
-from assay.procedures.studies.pages import same_lines
-from assay.procedures.studies.readings import changes_of, proposal_of, stability_of
 from assay.procedures.studies.result import (
+    Second,
     StageResult,
     StageValues,
     StudyResult,
     VariantResult,
-    settled_samples,
+    changes_of,
+    proposal_of,
+    stability_of,
     study_result,
 )
-from assay.procedures.studies.run import variant_actions
-from assay.procedures.studies.settings import StudySettings, StudyStep, StudyVariant
+from assay.procedures.studies.run import StudySettings, StudyStep, StudyVariant, variant_actions
 from assay.procedures.xsr.run import run_xsr
 from assay.results.step import Samples
 from assay.run.plan_file import Plan, load_plan
@@ -310,7 +311,7 @@ def test_a_second_without_a_completion_counts_at_the_end_of_a_stage_too(
     (found,) = variant.stability
     assert found is not None
     assert (found.count, found.score) == (10, score)
-    assert variant.stages[0].seconds == tuple(float(number) for number in range(1, 11))
+    assert [one.second for one in variant.stages[0].seconds] == list(range(1, 11))
 
 
 def test_a_drive_that_hangs_for_a_whole_sample_is_judged_by_all_its_seconds() -> None:
@@ -324,17 +325,22 @@ def test_a_drive_that_hangs_for_a_whole_sample_is_judged_by_all_its_seconds() ->
     assert study_result(replace(stored, sequences=(unread,))).variants[0].stages[0].seconds == ()
 
 
+def seconds_of(rates: Sequence[float], latency_ms_max: Sequence[float | None]) -> list[Second]:
+    rows = enumerate(zip(rates, latency_ms_max, strict=True), 1)
+    return [Second(float(end), rate, 0.0, largest) for end, (rate, largest) in rows]
+
+
 def test_the_stability_score_is_the_share_of_seconds_near_the_median() -> None:
-    found = stability_of((100, 105, 95, 100, 50), (1.0, 2.0, None, 3.0, 1.0))
+    found = stability_of(seconds_of((100, 105, 95, 100, 50), (1.0, 2.0, None, 3.0, 1.0)))
     assert found is not None
     assert (found.median, found.score, found.worst_second, found.worst, found.latency_ms_max) == (100, 0.8, 5, 50, 3.0)
-    assert stability_of((), ()) is None
-    few = stability_of((11, 10, 12), (None,) * 3)
+    assert stability_of(()) is None
+    few = stability_of(seconds_of((11, 10, 12), (None,) * 3))
     assert few is not None
     assert (few.median, few.score) == (11, None)
     # The multiples of the golden ratio modulo one are spread evenly: no seed is needed.
     rates = [800 + 400 * (place * 0.6180339887 % 1) for place in range(501)]
-    found = stability_of(rates, [None] * 501)
+    found = stability_of(seconds_of(rates, [None] * 501))
     assert found is not None
     assert found.median == median(rates)
     assert found.variation == pytest.approx(stdev(rates) / (sum(rates) / 501))
@@ -379,7 +385,7 @@ def test_a_settled_value_is_the_mean_of_the_last_samples_and_none_where_the_stag
     (stage,) = variant.stages
     assert stage.settled is not None
     assert (stage.settled.iops, stage.settled.outstanding, stage.settled.asked) == (40, 8, 8)
-    assert settled_samples(stage, 0.4) == (42, 38)
+    assert stage.settled.rates == (42, 38)
     quoted = next(one for one in study_measures(settings, study_result(stored(settings, steps)), 10**9) if one.quoted)
     assert (measure_text(quoted), range_text(quoted)) == ("40.0", "38.0 - 42.0")
     assert quoted.basis
@@ -388,30 +394,26 @@ def test_a_settled_value_is_the_mean_of_the_last_samples_and_none_where_the_stag
     for cut in (stored(settings, steps[:4]), stored(settings, steps, ended=None)):
         assert study_result(cut).variants[0].stages[0].settled is None
         assert study_result(cut).variants[0].stages[0].samples.iops[0] == 100
-        assert settled_samples(study_result(cut).variants[0].stages[0], 0.4) == ()
 
 
 def test_seconds_that_a_step_cuts_are_left_out() -> None:
     settings = replace(one_variant(1, 1.0), reading="stability")
     cut = replace(record(12, span_s=3, seconds=(4, 4, 4, 1)), span_ns=3 * SECOND_NS + 5)
     (stage,) = study_result(stored(settings, [cut])).variants[0].stages
-    assert (stage.seconds, stage.second_iops, stage.latency_ms_max_second) == ((1, 2, 3), (4, 4, 4), (1.0, 2.0, 3.0))
-    assert stage.second_relative == (100, 100, 100)
+    assert stage.seconds == ((1, 4, 100, 1.0), (2, 4, 100, 2.0), (3, 4, 100, 3.0))
 
 
 def test_a_study_quotes_its_slowest_and_fastest_variant_of_the_same_accesses() -> None:
     def stage(label: str, rate: float) -> StageResult:
-        values = StageValues(iops=rate, mb_per_s=1.0, latency_ms_mean=1.0, latency_ms_max=1.0, outstanding=1.0, asked=1)
-        seconds = ("seconds", "second_iops", "second_relative", "latency_ms_max_second")
-        empty: dict[str, Any] = {"samples": Samples.of([]), **dict.fromkeys(seconds, ())}
-        demand = Demand(thread_count=1, queue_depth=1)
-        return StageResult(label=label, place=None, series="", demand=demand, settled=values, **empty)
+        same: dict[str, Any] = dict.fromkeys(("throughput", "latency_ms_mean", "latency_ms_max", "outstanding"), 1.0)
+        values, demand = StageValues(iops=rate, rates=(rate,), asked=1, **same), Demand(thread_count=1, queue_depth=1)
+        return StageResult(label=label, place=None, series="", demand=demand, samples=Samples.of([]), settled=values)
 
     variants = tuple(
         VariantResult(label=label, place=None, stages=(stage(accesses, rate),))
         for label, accesses, rate in (("AR 100 %", "W", 2900.0), ("AR 5 %", "W", 56_700.0), ("SEQ", "S", 11.0))
     )
-    result = StudyResult(variants=variants, outstanding_error=None, error_count=0, withheld=None)
+    result = StudyResult(variants=variants, outstanding_error=None, withheld=None)
     settings = SimpleNamespace(title="Over-Provisioning", settled_share=0.2)
     found = [one for one in study_measures(settings, result, 10**9) if one.quoted]  # type: ignore[arg-type]
     assert [(one.printed, measure_text(one)) for one in found] == [
@@ -419,7 +421,7 @@ def test_a_study_quotes_its_slowest_and_fastest_variant_of_the_same_accesses() -
         ("AR 5 %, W", "56,700.0"),
         ("Fastest variant over slowest", "19.6"),
     ]
-    nothing = StudyResult(variants=(), outstanding_error=None, error_count=0, withheld=coded("io-errors", count=1))
+    nothing = StudyResult(variants=(), outstanding_error=None, withheld=coded("io-errors", count=1))
     none = [one for one in study_measures(settings, nothing, 10**9) if one.quoted]  # type: ignore[arg-type]
     assert [measure_text(one) for one in none] == ["n/a"]
 

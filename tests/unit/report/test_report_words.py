@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from assay.procedures.families.loop.record import loop_facts
 from assay.procedures.families.loop.result import loop_result
-from assay.procedures.studies.define import filled
+from assay.procedures.studies.plan import filled
 from assay.report import build_report, render, reports_of_tests
 from assay.report.annex.disclosure import settings_entries
 from assay.summary.pages.header import model_label, platform_label, serial_label, system_label

@@ -1,14 +1,15 @@
-"""Five steps of 2009 (five-steps).
+"""Five Steps.
 
-Question:      Does a drive keep what it does: preconditioned, at any block size, over time, between workloads?
+Question:      Does the drive keep what it does: preconditioned, at any block size, over time, between workloads?
 Source:        Spanjer, "What's up with these numbers" (2009): precondition; a 3D view of IOPS, 512 B to 1 MB over the
                entire range of mixes; stability over time; workload independence; composite benchmarks. Composite
                workloads as published for Iometer, see the file of their figures. Durations, limits and the rules of the
                verdicts are not from the source.
-Purge:         before the first and the fourth step.
-Precondition:  step 1: sequential writes over the drive, twice; step 4 begins on a drive that is written so anew, step 5
-               after an hour of RND 4 KiB writes.
-Loop:          2: random accesses of 1 MiB to 512 bytes at 100/0 to 0/100, a minute each; 3: RND 4 KiB writes in
+Preparation:   Purge and two passes of sequential writes, which are step 1; the same before step 4; {60} of RND 4KiB
+               writes before step 5.
+Loop:          A surface of {cells} of {1}, RND 4KiB writes until steady, sequential writes before and after {60} of
+               random ones, {composites} of whole systems.
+Steps:         2: random accesses of 1 MiB to 512 bytes at 100/0 to 0/100, a minute each; 3: RND 4 KiB writes in
                samples of a minute until steady, then 20 minutes second by second; 4: a pass of SEQ 128 KiB writes, an
                hour of RND 4 KiB writes, three passes of SEQ 128 KiB writes; 5: file server, web server, database and
                workstation at 1, 4, 8, 64 and 256 outstanding I/Os, five minutes each. Sizes that are no multiple of the
@@ -21,21 +22,13 @@ Result:        a page and a verdict per step. 1: the halves of the last pass dif
 
 from __future__ import annotations
 
-from assay.procedures.five_steps.options import FiveStepsOptions
-from assay.procedures.five_steps.pages import five_steps_report
-from assay.procedures.five_steps.plan import plan_five_steps, plan_steps
-from assay.procedures.five_steps.settings import FiveStepsSettings
-from assay.procedures.studies.define import study
+from assay.procedures.five_steps.plan import FiveStepsOptions, FiveStepsSettings, plan_five_steps, plan_steps
+from assay.procedures.five_steps.record import five_steps_report
+from assay.procedures.studies.plan import study
 
 FIVE_STEPS = study(
     "five-steps",
     header=__doc__,
-    title="Five Steps",
-    question="Does the drive keep what it does: preconditioned, at any block size, over time, between workloads?",
-    outline="A surface of {cells} of {1}, RND 4KiB writes until steady, sequential writes before and after {60} of "
-    "random ones, {composites} of whole systems.",
-    preparation="Purge and two passes of sequential writes, which are step 1; the same before step 4; {60} of RND 4KiB "
-    "writes before step 5.",
     words={"cells": "84 cells", "composites": "4 workloads"},
     plan=plan_five_steps,
     planned=plan_steps,

@@ -21,7 +21,7 @@ from functools import partial
 from assay.procedures.integrity.plan import plan_passes, plan_quick, plan_whole
 from assay.procedures.integrity.record import integrity_report
 from assay.procedures.integrity.run import IntegritySettings
-from assay.procedures.studies.define import study
+from assay.procedures.studies.plan import study
 
 _QUESTION = "Does the drive return what was written to it, at every address?"
 _defined = partial(

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING
 from assay.engine.pattern import fill_pattern
 from assay.engine.records import DataPattern, Demand, SkippedTest
 from assay.procedures.integrity.run import IntegritySettings, run_integrity, written_parts
-from assay.procedures.studies.define import variants_planned
-from assay.procedures.studies.ground import Study
-from assay.procedures.studies.settings import StudyPlot, StudyStep, StudyVariant
+from assay.procedures.studies.plan import Study, variants_planned
+from assay.procedures.studies.run import StudyPlot, StudyStep, StudyVariant
 from assay.spec.units import KIB
 
 if TYPE_CHECKING:
     from assay.engine.records import DriveIdentity
     from assay.plan.procedure import PlannedTest
-    from assay.procedures.studies.ground import Ground
-    from assay.procedures.studies.settings import StudySettings
+    from assay.procedures.studies.plan import Ground
+    from assay.procedures.studies.run import StudySettings
 
 TRANSFER_BYTES = 128 * KIB
 PIECE_BYTES = 256 * KIB

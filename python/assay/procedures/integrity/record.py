@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from assay.engine.records.data_check import SECTOR_BYTES
 from assay.procedures.integrity.result import first_wrong_lba, kind_counts, true_bytes, wrong_by_position, wrong_ranges
-from assay.procedures.studies.pages import TITLE, StudyReport
+from assay.procedures.studies.record import TITLE, StudyReport
 from assay.procedures.studies.result import study_result
 from assay.results import withheld_reason
 from assay.spec.units import GB, MB, SECOND_NS

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.engine.records import CheckData, Ending, StepSequence
-from assay.procedures.studies.run import step_spec
-from assay.procedures.studies.settings import StudySettings
+from assay.procedures.studies.run import StudySettings, step_spec
 
 if TYPE_CHECKING:
     from assay.plan.procedure import Context, Course
-    from assay.procedures.studies.settings import StudyVariant
+    from assay.procedures.studies.run import StudyVariant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,266 @@
+"""What the five steps show: a page per step, each with its verdict, and a last one with all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+from assay.engine.records import Cell
+from assay.procedures.families.loop.figures import matrix_columns
+from assay.procedures.families.saturation.figures import iops_figure
+from assay.procedures.families.saturation.record import falls
+from assay.procedures.five_steps.plan import (
+    COMPOSITE,
+    INDEPENDENCE,
+    PRECONDITION,
+    STABILITY,
+    FiveStepsSettings,
+)
+from assay.procedures.five_steps.result import RULES, five_steps_result
+from assay.procedures.studies.figures import study_figure
+from assay.procedures.studies.measures import slow_recovery, study_insights
+from assay.procedures.studies.plan import over_places
+from assay.procedures.studies.record import CHANGE_VALUES, SECONDS, StudyReport, StudyRow, change_table, of_settled
+from assay.procedures.studies.result import Change
+from assay.procedures.studies.run import StudyPlot
+from assay.procedures.subjects import pattern_subject
+from assay.results.step import cell_label
+from assay.spec.units import KIB, kib_value
+from assay.summary import columns as of
+from assay.summary.columns import field_columns
+from assay.summary.insight import insight
+from assay.summary.measures import quoted
+from assay.summary.pages.axes import MINUTES
+from assay.summary.pages.data_tables import printed_pivot, printed_table
+from assay.summary.pages.facts import steady_word
+from assay.summary.pages.model import Box, Text
+from assay.summary.pages.test_report import TestReport
+from assay.summary.table import Column, Lines, Pivot, picked, table_of
+from assay.words.coded import Coded, coded
+from assay.words.printed import mix_label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.engine.records import StoredRun, StoredTest
+    from assay.procedures.five_steps.result import FiveSteps, StepVerdict
+    from assay.spec.edition import Edition
+    from assay.summary.insight import Insight
+    from assay.summary.pages.main_figure import MainFigure
+    from assay.summary.pages.model import Block, Figure, Page, Table
+    from assay.summary.record import Measure
+    from assay.summary.table import Declared, ResultTable
+
+TITLE = "Five Steps - Report Page (no test of the specification)"
+_OVER_TIME = StudyPlot(kind="time", variable="throughput")
+_SECONDS = StudyPlot(kind="seconds", variable="relative")
+_VERDICTS: Declared[StepVerdict] = (
+    (Column("step", "Step", role="key"), lambda verdict: verdict.name),
+    (Column("verdict", "Verdict"), lambda verdict: verdict.word),
+    (Column("measured", "Measured"), lambda verdict: verdict.finding.measured),
+    (Column("limit", "Limit"), lambda verdict: verdict.finding.limit),
+)
+_PRINTED_VERDICTS: Declared[StepVerdict] = (
+    *_VERDICTS[:2],
+    (Column("value", "Value"), lambda verdict: verdict.finding.words),
+    (Column("rule", "Rule"), lambda verdict: verdict.rule),
+)
+_SURFACE: Declared[Any] = (
+    (
+        replace(of.BLOCK_KIB, page_title="Block Size (KiB)", printer="{:g}".format),
+        lambda row: kib_value(row[0].transfer_bytes),
+    ),
+    (replace(of.READ_PCT, printer=mix_label), lambda row: row[0].read_pct),
+    (of.IOPS, lambda row: row[1]),
+)
+_COMPOSITES: Declared[Any] = (
+    (Column("workload", "Workload"), attrgetter("series")),
+    (Column("load", printer="{:g}".format), attrgetter("place")),
+    (of.IOPS, of_settled("iops")),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FiveStepsReport(StudyReport):
+    """The five steps on their way to pages."""
+
+    found: FiveSteps
+
+    @property
+    def used(self) -> FiveStepsSettings:
+        """What the steps used."""
+        return self.test.settings_as(FiveStepsSettings)
+
+    @property
+    def steady(self) -> str:
+        """Whether the random writes of the third step became so."""
+        return steady_word(self.found.saturation.window, self.found.study.withheld)
+
+    @property
+    def readings(self) -> dict[str, str]:
+        """Sentences below the figures, by step."""
+        return {
+            "precondition": "Is throughput constant? Sequential writes over the whole drive, twice.",
+            "surface": "What does the drive do at any block size and mix? Random accesses, a step per column. The "
+            "surface should have no hole.",
+            "samples": "When do random writes become steady? RND 4KiB writes, sample by sample, until the five-point "
+            "rule holds.",
+            "seconds": "How steady are they then? Every second in per cent of the median.",
+            "independence": "Does a workload affect the next? Sequential, random, then sequential writes: the last "
+            "part should reach the level of the first.",
+            "composite-iops": "What do workloads of whole systems reach? IOPS over the outstanding I/Os.",
+            "composite-response": "What do they wait for it? Mean response time over the outstanding I/Os.",
+        }
+
+    def main_figures(self) -> Iterator[MainFigure]:
+        """Those of its pages."""
+        return TestReport.main_figures(self)
+
+    def report_pages(self) -> tuple[Page, ...]:
+        """A page per step, each with its verdict; behind them all verdicts and the numbers of the workloads."""
+        nothing = Text(paragraphs=("n/a: nothing of this step ran to its end",))
+        before, behind = {PRECONDITION: self.strip()}, {INDEPENDENCE: (self._change(),)}
+        steps = []
+        for index, (rule, verdict) in enumerate(zip(RULES, self.found.verdicts, strict=True)):
+            figures: tuple[Block, ...] = tuple(figure for figure in self._figures(index) if figure) or (nothing,)
+            entries = (("Verdict", verdict.word), ("Value", verdict.finding.words), ("Rule", verdict.rule))
+            box = Box(title="Verdict", entries=entries, wide=True)
+            blocks = (*before.get(index, ()), *figures, *behind.get(index, ()), box)
+            steps.append((f"Step {index + 1}: {rule.title}", blocks))
+        return self.pages(TITLE, (*steps, ("Verdict per Step", (self._verdicts(), self._composites()))))
+
+    def _figures(self, index: int) -> tuple[Figure | None, ...]:
+        """Those of a step."""
+        match index:
+            case 0:
+                return (self._study("precondition", _OVER_TIME, index),)
+            case 1:
+                sizes, mixes = self.used.sizes_bytes, self.used.read_pcts
+                return (matrix_columns(f"{self.prefix}-surface", ("IOPS", "IOPS"), sizes, mixes, self.found.matrix),)
+            case 2:
+                samples = iops_figure(f"{self.prefix}-samples", self.found.saturation, MINUTES, "linear")
+                drawn = replace(samples, beside=True, aspect=1.25) if samples else None
+                return (drawn, self._study("seconds", _SECONDS, index))
+            case 3:
+                return (self._study("independence", _OVER_TIME, index),)
+        plots = over_places("Outstanding I/Os", "log", "iops", "response")
+        return tuple(self._study(f"composite-{plot.variable}", plot, index) for plot in plots)
+
+    def _study(self, name: str, plot: StudyPlot, index: int) -> Figure | None:
+        """A figure of one step alone."""
+        only = replace(self.result, variants=self.result.variants[index : index + 1])
+        return study_figure(f"{self.prefix}-{name}", plot, only)
+
+    def _verdicts(self) -> Table:
+        notes = (
+            "The five steps come from the source, the rules and their limits do not: a plan may state others.",
+            *(f"{label} not run: it {reason}." for label, reason in self.settings.not_run),
+        )
+        table = table_of("verdicts", "Verdict per Step", _PRINTED_VERDICTS, self.found.verdicts)
+        return printed_table(table, notes=notes)
+
+    def _change(self) -> Table:
+        """Sequential writes before the random ones, behind them, and when they are back."""
+        note = (
+            "Before: the sequential pass before the random writes. After: the first sequential pass after them. "
+            f"Recovered: the end of the first sample at {self.settings.recovered_share * 100:g} % of before."
+        )
+        changes = [(self.result.variants[INDEPENDENCE], self.found.change)]
+        return change_table(changes, *CHANGE_VALUES, caption="Sequential, Random, Sequential", notes=(note,))
+
+    def _composites(self) -> Table:
+        """IOPS of every workload at every load."""
+        stages = self.result.variants[COMPOSITE].stages
+        table = table_of("composites", "Composite Workloads", _COMPOSITES, stages)
+        return printed_pivot(table, "workload", "load", of.IOPS.key, spanner="IOPS by outstanding I/Os")
+
+    def insights(self) -> Iterator[Insight]:
+        """What every study says, rules that it misses, how far writes fall, and how soon sequential ones are back."""
+        found, settings = self.found, self.used
+        yield from study_insights(self.test, found.study)
+        if found.study.withheld:
+            return
+        yield from rules_missed(found.verdicts)
+        if found.saturation.samples.iops:
+            yield from falls(pattern_subject(settings.stability.pattern), found.saturation)
+        if found.change:
+            stages = found.study.variants[INDEPENDENCE].stages
+            yield slow_recovery(settings.variants[INDEPENDENCE], stages, found.change)
+
+    def numbers(self) -> Iterator[Measure]:
+        """One number per step (last pass, writes of the surface, score, drop), and what every study has."""
+        found, small = self.found, Cell(read_pct=0, transfer_bytes=4 * KIB)
+        (first,) = found.study.variants[PRECONDITION].stages
+        values = (
+            ("SEQ 128KiB writes", "MB/s", first.settled.throughput if first.settled else None),
+            (cell_label(small), "IOPS", found.matrix.get(small)),
+            ("seconds within 10 % of the median", "%", _percent(found.stability and found.stability.score)),
+            ("drop of sequential writes after random writes", "%", _percent(found.change and found.change.drop_share)),
+        )
+        for number, ((name, unit, value), verdict) in enumerate(zip(values, found.verdicts, strict=False), 1):
+            withheld = coded("withheld", reason=verdict.finding.reason)
+            basis = withheld if value is None else coded("step", name=verdict.name)
+            yield quoted((("step", number),), unit, f"five steps, {name}", value, basis)
+        yield from (replace(number, quoted=False, name="") for number in StudyReport.numbers(self) if number.cell)
+
+    def remarks(self) -> tuple[Coded, ...]:
+        """The steps that fail."""
+        failed = [verdict for verdict in self.found.verdicts if verdict.finding.level == "warn"]
+        return tuple(coded("reason", reason=f"five steps: {one.name} fails: {one.finding.words}") for one in failed)
+
+    def details(self) -> tuple[Table, ...]:
+        """The numbers of the surface, and every step as it was set."""
+        cells = [(cell, self.found.matrix.get(cell)) for cell in self.used.surface.values()]
+        keys, spanner = (column.key for column, _ in _SURFACE), "IOPS by read/write mix"
+        table = table_of("surface", "IOPS Surface", _SURFACE, cells)
+        surface = printed_pivot(table, *keys, corner="Block Size (KiB)", spanner=spanner, folded=True)
+        return (surface, *StudyReport.details(self))
+
+    def tables(self, suffix: str) -> Iterator[ResultTable]:
+        """Verdicts, surface, samples until steady and the change, then what every study has."""
+        found, stem = self.found, "study_five_steps_"
+        yield table_of(f"{stem}verdicts{suffix}", "Verdict per step", _VERDICTS, found.verdicts, section="results")
+        pivot = Pivot((of.BLOCK_KIB.key,), of.READ_PCT.key, of.IOPS.key)
+        cells = found.matrix.items()
+        yield table_of(f"{stem}surface{suffix}", "IOPS surface", _SURFACE, cells, pivots=(pivot,), section="results")
+        step = self.result.variants[STABILITY]
+        samples = (StudyRow(step, sample=sample) for sample in found.saturation.samples.each())
+        columns = picked(of.SAMPLE_COLUMNS, of.MINUTE.key, of.IOPS.key, of.MEAN.key, of.MAXIMUM.key)
+        lines = (Lines(of.MINUTE.key, of.IOPS.key),)
+        yield table_of(f"{stem}until_steady{suffix}", "Samples until steady", columns, samples, lines=lines)
+        seconds = (StudyRow(step, second=second) for second in step.stages[0].seconds)
+        columns = picked(SECONDS, of.SECOND.key, of.IOPS.key, of.MAXIMUM.key)
+        lines = (Lines(of.SECOND.key, of.IOPS.key),)
+        yield table_of(f"{stem}seconds{suffix}", "Seconds", columns, seconds, lines=lines)
+        # Without a change nobody knows but its label.
+        fields = field_columns(Change) if found.change else field_columns(Change)[:1]
+        changes = (found.change,) if found.change else ()
+        yield table_of(f"{stem}change{suffix}", "Sequential, random, sequential", fields, changes, section="results")
+        # Without arguments super() would name the class that slots replaced.
+        yield from StudyReport.tables(self, suffix)
+
+
+def rules_missed(verdicts: Sequence[StepVerdict]) -> Iterator[Insight]:
+    """How many of the rules failed, and the first that did; none where none did."""
+    failed = [verdict for verdict in verdicts if verdict.finding.level == "warn"]
+    if failed:
+        yield insight(
+            "held-against-missed",
+            failed=len(failed),
+            of=len(verdicts),
+            share=len(failed) / len(verdicts),
+            held="rules",
+            worst=failed[0].name,
+            undecided=sum(verdict.finding.level == "n/a" for verdict in verdicts) or None,
+        )
+
+
+def _percent(share: Any) -> float | None:
+    return None if share is None else 100 * share
+
+
+def five_steps_report(run: StoredRun, test: StoredTest, edition: Edition, prefix: str) -> FiveStepsReport:
+    """The stored five steps with everything that their pages print."""
+    found = five_steps_result(test, run.identity.capacity_bytes)
+    return FiveStepsReport(run=run, test=test, edition=edition, prefix=prefix, result=found.study, found=found)
