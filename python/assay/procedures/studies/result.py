@@ -256,9 +256,12 @@ def settled_count(samples: int, share: float) -> int:
     return max(round(samples * share), 1)
 
 
-def _settled(step: StudyStep, records: Sequence[StepRecord], share: float) -> StageValues:
+def _settled(step: StudyStep, records: Sequence[StepRecord], share: float) -> StageValues | None:
+    """The values of the last samples; None where they lasted no time, as a sample of nothing to issue."""
     last = records[-settled_count(len(records), share) :]
     span_ns = sum(record.span_ns for record in last)
+    if not span_ns:
+        return None
     sides = [side for record in last for side in (record.read, record.write)]
     completed = sum(side.latency_io_count for side in sides)
     largest = map(max_latency_ms, last)
