@@ -85,8 +85,7 @@ def measured(folder: Path, count: int, counts: tuple[int, ...]) -> dict[str, flo
 
 def fill(folder: Path, first: int, count: int) -> None:
     """Put runs into the index. first : number of the first."""
-    from assay.archive.index.folders import site  # noqa: PLC0415
-    from assay.archive.index.update import parent_of  # noqa: PLC0415
+    from assay.archive.index.folders import parent_of, site  # noqa: PLC0415
     from assay.archive.index.write import store_runs, writing  # noqa: PLC0415
 
     (folder / "runs").mkdir(exist_ok=True)
@@ -99,7 +98,7 @@ def read(path: Path) -> ReadRun:
     from assay.archive.index import current  # noqa: PLC0415
 
     (run,) = current._read_runs(current.Means(host_id=lambda: None), [(path, "one", "")])  # noqa: SLF001
-    return replace(run, measures=())
+    return replace(run, measures=tuple(tuple(one for one in of_test if one.quoted) for of_test in run.measures))
 
 
 def others(run: ReadRun, first: int, count: int) -> Iterator[ReadRun]:

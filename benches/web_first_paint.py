@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from assay.archive.index.folders import address_of
 from assay.archive.index.location import named_place
-from assay.archive.index.update import address_of
 from assay.cli.indexed import update
 from assay.engine.live import LivePoint, LiveSecond
 from assay.spec.units import SECOND_NS

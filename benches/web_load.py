@@ -24,10 +24,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from assay.archive.index.folders import address_of
 from assay.archive.index.location import named_place
 from assay.archive.index.read import reading
 from assay.archive.index.search import Query, found
-from assay.archive.index.update import address_of
 from assay.cli.indexed import update
 from assay.results import sequence_host
 from assay.run.store.read import read_run

@@ -15,7 +15,7 @@ from assay.compare.limits.judge import judge
 from assay.compare.limits.model import limits_of_plan
 from assay.report import reports_of_tests
 from assay.report.formats.terminal.lines import terminal_lines
-from assay.report.formats.terminal.listed import listed_run, run_numbers
+from assay.report.formats.terminal.listed import listed_run
 from assay.summary.verdict import level_of
 from assay.words import text as words
 from compared_runs import short_run, variant
@@ -43,7 +43,7 @@ def replaced(template: str) -> str:
 def decided(run: StoredRun) -> dict[str, Any]:
     """Everything that outputs decide or count."""
     tests, summary = reports_of_tests(run), run_summary(run, Path("RUN"))
-    listed, numbers = listed_run(run, "RUN"), run_numbers(run)
+    listed = listed_run(run, "RUN")
     runs = [variant(run, number, slower=slower) for number, slower in ((1, 0.0), (2, 0.1), (3, 0.0))]
     compared = compare_runs(runs, Options(despite=True))
     gated = run_gate(runs[:1], runs[1:2], GateOptions(limit=0.05))
@@ -54,7 +54,7 @@ def decided(run: StoredRun) -> dict[str, Any]:
         "states": [one.verdict for one in listed.tests],
         "caveats": [(one.level, one.said.code) for one in summary.caveats],
         "numbers": [(one.identity, one.name, one.value, one.rounds, one.stat) for one in tests[0].measures],
-        "index": [[(one.item, one.value, one.claim) for one in found] for found in numbers.headlines],
+        "index": [[(one.item, one.value, one.claim) for one in test.headlines] for test in listed.tests],
         "limits": [(one.name, one.value, one.verdict) for one in judge(run, tests, limits_of_plan(run))],
         "ranks": [(one.name.key, [(e.ratio, e.low, e.rank, e.order) for e in one.sides]) for one in compared.numbers],
         "gate": [(one.name.key, one.verdict, one.worse) for one in gated.gated],

@@ -49,31 +49,24 @@ def index(action: str, folders: tuple[Path, ...], index: str | None, as_json: bo
 def _brought_up(place: Place, folders: tuple[Path, ...], *, anew: bool) -> int:
     """How many runs were read."""
     from assay.archive.index.current import known_folders  # noqa: PLC0415
-    from assay.archive.index.driver import DamagedIndexError  # noqa: PLC0415
-    from assay.cli.indexed import put_aside, update  # noqa: PLC0415
+    from assay.archive.index.folders import site  # noqa: PLC0415
+    from assay.archive.index.write import clear, writing  # noqa: PLC0415
+    from assay.cli.indexed import despite_damage, update  # noqa: PLC0415
 
-    try:
+    def work() -> int:
         chosen = list(folders) or _all(known_folders(place))
         if anew:
-            _cleared(place)
-    except DamagedIndexError as error:
-        put_aside(place, error)
-        chosen = list(folders) or _all([])
-    return update(place, chosen)
+            with writing(place) as writer:
+                clear(writer, site())
+        return update(place, chosen)
+
+    return despite_damage(place, work)
 
 
 def _all(known: list[Path]) -> list[Path]:
     """The folders that are known, and that of new runs, where it is there."""
     own = output_folder().resolve()
     return [*known, *([own] if own.is_dir() and own not in known else [])]
-
-
-def _cleared(place: Place) -> None:
-    from assay.archive.index.folders import site  # noqa: PLC0415
-    from assay.archive.index.write import clear, writing  # noqa: PLC0415
-
-    with writing(place) as connection:
-        clear(connection, site())
 
 
 def _print(found: IndexStatus) -> None:

@@ -14,12 +14,11 @@ from assay.cli.config import INDEX, settings
 from assay.words.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from multiprocessing.pool import Pool
     from pathlib import Path
 
     from assay.archive.index.current import Means
-    from assay.archive.index.driver import DamagedIndexError
     from assay.archive.index.location import Place
     from assay.archive.index.write import ReadRun
     from assay.summary.forms import ListedRun
@@ -54,11 +53,11 @@ def update(index: Place, folders: Iterable[Path]) -> int:
     return current.update(index, folders, _means())
 
 
-def put_aside(index: Place, error: DamagedIndexError) -> None:
+def despite_damage(index: Place, work: Callable[[], int]) -> int:
     """Likewise."""
     from assay.archive.index import current  # noqa: PLC0415 - heavy
 
-    current.put_aside(index, error, _means())
+    return current.despite_damage(index, _means(), work)
 
 
 def _means() -> Means:

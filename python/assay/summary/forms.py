@@ -5,12 +5,18 @@ A command that reads them from the index loads nothing else of the product: that
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from assay.spec.units import count_label
 from assay.words.endings import ending_label
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.summary.record import Stat
+    from assay.words.coded import Number
 
 Verdict = Literal["steady", "not-steady", "not-settled", "not-judged", "no-rule", "withheld", "cut-short"]
 """How a test came out in one word. ``not-settled`` : a rule that is not required did not hold. ``no-rule`` : its
@@ -49,6 +55,15 @@ class Facts(BaseModel):
     def as_json(self) -> dict[str, Any]:
         """Its fields by the names that files have."""
         return self.model_dump(mode="json", by_alias=True)
+
+
+def round_range(value: Number | None, stat: Stat, rounds: Sequence[Number]) -> dict[str, float | None]:
+    """Least and greatest round of a mean; None of another number, and where there is no value.
+
+    Worked: a mean of 90, 100 and 110 IOPS -> ``{"least": 90.0, "greatest": 110.0}``.
+    """
+    values = [float(number) for number in rounds] if value is not None and stat == "mean" else []
+    return {"least": min(values, default=None), "greatest": max(values, default=None)}
 
 
 class Quoted(Facts):

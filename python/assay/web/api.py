@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from starlette.responses import JSONResponse, Response
 
 from assay.archive.index.filters import UNREADABLE, Wanted, since_ns, until_ns
-from assay.archive.index.folders import given_name
-from assay.archive.index.folders import site as this_host
-from assay.archive.index.read import Known, folder_of, reading
+from assay.archive.index.read import EVERY, listed_runs, name_everywhere, reading, stored_runs
 from assay.errors import AssayError, StoreError, UsageError
 from assay.report.comparison.facts import ComparisonFacts
 from assay.summary.forms import GROUPS, LabelClass, Verdict
@@ -23,15 +21,14 @@ from assay.web.running import running_states
 from assay.web.trend_choice import trend_choice, trend_words
 from assay.web.trend_facts import trend_facts
 from assay.web.trend_view import GROUPINGS
-from assay.words.visible import unicode_name
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
 
     from starlette.datastructures import QueryParams
     from starlette.requests import Request
 
-    from assay.archive.index.read import Reader, Row
+    from assay.archive.index.driver import Connection, Row
     from assay.web.site import Site
 
 API = "/api/v1"
@@ -169,32 +166,24 @@ def _listed(site: Site, wanted: Wanted, last: int, *, missing: bool) -> list[dic
     with reading(site.place) as reader:
         if reader is None:
             return []
-        rows = [row for row in reader.everything().rows if missing or row["missing_since_ns"] is None]
-        runs = zip(rows, reader.listed(Known(tuple(rows)), _name, numbers=False), strict=True)
+        rows = stored_runs(reader, EVERY if missing else "missing_since_ns IS NULL")
+        runs = zip(rows, listed_runs(reader, rows, name_everywhere, numbers=False), strict=True)
         kept = sorted(
             ((run.started_wall_ns or 0, run.run, row["key"], row) for row, run in runs if wanted(run)),
             key=lambda entry: entry[:3],
         )
-        return _as_json(reader, Known(tuple(row for *_, row in kept[-last:])))
+        return _as_json(reader, [row for *_, row in kept[-last:]])
 
 
 def _of_address(site: Site, address: str) -> list[dict[str, Any]]:
     with reading(site.place) as reader:
-        if reader is None:
-            return []
-        keys = reader.rows("SELECT key FROM assay_runs WHERE address = ? ORDER BY key LIMIT 1", address)
-        return _as_json(reader, reader.keyed([row["key"] for row in keys]))
+        return _as_json(reader, stored_runs(reader, "address = ? ORDER BY key LIMIT 1", address)) if reader else []
 
 
-def _as_json(reader: Reader, known: Known) -> list[dict[str, Any]]:
+def _as_json(reader: Connection, rows: Sequence[Row]) -> list[dict[str, Any]]:
     """Runs as ``assay runs --everywhere --json`` has them, with their addresses."""
-    runs = zip(known.rows, reader.listed(known, _name, numbers=True), strict=True)
+    runs = zip(rows, listed_runs(reader, rows, name_everywhere, numbers=True), strict=True)
     return [{"address": row["address"], **run.as_json()} for row, run in runs]
-
-
-def _name(row: Row) -> str:
-    path = unicode_name(folder_of(row))
-    return path if row["site"] == this_host() else f"{unicode_name(given_name(row['site']))}:{path}"
 
 
 _FLAG = ("true", "false")

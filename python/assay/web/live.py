@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from assay.archive.index.update import address_of
+from assay.archive.index.folders import address_of
 from assay.run.store.going import GoingRuns
 from assay.run.store.live import SECOND_SLOTS, LiveReader, minute_lines
 from assay.spec.units import MILLISECOND_NS, SECOND_NS

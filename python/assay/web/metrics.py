@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
-from assay.archive.index.update import address_of
+from assay.archive.index.folders import address_of
 from assay.run.store.going import GoingRuns
 from assay.run.store.live import LiveReader
 from assay.spec.units import SECOND_NS

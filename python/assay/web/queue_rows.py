@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from assay.archive.index.update import address_of, parent_of
+from assay.archive.index.folders import address_of, parent_of
 from assay.run.foreseen import span_label
 from assay.run.store import RUN_DOCUMENT
 from assay.web.plan_fields import procedure_titles

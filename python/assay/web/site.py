@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from assay.agent.config import SOCKET
-from assay.archive.index.update import parent_of
+from assay.archive.index.folders import parent_of
 from assay.web.host_agent import HostAgent
 from assay.web.local_drives import LocalDrives
 

@@ -13,8 +13,8 @@ from assay.words.visible import visible
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from assay.archive.index.driver import Connection
     from assay.archive.index.history import DriveModel, Metric
-    from assay.archive.index.read import Reader
     from assay.web.trend_view import Grouping, TrendView
 
     T = TypeVar("T")
@@ -70,7 +70,7 @@ def metric_word(metric: Metric) -> str:
     return visible(metric.name)
 
 
-def trend_choice(reader: Reader | None, words: TrendWords) -> TrendChoice:
+def trend_choice(reader: Connection | None, words: TrendWords) -> TrendChoice:
     """Choose by the words of an address; what the index does not have is replaced by the first there is, and noted."""
     models = drive_models(reader) if reader else []
     if reader is None or not models:
@@ -87,7 +87,7 @@ def trend_choice(reader: Reader | None, words: TrendWords) -> TrendChoice:
 
 
 def _with_view(
-    reader: Reader, choice: TrendChoice, model: DriveModel, metrics: Sequence[Metric], notices: list[str]
+    reader: Connection, choice: TrendChoice, model: DriveModel, metrics: Sequence[Metric], notices: list[str]
 ) -> TrendChoice:
     """With the history of a metric. metrics : of the model, at least one."""
     words = choice.words

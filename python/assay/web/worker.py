@@ -90,12 +90,13 @@ def unpack(bundle: str, into: str, draft_name: str) -> None:
 
 def update(index: dict[str, Any], folders: list[str]) -> None:
     """Bring an index up to folders of runs. index : fields of ``archive.index.location.Place``."""
-    from assay.archive.index.current import Means, update_anew  # noqa: PLC0415 - heavy
+    from assay.archive.index import current  # noqa: PLC0415 - heavy
     from assay.archive.index.location import Place  # noqa: PLC0415
     from assay.dut.real.platform import host_id  # noqa: PLC0415
 
     path = None if index["path"] is None else Path(index["path"])
-    update_anew(Place(**{**index, "path": path}), list(map(Path, folders)), Means(host_id=host_id))
+    place, means = Place(**{**index, "path": path}), current.Means(host_id=host_id)
+    current.despite_damage(place, means, lambda: current.update(place, map(Path, folders), means))
 
 
 JOBS: dict[str, Callable[..., object]] = {

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from assay.archive.index.drive_use import DriveUse
 from assay.archive.index.write import ReadRun, store_runs, writing
 from assay.summary.forms import ListedDrive, ListedRun, ListedTest, Quoted
+from assay.summary.record import Measure
 
 if TYPE_CHECKING:
     from random import Random
@@ -80,5 +81,16 @@ def drawn_run(random: Random, name: str) -> ListedRun:
 def store(index: Place, runs: list[ListedRun], site: str, parent: str = "/runs", **use: Any) -> None:
     """Put runs into an index as those of a host and folder. use : what each did to its drive."""
     with writing(index) as connection:
-        reads = [ReadRun(folder=run.run, look="", listed=run, use=DriveUse(**use)) for run in runs]
+        reads = [
+            ReadRun(folder=run.run, look="", listed=run, use=DriveUse(**use), measures=tuple(map(_measures, run.tests)))
+            for run in runs
+        ]
         store_runs(connection, site, parent, reads)
+
+
+def _measures(test: ListedTest) -> tuple[Measure, ...]:
+    """The key results of a test."""
+    return tuple(
+        Measure(cell=(), key="iops", label=one.item, unit=one.unit, value=one.value, stat="mean", quoted=True)
+        for one in test.headlines
+    )

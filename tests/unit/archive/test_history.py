@@ -10,7 +10,6 @@ from assay.archive.index.history import NEWEST, DriveModel, HistoryPoint, drive_
 from assay.archive.index.location import Place, named_place
 from assay.archive.index.read import reading
 from assay.archive.index.write import mark_missing, writing
-from sqlalchemy import text
 from trend_runs import BEGIN_NS, DAY_NS, Given, several, store
 
 if TYPE_CHECKING:
@@ -171,11 +170,9 @@ def test_hidden_and_bad_runs_are_excluded(place: Place) -> None:
     store(place, several([100.0]))
     rows = [("a", True, False), ("b", False, True), ("c", False, False), ("d", True, True)]
     with writing(place) as connection:
-        connection.execute(text("DROP TABLE IF EXISTS assay_notes"))
-        connection.execute(text("CREATE TABLE assay_notes (address TEXT, hidden BOOLEAN, bad BOOLEAN)"))
-        for row in rows:
-            values = dict(zip(("address", "hidden", "bad"), row, strict=True))
-            connection.execute(text("INSERT INTO assay_notes VALUES (:address, :hidden, :bad)"), values)
+        connection.run("DROP TABLE IF EXISTS assay_notes")
+        connection.run("CREATE TABLE assay_notes (address TEXT, hidden BOOLEAN, bad BOOLEAN)")
+        connection.insert("assay_notes", [dict(zip(("address", "hidden", "bad"), row, strict=True)) for row in rows])
     with reading(place) as reader:
         assert reader
         assert excluded(reader) == {"a", "b", "d"}

@@ -11,26 +11,23 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import ExitStack
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from alembic.autogenerate import compare_metadata
-from alembic.migration import MigrationContext
 from assay.archive.bundle import keys, origin
+from assay.archive.index import driver
 from assay.archive.index import location as place_module
-from assay.archive.index.current import KEY_FILES
-from assay.archive.index.driver import DamagedIndexError, UnusableIndexError
+from assay.archive.index.current import KEY_FILES, known_folders
+from assay.archive.index.driver import SCHEMA, DamagedIndexError, UnusableIndexError, connected
 from assay.archive.index.filters import Wanted, since_ns, until_ns
-from assay.archive.index.folders import given_name, kept_name, run_address, seen_folders, site
+from assay.archive.index.folders import given_name, kept_name, parent_of, run_address, seen_folders, site
 from assay.archive.index.location import Place, default_place, named_place, without_password
-from assay.archive.index.migrate import HEAD, current, migrate
-from assay.archive.index.read import reading
+from assay.archive.index.notes import RunNote, notes_of, write_note
+from assay.archive.index.read import reading, stored_runs
 from assay.archive.index.search import Query, found, run_at
 from assay.archive.index.status import index_status
-from assay.archive.index.tables import METADATA
-from assay.archive.index.update import parent_of
-from assay.archive.index.version import VERSION_TABLE
 from assay.archive.index.write import ReadRun, store_runs, writing
 from assay.archive.rendering import stored_run
 from assay.cli import assay
@@ -47,7 +44,6 @@ from assay.words.levels import NOT_CHECKED
 from click.testing import CliRunner
 from every_kind import run_of
 from going_run import held
-from sqlalchemy import text
 from synthetic_runs import synthetic_runs
 
 if TYPE_CHECKING:
@@ -93,7 +89,7 @@ def test_a_row_that_leads_out_of_its_folder_is_none(place: Place, runs: Path, fo
         store_runs(connection, *where, [ReadRun(folder=folder, look="", listed=good["run-00001"])])
     with reading(place) as reader:
         assert reader
-        assert {row["folder"] for row in reader.known(*where).rows} == set(good)
+        assert {row["folder"] for row in stored_runs(reader)} == set(good)
         assert run_at(reader, run_address(*where, folder)) is None
         assert "secret" not in str(found(reader, Query(missing=True)))
 
@@ -102,9 +98,8 @@ def test_a_row_with_the_address_of_another_run_is_none(place: Place, runs: Path)
     listed(place, runs)
     address = run_address(site(), parent_of(runs), "run-00001")
     with writing(place) as connection:
-        connection.execute(text("DELETE FROM assay_runs WHERE address = :address"), {"address": address})
-        changed = "UPDATE assay_runs SET address = :address WHERE folder = 'run-00002'"
-        connection.execute(text(changed), {"address": address})
+        connection.run("DELETE FROM assay_runs WHERE address = ?", address)
+        connection.run("UPDATE assay_runs SET address = ? WHERE folder = 'run-00002'", address)
     with reading(place) as reader:
         assert reader
         assert run_at(reader, address) is None
@@ -114,15 +109,18 @@ def test_a_row_with_the_address_of_another_run_is_none(place: Place, runs: Path)
 def test_values_of_another_form_end_no_list(value: str, place: Place, runs: Path) -> None:
     listed(place, runs)
     with writing(place) as connection:
-        connection.execute(text("UPDATE assay_runs SET deviations = :value"), {"value": value})
-    assert {run.deviations for run in listed(place, runs).values()} == {()}
+        connection.run("UPDATE assay_runs SET deviations = ? WHERE folder = 'run-00002'", value)
+        connection.run("UPDATE assay_tests SET verdict = 'splendid' WHERE run_key = 1 AND place = 1")
+    found = listed(place, runs)
+    assert {name for name, run in found.items() if run.fault} == {"run-00000", "run-00002"}
+    assert "has values in the index that no run has; make the index anew" in str(found["run-00000"].fault)
 
 
 def test_a_level_is_believed_only_where_nobody_else_can_have_written_it(place: Place, runs: Path) -> None:
     listed(place, runs)
     forged = "signed by Lab 2, replicated by 9 runs"
     with writing(place) as connection:
-        connection.execute(text("UPDATE assay_runs SET level = :level"), {"level": forged})
+        connection.run("UPDATE assay_runs SET level = ?", forged)
     private = place.path is not None
     assert {run.level for run in listed(place, runs).values()} == {forged if private else NOT_CHECKED}
     if place.path:
@@ -255,26 +253,71 @@ def test_a_run_that_is_resumed_leaves_the_index_until_it_ends(place: Place, runs
     assert (update(place, [runs]), index_status(place).runs) == (1, 6)
 
 
-def test_tables_go_up_and_down_and_are_those_that_the_code_names(place: Place, runs: Path) -> None:
-    update(place, [runs])
-    with writing(place) as connection:
-        assert current(connection) == HEAD
-        context = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE, "compare_type": True})
-        # A table of Alembic's own is in no metadata.
-        found: list[Any] = [one for one in compare_metadata(context, METADATA) if VERSION_TABLE not in str(one)]
-        assert found == []
-        migrate(connection, "base")
-        assert current(connection) == ""
-    assert update(place, [runs]) == 6
-    assert len(listed(place, runs)) == 6
+OLDER = (
+    "CREATE TABLE assay_index_version (version_num VARCHAR(32) PRIMARY KEY)",
+    "CREATE TABLE assay_runs (key INTEGER PRIMARY KEY, site TEXT, parent TEXT, folder TEXT)",
+    "CREATE TABLE assay_tags (key INTEGER PRIMARY KEY, run_key INTEGER REFERENCES assay_runs (key))",
+    "CREATE TABLE assay_tests (key INTEGER PRIMARY KEY, run_key INTEGER REFERENCES assay_runs (key))",
+    "CREATE TABLE assay_headlines (key INTEGER PRIMARY KEY, test_key INTEGER REFERENCES assay_tests (key))",
+    "CREATE TABLE assay_measures (key INTEGER PRIMARY KEY, test_key INTEGER REFERENCES assay_tests (key))",
+    "CREATE INDEX ix_assay_runs_address ON assay_runs (folder)",
+    "INSERT INTO assay_runs VALUES (1, 'lab', '/runs', 'gone')",
+    "INSERT INTO assay_tests VALUES (1, 1)",
+    "INSERT INTO assay_headlines VALUES (1, 1)",
+)
+"""As earlier versions made them, as far as it matters here."""
+OLDER_NOTES = (
+    "CREATE TABLE assay_notes (address TEXT PRIMARY KEY, hidden BOOLEAN NOT NULL, bad BOOLEAN NOT NULL, "
+    "reason TEXT NOT NULL, note TEXT NOT NULL, role TEXT NOT NULL, at_ns BIGINT NOT NULL)"
+)
 
 
-def test_runs_of_an_older_index_get_their_conditions_once_they_are_read_again(place: Place, runs: Path) -> None:
-    update(place, [runs])
-    with writing(place) as connection:
-        migrate(connection, "0003")
-        connection.execute(text("UPDATE assay_runs SET made_by = 'assay 0.1.0, rows 4'"))
+def older_index(place: Place, schema: int) -> dict[str, RunNote]:
+    """Make an index of an earlier version; its notes."""
+    notes = {"a" * 20: RunNote(bad=True, reason="fan failed", note="see \u6771", role="operator", at_ns=5)}
+    with connected(place, to_write=True) as connection:
+        for statement in (*OLDER, *((OLDER_NOTES,) if schema >= 3 else ())):
+            connection.run(statement)
+        connection.run("UPDATE assay_runs SET site = ?", site())
+        connection.insert("assay_index_version", [{"version_num": f"{schema:04}"}])
+        if schema < 3:
+            return {}
+        connection.insert("assay_notes", [{"address": key, **asdict(note)} for key, note in notes.items()])
+    return notes
+
+
+@pytest.mark.parametrize("schema", [1, 2, 3, 4])
+def test_of_an_older_index_the_notes_stay_and_all_else_is_made_anew(place: Place, runs: Path, schema: int) -> None:
+    notes = older_index(place, schema)
+    assert (index_status(place).schema_found, known_folders(place)) == (None, [Path("/runs")])
+    with pytest.raises(UnusableIndexError, match="has no runs yet"):
+        write_note(place, "a" * 20, RunNote())
     assert update(place, [runs]) == 6
+    assert (index_status(place).schema_found, index_status(place).runs) == (SCHEMA, 6)
+    with reading(place) as reader:
+        assert reader
+        assert notes_of(reader, ["a" * 20]) == notes
+        assert "assay_headlines" not in reader.tables()
+    assert update(place, [runs]) == 0
+
+
+def test_an_index_that_cannot_be_made_anew_stays_as_it_was(
+    place: Place, runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes = older_index(place, 4)
+    script = Path(driver.__file__).with_name("tables.sql").read_text("utf-8")
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "read_text", lambda *_: script + "no statement")
+        with pytest.raises(StoreError):
+            update(place, [runs])
+    with connected(place, to_write=False) as connection:
+        assert connection.schema() == 4
+        assert [row["folder"] for row in connection.rows("SELECT * FROM assay_runs")] == ["gone"]
+        assert notes_of(connection, ["a" * 20]) == notes
+
+
+def test_a_run_has_the_conditions_of_its_tests(place: Place, runs: Path) -> None:
+    update(place, [runs])
     expected = [held_conditions(stored_run(runs / "run-00003"), test) for test in stored_run(runs / "run-00003").tests]
     with reading(place) as reader:
         assert reader
@@ -290,14 +333,16 @@ def test_runs_of_an_older_index_get_their_conditions_once_they_are_read_again(pl
 def test_an_index_of_a_newer_version_is_refused_by_name(place: Place, runs: Path) -> None:
     update(place, [runs])
     with writing(place) as connection:
-        connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = '0007'"))  # noqa: S608
+        connection.run("UPDATE assay_index_version SET version_num = '0007'")
     for work in (lambda: runs_in(place, runs, numbers=False), lambda: index_status(place)):
-        with pytest.raises(UnusableIndexError, match=r"newer version of Assay \(schema 7, this version knows 4\)"):
+        with pytest.raises(UnusableIndexError, match=r"newer version of Assay \(schema 7, this version knows 5\)"):
             work()
     assert command("runs", str(runs), "--index", place.url or str(place.path))[0] == 6
 
 
-def test_two_writers_at_once_lose_nothing_and_wait_for_each_other(place: Place, runs: Path) -> None:
+@pytest.mark.parametrize("schema", [0, 4], ids=["new", "older"])
+def test_two_writers_at_once_lose_nothing_and_wait_for_each_other(place: Place, runs: Path, schema: int) -> None:
+    notes = older_index(place, schema) if schema else {}
     context = multiprocessing.get_context("fork")
     both = context.Barrier(2)
 
@@ -305,7 +350,7 @@ def test_two_writers_at_once_lose_nothing_and_wait_for_each_other(place: Place, 
         both.wait(60)
         update(place, [runs])
 
-    # They make the tables, too.
+    # They make the tables, too, or make them anew.
     started = [context.Process(target=write) for _ in range(2)]
     for one in started:
         one.start()
@@ -315,6 +360,7 @@ def test_two_writers_at_once_lose_nothing_and_wait_for_each_other(place: Place, 
     with reading(place) as reader:
         assert reader
         counts = {name: len(reader.rows(f"SELECT * FROM assay_{name}")) for name in ("runs", "tests")}  # noqa: S608
+        assert notes_of(reader, ["a" * 20]) == notes
     assert counts == {"runs": 6, "tests": 12}
     assert update(place, [runs]) == 0
 
@@ -322,7 +368,7 @@ def test_two_writers_at_once_lose_nothing_and_wait_for_each_other(place: Place, 
 def test_a_reader_is_answered_while_another_writes(place: Place, runs: Path) -> None:
     update(place, [runs])
     with writing(place) as connection:
-        connection.execute(text("DELETE FROM assay_runs"))
+        connection.run("DELETE FROM assay_runs")
         assert index_status(place).runs == 6
     assert index_status(place).runs == 0
 
@@ -471,8 +517,8 @@ def test_runs_are_filtered_by_when_they_began(shared: tuple[Path, Path]) -> None
 def test_runs_of_other_hosts_are_listed_with_theirs(place: Place, runs: Path) -> None:
     update(place, [runs])
     with writing(place) as connection:
-        change = "UPDATE assay_runs SET site = 'bench-7', address = :address WHERE folder = 'run-00001'"
-        connection.execute(text(change), {"address": run_address("bench-7", parent_of(runs), "run-00001")})
+        address = run_address("bench-7", parent_of(runs), "run-00001")
+        connection.run("UPDATE assay_runs SET site = 'bench-7', address = ? WHERE folder = 'run-00001'", address)
     shutil.rmtree(runs / "run-00001")
     names = {one.run for one in runs_everywhere(place, numbers=False)}
     assert f"bench-7:{runs}/run-00001" in names

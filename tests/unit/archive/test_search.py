@@ -12,14 +12,12 @@ from assay.archive.index.drive_history import drive_history
 from assay.archive.index.filters import Wanted
 from assay.archive.index.folders import drive_address, run_address, site
 from assay.archive.index.location import Place, named_place
-from assay.archive.index.migrate import migrate
 from assay.archive.index.notes import RunNote, notes_of, write_note
-from assay.archive.index.read import reading
+from assay.archive.index.read import listed_runs, reading, stored_runs
 from assay.archive.index.search import SORTS, KeyColumn, Query, found, key_columns, key_results, run_at
 from assay.archive.index.write import clear, writing
 from assay.errors import StoreError, ValueRangeError
 from index_runs import LABELS, TEXTS, VERDICTS, a_test, drawn_run, drive, listed_run, store
-from sqlalchemy import text
 
 if TYPE_CHECKING:
     from assay.archive.index.search import FoundRuns
@@ -66,8 +64,7 @@ def test_sql_and_python_choose_the_same_runs(index: Place, seed: int) -> None:
     store(index, [drawn_run(draw, f"run-{number}") for number in range(80)], site())
     with reading(index) as reader:
         assert reader
-        known = reader.everything()
-        runs = reader.listed(known, lambda row: row["folder"], numbers=True)
+        runs = listed_runs(reader, stored_runs(reader), lambda row: str(row["folder"]), numbers=True)
         sizes = set()
         for _ in range(250):
             wanted = drawn_wanted(draw)
@@ -226,20 +223,3 @@ def test_a_note_that_cannot_be_is_refused(note: RunNote, says: str, tmp_path: Pa
 def test_a_note_without_an_index_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="has no runs yet"):
         write_note(named_place(str(tmp_path / "index.sqlite")), "a", RunNote())
-
-
-def test_rows_of_an_older_version_get_the_same_columns_by_migration(index: Place) -> None:
-    draw = random.Random(5)  # noqa: S311 - the same every time
-    store(index, [drawn_run(draw, f"run-{number}") for number in range(40)], site())
-    columns = "address, drive_address, name_folded, host_folded, drive_id_folded, drive_serial_folded, words"
-    tables = (
-        "SELECT " + columns + " FROM assay_runs ORDER BY key",  # noqa: S608 - ours
-        "SELECT tag_folded FROM assay_tags ORDER BY key",
-        "SELECT test_folded, procedure_folded, edition_folded FROM assay_tests ORDER BY key",
-    )
-    with writing(index) as connection:
-        before = [connection.execute(text(table)).all() for table in tables]
-        migrate(connection, "0002")
-        migrate(connection)
-        assert [connection.execute(text(table)).all() for table in tables] == before
-        assert all(before)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from agent_site import DRIVE, TYPED, agent_in, check, start
-from assay.archive.index.update import address_of
+from assay.archive.index.folders import address_of
 from every_kind import run_of
 from web_site import client_of, site_in
 

@@ -11,9 +11,8 @@ import zipfile
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from assay.archive.index.folders import run_address
+from assay.archive.index.folders import parent_of, run_address
 from assay.archive.index.folders import site as index_site
-from assay.archive.index.update import parent_of
 from assay.cli.indexed import update
 from assay.web.jobs import Jobs
 from every_kind import run_of

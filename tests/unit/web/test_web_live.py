@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from assay.archive.index.update import address_of
+from assay.archive.index.folders import address_of
 from assay.run.store.live import LiveReader
 from assay.web import live as module
 from assay.web.live import Live, Watcher, columns, event

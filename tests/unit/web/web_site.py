@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.archive.index.folders import parent_of
 from assay.archive.index.folders import site as this_host
 from assay.archive.index.location import Place
 from assay.archive.index.read import reading
 from assay.archive.index.search import Query, found
-from assay.archive.index.update import parent_of
 from assay.web.app import make_app
 from assay.web.guard import KEY_HEADER
 from assay.web.serving import Serving, site_of

@@ -9,9 +9,13 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from assay.spec.state_file import append_line, file_state, read_lines
 from assay.version import tool_version
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 NAME = "checked.jsonl"
 """Of the file in the state folder."""
@@ -63,9 +67,9 @@ def seal_of(end: bytes) -> str:
     return seals[-1].decode() if seals and end.rstrip(b"\n").endswith(seals[-1] + b'"}') else ""
 
 
-def look_of(end: bytes) -> str:
+def look_of(end: bytes, kept: Mapping[str, list[Check]]) -> str:
     """What of the kept checks bears on a journal with this end: it differs once a run was checked."""
-    checks = kept_checks().get(seal_of(end), [])
+    checks = kept.get(seal_of(end), [])
     return hashlib.sha256(checks[-1].encoded()).hexdigest()[:_DIGITS] if checks else ""
 
 

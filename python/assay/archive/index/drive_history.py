@@ -1,16 +1,19 @@
-"""What the index has of one drive over all of its runs: firmware, hosts, and bytes written."""
+"""What the index has of one drive over all of its runs: firmware, hosts, bytes written, and which run came before."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.archive.index.conditions import all_of
+from assay.archive.index.filters import all_of
+from assay.archive.index.folders import site
 from assay.archive.index.search import scope
 
 if TYPE_CHECKING:
-    from assay.archive.index.conditions import Condition
-    from assay.archive.index.read import Reader
+    from collections.abc import Sequence
+
+    from assay.archive.index.driver import Connection, Row
     from assay.archive.index.search import Query
 
 
@@ -41,40 +44,56 @@ class DriveHistory:
     ids: tuple[str, ...]
 
 
-def drive_history(reader: Reader, query: Query) -> DriveHistory:
+def drive_history(reader: Connection, query: Query) -> DriveHistory:
     """Sum up the runs of the drive and folders of a query, also those that are hidden or missing.
 
     Worked: two runs that wrote 10 GB each, the second of them also in another folder -> 2 runs, 20 GB.
     """
     where = all_of(scope(query))
-    runs = reader.rows(
-        "SELECT count(*) AS runs, coalesce(sum(b), 0) AS written, count(*) - count(b) AS unknown FROM "  # noqa: S608 - marks only
-        f"(SELECT run_id, max(written_bytes) AS b FROM assay_runs r WHERE {where.text} GROUP BY run_id) AS each_run",
-        *where.values,
-    )[0]
-    facts = reader.rows(
-        f"SELECT DISTINCT drive_capacity_bytes, drive_id FROM assay_runs r WHERE {where.text}",  # noqa: S608 - likewise
-        *where.values,
-    )
+    names = "run_id, written_bytes, started_wall_ns, drive_firmware, host, drive_capacity_bytes, drive_id"
+    rows = reader.rows(f"SELECT {names} FROM assay_runs r WHERE {where.text}", *where.values)
+    written: dict[str, int | None] = {}
+    for row in rows:
+        known = (written.get(row["run_id"]), row["written_bytes"])
+        written[row["run_id"]] = max((count for count in known if count is not None), default=None)
     return DriveHistory(
-        run_count=runs["runs"],
-        written_bytes=int(runs["written"]),
-        unknown_count=runs["unknown"],
-        firmwares=_spans(reader, "drive_firmware", where),
-        hosts=_spans(reader, "host", where),
-        capacities=tuple(sorted({fact["drive_capacity_bytes"] for fact in facts})),
-        ids=tuple(sorted({fact["drive_id"] for fact in facts})),
+        run_count=len(written),
+        written_bytes=sum(count for count in written.values() if count is not None),
+        unknown_count=sum(count is None for count in written.values()),
+        firmwares=_spans(rows, "drive_firmware"),
+        hosts=_spans(rows, "host"),
+        capacities=tuple(sorted({row["drive_capacity_bytes"] for row in rows})),
+        ids=tuple(sorted({row["drive_id"] for row in rows})),
     )
 
 
-def _spans(reader: Reader, column: str, where: Condition) -> tuple[Span, ...]:
+def run_before(reader: Connection, address: str) -> str | None:
+    """The address of the whole run of the same drive on this host that began last before another; None without one.
+
+    address : of that other.
+    """
+    rows = reader.rows(_EARLIER, address, site())
+    return str(rows[0]["address"]) if rows else None
+
+
+_EARLIER = """
+SELECT earlier.address FROM assay_runs AS earlier
+JOIN assay_runs AS later ON later.drive_id = earlier.drive_id
+WHERE later.address = ? AND earlier.site = ?
+AND earlier.complete AND earlier.missing_since_ns IS NULL AND earlier.started_wall_ns < later.started_wall_ns
+ORDER BY earlier.started_wall_ns DESC LIMIT 1
+"""
+
+
+def _spans(rows: Sequence[Row], column: str) -> tuple[Span, ...]:
     """The values of a column, in the order of their first runs."""
-    rows = reader.rows(
-        f"SELECT {column} AS name, count(DISTINCT run_id) AS runs, min(started_wall_ns) AS first, "  # noqa: S608 - likewise
-        f"max(started_wall_ns) AS last FROM assay_runs r WHERE {where.text} GROUP BY {column}",
-        *where.values,
-    )
-    spans = (
-        Span(name=row["name"] or "", run_count=row["runs"], first_ns=row["first"], last_ns=row["last"]) for row in rows
-    )
+    groups: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        groups[row[column] or ""].append(row)
+    spans = []
+    for name, runs in groups.items():
+        began = [run["started_wall_ns"] for run in runs if run["started_wall_ns"] is not None]
+        first_ns, last_ns = min(began, default=None), max(began, default=None)
+        run_count = len({run["run_id"] for run in runs})
+        spans.append(Span(name=name, run_count=run_count, first_ns=first_ns, last_ns=last_ns))
     return tuple(sorted(spans, key=lambda span: (span.first_ns or 0, span.name)))

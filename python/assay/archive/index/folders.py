@@ -11,13 +11,16 @@ from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from assay.archive.checks.record import look_of
+from assay.archive.checks.record import kept_checks, look_of
+from assay.archive.index.driver import storable
 from assay.errors import StoreError
 from assay.run.store import JOURNAL_NAME, ORIGIN, RUN_DOCUMENT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
+
+    from assay.archive.checks.record import Check
 
 _TAIL_BYTES = 128
 """The end of the last line, with the hash of that line."""
@@ -43,20 +46,31 @@ def run_address(where: str, parent: str, folder: str) -> str:
     return hashlib.sha256(f"{where}\n{parent}\n{folder}".encode()).hexdigest()[:20]
 
 
+def parent_of(folder: Path) -> str:
+    """A folder of runs as the index keeps it: the same whichever link or relative path leads to it."""
+    return kept_name(os.path.realpath(folder))
+
+
+def address_of(folder: Path) -> str:
+    """The address of a run folder of this host, as the index has it."""
+    return run_address(site(), parent_of(folder.parent), kept_name(folder.name))
+
+
 def drive_address(model: str, serial: str | None, drive_id: str) -> str:
     """What the page of a drive is asked for by: the same for all runs of a model with a serial number.
 
     drive_id : its full identity, which counts where it reports no serial number.
     Worked: ``drive_address("M", "S1", "a")`` equals ``drive_address("M", "S1", "b")``.
     """
-    return hashlib.sha256(f"{model}\n{serial or ''}\n{'' if serial else drive_id}".encode()).hexdigest()[:20]
+    text = storable(f"{model}\n{serial or ''}\n{'' if serial else drive_id}")
+    return hashlib.sha256(text.encode()).hexdigest()[:20]
 
 
 def run_folder(folders: Iterable[Path], address: str) -> Path | None:
     """The run folder of an address directly below one of some folders of this host; None where there is none."""
     where = site()
     for folder in folders:
-        parent = kept_name(os.path.realpath(folder))
+        parent = parent_of(folder)
         with suppress(OSError), os.scandir(folder) as entries:
             for name in (entry.name for entry in entries):
                 fits = run_address(where, parent, kept_name(name)) == address
@@ -91,7 +105,8 @@ def seen_folders(folder: Path, trust: str = "") -> dict[str, str]:
     except OSError as error:
         raise StoreError(str(folder), error.strerror or "cannot be read", "name another folder") from None
     try:
-        looks = {name: _look(name, descriptor, trust) for name in os.listdir(descriptor)}  # noqa: PTH208 - of what was opened
+        checks = kept_checks()
+        looks = {name: _look(name, descriptor, trust, checks) for name in os.listdir(descriptor)}  # noqa: PTH208 - of what was opened
     finally:
         os.close(descriptor)
     return {kept_name(name): look for name, look in looks.items() if look is not None}
@@ -109,7 +124,7 @@ def thorough_look(folder: Path) -> str:
     return THOROUGH + hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def _look(name: str, parent: int, trust: str) -> str | None:
+def _look(name: str, parent: int, trust: str, checks: Mapping[str, list[Check]]) -> str | None:
     """None where it is no run folder."""
     try:
         document = os.stat(f"{name}/{RUN_DOCUMENT}", dir_fd=parent, follow_symlinks=False)
@@ -120,16 +135,12 @@ def _look(name: str, parent: int, trust: str) -> str | None:
         end = _end(f"{name}/{JOURNAL_NAME}", parent, journal)
     except OSError:
         return f"{_state(document)}:"
-    seen = f"{hashlib.sha256(end).hexdigest()[:32]}:{look_of(end)}"
-    return f"{_state(document)}:{_state(journal)}:{seen}{_origin(name, parent, trust)}"
-
-
-def _origin(name: str, parent: int, trust: str) -> str:
-    """Of a run that was imported."""
-    try:
-        return f":{_state(os.stat(f'{name}/{ORIGIN}', dir_fd=parent, follow_symlinks=False))}:{trust}"
-    except OSError:
-        return ""
+    seen = f"{hashlib.sha256(end).hexdigest()[:32]}:{look_of(end, checks)}"
+    origin = ""
+    # Only a run that was imported has it.
+    with suppress(OSError):
+        origin = f":{_state(os.stat(f'{name}/{ORIGIN}', dir_fd=parent, follow_symlinks=False))}:{trust}"
+    return f"{_state(document)}:{_state(journal)}:{seen}{origin}"
 
 
 def _state(found: os.stat_result) -> str:

@@ -13,32 +13,30 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from assay.archive.index.folders import given_name, site
+from assay.archive.index.read import ORDER, parts
 from assay.summary.measures import measure_words
 from assay.words.visible import unicode_name
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
-    from assay.archive.index.read import Reader, Row
+    from assay.archive.index.driver import Connection, Row
     from assay.summary.record import Key
 
 COUNTED = ("steady", "not-settled", "not-judged", "no-rule")
 """Verdicts of tests whose numbers are compared, as in ``assay.compare``."""
 NEWEST = 5
 """So many of the newest results of a test say which numbers it has."""
-_JOINED = "FROM assay_runs r JOIN assay_tests t ON t.run_key = r.key JOIN assay_measures m ON m.test_key = t.key"
-_TEST_COUNTS = (
+_RESULTS = "FROM assay_runs r JOIN assay_tests t ON t.run_key = r.key"
+_COUNTS = (
     "r.missing_since_ns IS NULL AND r.fault IS NULL AND t.withheld IS NULL "
     f"AND t.verdict IN ({', '.join(repr(verdict) for verdict in COUNTED)})"
 )
-_COUNTS = f"{_TEST_COUNTS} AND m.value IS NOT NULL"
 _OF_MODEL = "r.drive_model = ? AND r.drive_capacity_bytes = ?"
-_MODEL = "drive_model, drive_capacity_bytes"
-_READABLE = "missing_since_ns IS NULL AND fault IS NULL"
 _KIND = ("test", "procedure", "edition", "conditions_key")
 """What results of a test share in a history."""
-_ORDER = "place"
-"""Of tests in a run, numbers in a test, and tags."""
+_OF_NUMBER = ("cell", "label", "unit", "better")
+_OF_POINT = ("address", "time_ns", "value", "bound", "mark", "firmware", "serial", "host")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,128 +118,88 @@ class HistoryPoint:
     tags: tuple[str, ...]
 
 
-def drive_models(reader: Reader) -> list[DriveModel]:
+def drive_models(reader: Connection) -> list[DriveModel]:
     """The drive models of the index: those with results that count first, then that of the newest run."""
     rows = reader.rows(
-        f"SELECT {_MODEL}, count(*) AS run_count, max(started_wall_ns) AS newest_ns FROM assay_runs "  # noqa: S608
-        f"WHERE drive_model IS NOT NULL AND drive_capacity_bytes IS NOT NULL AND {_READABLE} GROUP BY {_MODEL}"
+        "SELECT r.drive_model AS model, r.drive_capacity_bytes AS capacity_bytes, count(DISTINCT r.key) AS run_count, "
+        "coalesce(max(r.started_wall_ns), 0) AS newest_ns, count(t.key) > 0 AS counts "
+        f"FROM assay_runs r LEFT JOIN assay_tests t ON t.run_key = r.key AND {_COUNTS} "
+        "WHERE r.drive_model IS NOT NULL AND r.drive_capacity_bytes IS NOT NULL "
+        "AND r.missing_since_ns IS NULL AND r.fault IS NULL GROUP BY r.drive_model, r.drive_capacity_bytes"
     )
-    counted = reader.rows(
-        f"SELECT DISTINCT {_MODEL} FROM assay_runs r JOIN assay_tests t ON t.run_key = r.key WHERE {_TEST_COUNTS}"  # noqa: S608
-    )
-    with_results = {(row["drive_model"], row["drive_capacity_bytes"]) for row in counted}
-    models = [
-        DriveModel(
-            model=row["drive_model"],
-            capacity_bytes=row["drive_capacity_bytes"],
-            run_count=row["run_count"],
-            newest_ns=row["newest_ns"] or 0,
-            counts=(row["drive_model"], row["drive_capacity_bytes"]) in with_results,
-        )
-        for row in rows
-    ]
+    models = [DriveModel(**{**row, "counts": bool(row["counts"])}) for row in rows]
     return sorted(models, key=lambda model: (not model.counts, -model.newest_ns, model.model, model.capacity_bytes))
 
 
-def metrics_of(reader: Reader, model: DriveModel, *, newest: int | None = NEWEST) -> list[Metric]:
+def metrics_of(reader: Connection, model: DriveModel, *, newest: int | None = NEWEST) -> list[Metric]:
     """The numbers that runs of a model have and that count, by test and in the order of its tables.
 
     newest : how many results of each test are looked at; None looks at all, which takes seconds for thousands of runs.
     """
-    tests = reader.rows(
-        f"SELECT t.key, t.test, t.procedure, t.edition, t.conditions_key, t.started_wall_ns, t.{_ORDER} "  # noqa: S608
-        f"FROM assay_runs r JOIN assay_tests t ON t.run_key = r.key WHERE {_OF_MODEL} AND {_TEST_COUNTS}",
-        model.model,
-        model.capacity_bytes,
+    results = reader.rows(
+        f"SELECT t.key, {', '.join(f't.{name}' for name in _KIND)}, t.started_wall_ns, t.{ORDER} "
+        f"{_RESULTS} WHERE {_OF_MODEL} AND {_COUNTS}",
+        *(model.model, model.capacity_bytes),
     )
     kinds: dict[tuple[str, ...], list[Row]] = {}
-    for row in sorted(tests, key=lambda row: (-row["started_wall_ns"], row["key"])):
+    for row in sorted(results, key=lambda row: (-row["started_wall_ns"], row["key"])):
         kinds.setdefault(tuple(row[name] for name in _KIND), []).append(row)
     # Of a test under several conditions those of the newest run come first.
-    ordered = sorted(kinds.values(), key=lambda rows: (rows[0][_ORDER], *(rows[0][name] for name in _KIND[:-1])))
-    return [metric for results in ordered for metric in _metrics(reader, results, newest)]
+    ordered = sorted(kinds.values(), key=lambda rows: (rows[0][ORDER], *(rows[0][name] for name in _KIND[:-1])))
+    return [metric for rows in ordered for metric in _metrics(reader, rows[:newest])]
 
 
-def _metrics(reader: Reader, results: Sequence[Row], newest: int | None) -> Iterable[Metric]:
+def _metrics(reader: Connection, results: Sequence[Row]) -> Iterable[Metric]:
     """The numbers of a test under some conditions. results : its rows, the newest first."""
     (kept,) = reader.rows("SELECT conditions FROM assay_tests WHERE key = ?", results[0]["key"])
     kind = {name: results[0][name] for name in _KIND}
+    asked = f"SELECT name, {', '.join(_OF_NUMBER)} FROM assay_measures WHERE test_key = ? AND value IS NOT NULL"
     numbers: dict[tuple[str, str, str], Metric] = {}
-    for result in results[:newest]:
-        rows = reader.rows(
-            f"SELECT cell, label, name, unit, better, {_ORDER} FROM assay_measures "  # noqa: S608
-            "WHERE test_key = ? AND value IS NOT NULL",
-            result["key"],
-        )
-        for row in sorted(rows, key=lambda row: int(row[_ORDER])):
-            named = {name: row[name] for name in ("cell", "label", "unit", "better")}
-            metric = Metric(**kind, **named, key=row["name"], conditions=kept["conditions"])
-            numbers.setdefault((metric.cell, metric.key, metric.unit), metric)
+    for row in (row for result in results for row in reader.rows(f"{asked} ORDER BY {ORDER}", result["key"])):
+        metric = Metric(**kind, **kept, key=row["name"], **{name: row[name] for name in _OF_NUMBER})
+        numbers.setdefault((metric.cell, metric.key, metric.unit), metric)
     return numbers.values()
 
 
-def history(reader: Reader, model: DriveModel, metric: Metric, *, without: Collection[str] = ()) -> list[HistoryPoint]:
+def history(
+    reader: Connection, model: DriveModel, metric: Metric, *, without: Collection[str] = ()
+) -> list[HistoryPoint]:
     """The number of every run of a model that has it and counts, the oldest first.
 
     without : addresses of runs to leave out, by default none; see ``excluded``.
     """
     rows = reader.rows(
-        "SELECT r.key, r.address, r.site, r.parent, r.folder, r.run_id, r.journal_hash, r.name AS run_name, r.host, "
-        f"r.drive_firmware, r.drive_serial, t.{_ORDER}, t.started_wall_ns, m.value, m.rounds, m.bound, m.mark "
-        f"{_JOINED} WHERE {_OF_MODEL} AND {_COUNTS} AND t.test = ? AND t.procedure = ? AND t.edition = ? "
-        "AND t.conditions_key = ? AND m.cell = ? AND m.name = ? AND m.unit = ?",
+        "SELECT r.key, r.site, r.parent, r.folder, r.run_id, r.journal_hash, r.address, r.name, r.host, m.value, "
+        "m.rounds, m.bound, m.mark, t.started_wall_ns AS time_ns, coalesce(r.drive_firmware, '') AS firmware, "
+        f"coalesce(r.drive_serial, '') AS serial {_RESULTS} JOIN assay_measures m ON m.test_key = t.key "
+        f"WHERE {_OF_MODEL} AND {_COUNTS} AND m.value IS NOT NULL AND t.test = ? AND t.procedure = ? "
+        f"AND t.edition = ? AND t.conditions_key = ? AND m.cell = ? AND m.name = ? AND m.unit = ? ORDER BY t.{ORDER}",
         *(model.model, model.capacity_bytes, metric.test, metric.procedure, metric.edition),
-        metric.conditions_key,
-        *(metric.cell, metric.key, metric.unit),
+        *(metric.conditions_key, metric.cell, metric.key, metric.unit),
     )
-    tags = _tags(reader, model)
-    points = [_point(row, tags.get(row["key"], ())) for row in _distinct(rows)]
-    return sorted(
-        (point for point in points if point.address not in without), key=lambda point: (point.time_ns, point.address)
-    )
+    tags = parts(reader, "assay_tags", "run_key", [row["key"] for row in rows], ("tag",))
+    points = [
+        HistoryPoint(
+            **{name: row[name] for name in _OF_POINT},
+            name=row["name"] or unicode_name(given_name(row["folder"])),
+            rounds=tuple(json.loads(row["rounds"])),
+            tags=tuple(tag["tag"] for tag in tags.get(row["key"], ())),
+        )
+        for row in _distinct(rows)
+        if row["address"] not in without
+    ]
+    return sorted(points, key=lambda point: (point.time_ns, point.address))
 
 
-def excluded(reader: Reader) -> frozenset[str]:
+def excluded(reader: Connection) -> frozenset[str]:
     """Addresses of the runs that a user hid or marked as bad; they leave every history."""
     return frozenset(row["address"] for row in reader.rows("SELECT address FROM assay_notes WHERE hidden OR bad"))
-
-
-def _tags(reader: Reader, model: DriveModel) -> Mapping[int, tuple[str, ...]]:
-    """Of every run of a model, by its key."""
-    rows = reader.rows(
-        f"SELECT g.run_key, g.{_ORDER}, g.tag FROM assay_tags g "  # noqa: S608
-        f"JOIN assay_runs r ON r.key = g.run_key WHERE {_OF_MODEL}",
-        model.model,
-        model.capacity_bytes,
-    )
-    tags: dict[int, tuple[str, ...]] = {}
-    for row in sorted(rows, key=lambda row: (row["run_key"], row["place"])):
-        tags[row["run_key"]] = (*tags.get(row["run_key"], ()), row["tag"])
-    return tags
 
 
 def _distinct(rows: Iterable[Row]) -> Iterable[Row]:
     """A row per run: of copies that of this host, else the first by its folder; of a test that ran twice, the first."""
     here = site()
     runs: dict[tuple[str, str], Row] = {}
-    for row in sorted(
-        rows, key=lambda row: (row["site"] != here, row["site"], row["parent"], row["folder"], row["place"])
-    ):
+    for row in sorted(rows, key=lambda row: (row["site"] != here, row["site"], row["parent"], row["folder"])):
         runs.setdefault((row["run_id"], row["journal_hash"]), row)
     return runs.values()
-
-
-def _point(row: Row, tags: tuple[str, ...]) -> HistoryPoint:
-    return HistoryPoint(
-        address=row["address"],
-        name=row["run_name"] or unicode_name(given_name(row["folder"])),
-        time_ns=row["started_wall_ns"],
-        value=row["value"],
-        rounds=tuple(json.loads(row["rounds"])),
-        bound=row["bound"],
-        mark=row["mark"],
-        firmware=row["drive_firmware"] or "",
-        serial=row["drive_serial"] or "",
-        host=row["host"],
-        tags=tags,
-    )

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
-from assay.archive.index.driver import READ_WAIT_S, UnusableIndexError, connected, database_error
-from assay.archive.index.folded import storable
-from assay.archive.index.read import driver_errors, reading
+from assay.archive.index.driver import READ_WAIT_S, UnusableIndexError, storable
+from assay.archive.index.read import reading
+from assay.archive.index.write import writing
 from assay.errors import ValueRangeError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
+    from assay.archive.index.driver import Connection
     from assay.archive.index.location import Place
-    from assay.archive.index.read import Reader, Row
 
 TEXT_MAX = 2000
-_COLUMNS = ("address", "hidden", "bad", "reason", "note", "role", "at_ns")
-_MANY = 500
+_FIELDS = ("hidden", "bad", "reason", "note", "role", "at_ns")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,15 +37,13 @@ class RunNote:
     at_ns: int = 0
 
 
-def notes_of(reader: Reader, addresses: Iterable[str]) -> dict[str, RunNote]:
-    """The notes on some runs by their addresses; those without any are left out."""
-    wanted = list(addresses)
-    rows: list[Row] = []
-    for begin in range(0, len(wanted), _MANY):
-        part = wanted[begin : begin + _MANY]
-        marks = ", ".join("?" * len(part))
-        rows += reader.rows(f"SELECT * FROM assay_notes WHERE address IN ({marks})", *part)  # noqa: S608 - our names
-    return {row["address"]: _note(row) for row in rows}
+def notes_of(reader: Connection, addresses: Sequence[str]) -> dict[str, RunNote]:
+    """The notes on the runs of a page by their addresses; those without any are left out."""
+    marks = ", ".join("?" * len(addresses)) or "NULL"
+    rows = reader.rows(f"SELECT * FROM assay_notes WHERE address IN ({marks})", *addresses)
+    # SQLite gives flags back as 0 and 1.
+    flags = [row | {name: bool(row[name]) for name in ("hidden", "bad")} for row in rows]
+    return {row["address"]: RunNote(**{name: row[name] for name in _FIELDS}) for row in flags}
 
 
 def write_note(index: Place, address: str, note: RunNote) -> RunNote:
@@ -59,26 +56,11 @@ def write_note(index: Place, address: str, note: RunNote) -> RunNote:
     with reading(index) as reader:
         if reader is None:
             raise UnusableIndexError(index.shown, "has no runs yet", "bring it up with: assay index update FOLDER")
-    connection = connected(index, to_write=True, wait_s=READ_WAIT_S)
-    try:
-        row = (address, checked.hidden, checked.bad, checked.reason, checked.note, checked.role, checked.at_ns)
-        connection.execute(_statement("?" if index.path else "%s"), row)
-        connection.commit()
-    except driver_errors(index) as error:
-        raise database_error(index, error) from None
-    finally:
-        connection.close()
+    changed = ", ".join(f"{name} = excluded.{name}" for name in _FIELDS)
+    with writing(index, READ_WAIT_S) as writer:
+        row = {"address": address, **asdict(checked)}
+        writer.insert("assay_notes", [row], f"ON CONFLICT (address) DO UPDATE SET {changed}")
     return checked
-
-
-def _statement(mark: str) -> str:
-    """What puts a row in place of another. mark : the driver's for a value."""
-    changed = ", ".join(f"{name} = excluded.{name}" for name in _COLUMNS[1:])
-    marks = ", ".join([mark] * len(_COLUMNS))
-    return (
-        f"INSERT INTO assay_notes ({', '.join(_COLUMNS)}) VALUES ({marks}) "  # noqa: S608 - our own names
-        f"ON CONFLICT (address) DO UPDATE SET {changed}"
-    )
 
 
 def _checked(note: RunNote) -> RunNote:
@@ -88,12 +70,4 @@ def _checked(note: RunNote) -> RunNote:
     for name, value in (("Reason", reason), ("Note", text)):
         if len(value) > TEXT_MAX:
             raise ValueRangeError(name, f"has {len(value):,} characters", f"shorten it to {TEXT_MAX:,}")
-    kept = reason if note.bad else ""
-    return RunNote(
-        hidden=note.hidden, bad=note.bad, reason=kept, note=text, role=note.role, at_ns=note.at_ns or time.time_ns()
-    )
-
-
-def _note(row: Row) -> RunNote:
-    values = {name: row[name] for name in _COLUMNS[1:]}
-    return RunNote(**{**values, "hidden": bool(row["hidden"]), "bad": bool(row["bad"])})
+    return replace(note, reason=reason if note.bad else "", note=text, at_ns=note.at_ns or time.time_ns())

@@ -7,18 +7,17 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from assay.archive.index.conditions import Condition, all_of, any_of, text_conditions, wanted_conditions
 from assay.archive.index.drive_use import NO_USE, DriveUse
-from assay.archive.index.filters import ANY, Wanted
+from assay.archive.index.filters import ANY, Condition, Wanted, all_of, any_of, text_conditions
 from assay.archive.index.folders import site
 from assay.archive.index.notes import RunNote, notes_of
-from assay.archive.index.read import folder_of
+from assay.archive.index.read import ORDER, folder_of, listed_runs, stored_runs
 from assay.words.visible import unicode_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from assay.archive.index.read import Known, Reader, Row
+    from assay.archive.index.driver import Connection, Row
     from assay.summary.forms import ListedRun, Quoted
 
 PAGE_RUNS = 100
@@ -94,13 +93,12 @@ class FoundRuns:
     total: int
 
 
-def run_at(reader: Reader, address: str) -> FoundRun | None:
+def run_at(reader: Connection, address: str) -> FoundRun | None:
     """The run of an address, with the numbers of its tests; None where there is none."""
-    rows = reader.rows("SELECT key FROM assay_runs WHERE address = ? ORDER BY key LIMIT 1", address)
-    return next(iter(_runs(reader, reader.keyed([row["key"] for row in rows]))), None)
+    return next(_runs(reader, stored_runs(reader, "address = ? ORDER BY key LIMIT 1", address)), None)
 
 
-def found(reader: Reader, query: Query, *, page_runs: int = PAGE_RUNS) -> FoundRuns:
+def found(reader: Connection, query: Query, *, page_runs: int = PAGE_RUNS) -> FoundRuns:
     """The runs that a query chooses, with the numbers of their tests; filtered, sorted and cut by the database.
 
     page_runs : runs of a page. Worked: 250 runs, page 3 of 100 -> the last 50 of them, total 250.
@@ -109,14 +107,11 @@ def found(reader: Reader, query: Query, *, page_runs: int = PAGE_RUNS) -> FoundR
     source = f"FROM assay_runs r LEFT JOIN assay_notes n ON n.address = r.address WHERE {condition.text}"
     total = reader.rows(f"SELECT count(*) AS total {source}", *condition.values)[0]["total"]
     order = _order(query, reader.binary)
-    rows = reader.rows(
-        f"SELECT r.key {source} ORDER BY {order.text} LIMIT ? OFFSET ?",
-        *condition.values,
-        *order.values,
-        page_runs,
-        (max(query.page, 1) - 1) * page_runs,
-    )
-    return FoundRuns(runs=tuple(_runs(reader, reader.keyed([row["key"] for row in rows]))), total=total)
+    asked = f"SELECT r.key {source} ORDER BY {order.text} LIMIT ? OFFSET ?"
+    page = (page_runs, (max(query.page, 1) - 1) * page_runs)
+    keys = [row["key"] for row in reader.rows(asked, *condition.values, *order.values, *page)]
+    rows = stored_runs(reader, f"key IN ({', '.join('?' * len(keys)) or 'NULL'})", *keys)
+    return FoundRuns(runs=tuple(_runs(reader, sorted(rows, key=lambda row: keys.index(row["key"])))), total=total)
 
 
 def scope(query: Query) -> Iterator[Condition]:
@@ -155,7 +150,7 @@ def _conditions(query: Query, position: str) -> Iterator[Condition]:
     if not query.hidden:
         yield Condition("(n.hidden IS NULL OR NOT n.hidden)")
     yield from scope(query)
-    yield from wanted_conditions(query.wanted, position)
+    yield from query.wanted.conditions(position)
     yield from text_conditions(query.text, position)
 
 
@@ -172,37 +167,26 @@ def _order(query: Query, binary: str) -> Condition:
 
 
 _NUMBER = (
-    "(SELECT h.value FROM assay_tests t JOIN assay_headlines h ON h.test_key = t.key "
-    "WHERE t.run_key = r.key AND t.test = ? AND h.item = ? AND h.unit = ? ORDER BY t.key, h.key LIMIT 1)"
+    "(SELECT m.value FROM assay_tests t JOIN assay_measures m ON m.test_key = t.key WHERE t.run_key = r.key "
+    f"AND t.test = ? AND m.quoted AND m.printed = ? AND m.unit = ? ORDER BY t.key, m.{ORDER} LIMIT 1)"
 )
 
 
-def _runs(reader: Reader, known: Known) -> Iterator[FoundRun]:
-    listed = reader.listed(known, lambda row: unicode_name(folder_of(row)), numbers=True)
-    notes = notes_of(reader, [row["address"] for row in known.rows])
-    for row, run in zip(known.rows, listed, strict=True):
-        yield _run(row, run, notes.get(row["address"]))
+def _runs(reader: Connection, rows: Sequence[Row]) -> Iterator[FoundRun]:
+    notes = notes_of(reader, [row["address"] for row in rows])
+    listed = listed_runs(reader, rows, lambda row: unicode_name(folder_of(row)), numbers=True)
+    for row, run in zip(rows, listed, strict=True):
+        yield FoundRun(
+            address=row["address"],
+            host=row["site"],
+            folder=folder_of(row) if row["site"] == site() else None,
+            listed=run,
+            drive=row["drive_address"],
+            parent=row["parent"],
+            look=row["look"],
+            use=DriveUse(**{name: row[name] for name in _OF_USE}, health=json.loads(row["health"] or "{}")),
+            note=notes.get(row["address"]),
+        )
 
 
-def _run(row: Row, listed: ListedRun, note: RunNote | None) -> FoundRun:
-    return FoundRun(
-        address=row["address"],
-        host=row["site"],
-        folder=folder_of(row) if row["site"] == site() else None,
-        listed=listed,
-        drive=row["drive_address"],
-        parent=row["parent"],
-        look=row["look"],
-        use=_use(row),
-        note=note,
-    )
-
-
-def _use(row: Row) -> DriveUse:
-    return DriveUse(
-        written_bytes=row["written_bytes"],
-        wear_pct_first=row["wear_pct_first"],
-        wear_pct_last=row["wear_pct_last"],
-        temperature_c_max=row["temperature_c_max"],
-        health=json.loads(row["health"] or "{}"),
-    )
+_OF_USE = ("written_bytes", "wear_pct_first", "wear_pct_last", "temperature_c_max")

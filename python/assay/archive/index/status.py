@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
+from assay.archive.index.driver import SCHEMA
 from assay.archive.index.folders import given_name
 from assay.archive.index.read import reading
-from assay.archive.index.version import SCHEMA
 from assay.summary.forms import Facts
 
 if TYPE_CHECKING:
     from assay.archive.index.location import Place
-    from assay.archive.index.read import Row
 
 
 class IndexedFolder(Facts):
@@ -41,40 +39,31 @@ class IndexStatus(Facts):
     read: int = Field(default=0, description="How many runs were read by this command.")
 
 
-def index_status(place: Place, *, read: int = 0) -> IndexStatus:
-    """Count what an index holds. read : runs that were just read. Raises StoreError where it cannot be read."""
-    with reading(place) as reader:
-        rows = reader.rows(_COUNTS) if reader else None
-    result = [] if rows is None else rows
-    return IndexStatus(
-        index=place.shown,
-        database="SQLite" if place.path else "PostgreSQL",
-        schema_found=None if rows is None else SCHEMA,
-        schema_known=SCHEMA,
-        runs=sum(row["n"] for row in result),
-        unreadable=sum(row["n"] for row in result if row["unreadable"]),
-        missing=sum(row["n"] for row in result if row["missing"]),
-        folders=tuple(_folders(result)),
-        read=read,
-    )
-
-
 _COUNTS = (
-    "SELECT site, parent, fault IS NOT NULL AS unreadable, missing_since_ns IS NOT NULL AS missing, count(*) AS n "
-    "FROM assay_runs GROUP BY site, parent, fault IS NOT NULL, missing_since_ns IS NOT NULL"
+    "SELECT site, parent, count(*) AS runs, count(fault) AS unreadable, count(missing_since_ns) AS missing "
+    "FROM assay_runs GROUP BY site, parent"
 )
 
 
-def _folders(rows: list[Row]) -> list[IndexedFolder]:
-    folders: dict[tuple[str, str], list[Row]] = defaultdict(list)
-    for row in rows:
-        folders[row["site"], row["parent"]].append(row)
-    return [
-        IndexedFolder(
-            host=given_name(site),
-            folder=given_name(parent),
-            runs=sum(row["n"] for row in counts),
-            missing=sum(row["n"] for row in counts if row["missing"]),
-        )
-        for (site, parent), counts in sorted(folders.items())
-    ]
+def index_status(place: Place, *, read: int = 0) -> IndexStatus:
+    """Count what an index holds. read : runs that were just read. Raises StoreError where it cannot be read."""
+    with reading(place) as reader:
+        found = reader.rows(_COUNTS) if reader else None
+    rows = sorted(found or (), key=lambda row: (row["site"], row["parent"]))
+    return IndexStatus(
+        index=place.shown,
+        database="SQLite" if place.path else "PostgreSQL",
+        schema_found=None if found is None else SCHEMA,
+        schema_known=SCHEMA,
+        **{name: sum(row[name] for row in rows) for name in ("runs", "unreadable", "missing")},
+        folders=tuple(
+            IndexedFolder(
+                host=given_name(row["site"]),
+                folder=given_name(row["parent"]),
+                runs=row["runs"],
+                missing=row["missing"],
+            )
+            for row in rows
+        ),
+        read=read,
+    )

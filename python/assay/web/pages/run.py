@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import JSONResponse, RedirectResponse
 
-from assay.archive.index.before import run_before
+from assay.archive.index.drive_history import run_before
 from assay.archive.index.folders import run_folder
 from assay.archive.index.read import reading
 from assay.archive.index.search import run_at

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.errors import EXIT_OK, AssayError, InterruptedRunError, StoreError
 from assay.procedures.conformity_label import conformity_label, deviations
@@ -16,7 +16,7 @@ from assay.results import (
     stored_exit_codes,
     withheld_reason,
 )
-from assay.summary.forms import ListedDrive, ListedRun, ListedTest, Quoted, Withheld
+from assay.summary.forms import ListedDrive, ListedRun, ListedTest, Quoted, Withheld, round_range
 from assay.summary.measures import basis_text
 from assay.summary.pages.header import model_label
 from assay.summary.verdict import NO_RULE, Ruled, framed, ruled_by
@@ -38,34 +38,28 @@ _CAPACITY_BYTES_MAX = 1 << 63
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunNumbers:
-    """How the tests of a run came out, and their numbers: those that people quote, and all.
-
-    fault : why there are none, else None.
-    """
+    """How the tests of a run came out, and all their numbers. fault : why there are none, else None."""
 
     verdicts: tuple[State, ...]
-    headlines: tuple[tuple[Quoted, ...], ...]
     measures: tuple[tuple[Measure, ...], ...]
     fault: str | None = None
 
 
 def run_numbers(run: StoredRun) -> RunNumbers:
     """The numbers of a run; none where what is stored of it contradicts itself."""
-    none: tuple[tuple[Any, ...], ...] = ((),) * len(run.tests)
     if not run.tests:
-        return RunNumbers(verdicts=(), headlines=none, measures=none)
+        return RunNumbers(verdicts=(), measures=())
     try:
         return foreign(lambda: _run_numbers(run), f"run {run.run_id}")
     except AssayError as error:
         verdicts = tuple(framed(test, _unread(test), withheld_reason(test)).state for test in run.tests)
-        return RunNumbers(verdicts=verdicts, headlines=none, measures=none, fault=str(error))
+        return RunNumbers(verdicts=verdicts, measures=((),) * len(run.tests), fault=str(error))
 
 
 def _run_numbers(run: StoredRun) -> RunNumbers:
     reports = reports_of_tests(run)
     return RunNumbers(
         verdicts=tuple(report.verdict.state for report in reports),
-        headlines=tuple(tuple(quoted(run, report.measures)) for report in reports),
         measures=tuple(report.measures for report in reports),
     )
 
@@ -81,8 +75,8 @@ def listed_run(
     Raises StoreError where its edition is not known, or its drive larger than any.
     """
     codes, numbers = stored_exit_codes(run), numbers or run_numbers(run)
-    of_tests = zip(run.tests, numbers.verdicts, numbers.headlines, strict=True)
-    tests = tuple(_test(*of_test) for of_test in of_tests)
+    of_tests = zip(run.tests, numbers.verdicts, numbers.measures, strict=True)
+    tests = tuple(_test(test, state, tuple(_quoted(run, measures))) for test, state, measures in of_tests)
     drive, platform = _drive(run, folder), run.platform
     return ListedRun(
         run=folder,
@@ -171,17 +165,15 @@ def _drive(run: StoredRun, folder: str) -> ListedDrive:
     )
 
 
-def quoted(run: StoredRun, measures: Iterable[Measure]) -> Iterator[Quoted]:
+def _quoted(run: StoredRun, measures: Iterable[Measure]) -> Iterator[Quoted]:
     """The numbers that people quote, unrounded, with what their data sheet claims."""
     claims = run.plan.get("claims") or {}
     for measure in (measure for measure in measures if measure.quoted):
-        values = measure.rounds if measure.value is not None and measure.stat == "mean" else ()
         yield Quoted(
             item=measure.printed,
             unit=measure.unit,
             value=None if measure.value is None else float(measure.value),
-            least=min(map(float, values), default=None),
-            greatest=max(map(float, values), default=None),
+            **round_range(measure.value, measure.stat, measure.rounds),
             basis=basis_text(measure),
             claim=claims.get(measure.claim) if measure.claim else None,
             bound=measure.bound,

@@ -1,1 +1,0 @@
-"""Changes of the tables of the index, in order, up and down."""

@@ -1,1 +1,0 @@
-"""One file a change; Alembic reads them all."""
