@@ -5,6 +5,7 @@ ASSAY_LIE_TRIALS says how many sequences the soak runs on the honest file, ASSAY
 
 from __future__ import annotations
 
+import math
 import os
 import random
 from contextlib import contextmanager
@@ -150,11 +151,14 @@ def test_lies_are_always_found_with_twenty_seeds(lie: str, share: float) -> None
 
 
 def assert_found(lie: str, share: float, seeds: int) -> None:
-    """A lie is found, of as many blocks as its share lets expect where each write falls on its own place."""
+    """A lie is found, of a quarter of the blocks that its share lets expect, unless so few may be missed by chance."""
     for seed in range(seeds):
         result = found(lie, share, seed)
         assert result.checked_count > KNOWN_MIN
-        assert result.wrong_count > result.checked_count * share / 4, f"{lie} {share} seed {seed}"
+        expected = result.checked_count * share
+        # Of ten expected, two or fewer come once in 400 times, none once in 28,000.
+        least = max(1, min(expected / 4, expected - 5 * math.sqrt(expected)))
+        assert result.wrong_count >= least, f"{lie} {share} seed {seed}"
 
 
 @pytest.mark.parametrize(
