@@ -105,10 +105,10 @@ class Value:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomResult:
-    """The values of a custom test; each is None where the test's results are withheld."""
+    """The values of a custom test, if it shows any; each is None where the test's results are withheld."""
 
-    values: tuple[Value, ...]
     withheld: Coded | None
+    values: tuple[Value, ...] = ()
     findings: tuple[Finding, ...] = ()
 
 

@@ -7,7 +7,7 @@ from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING
 
 from assay.plan.fills import preparation_text, with_fill
-from assay.procedures.custom import CustomReport, CustomResult, Value
+from assay.procedures.custom import CustomReport, CustomResult
 from assay.procedures.replay.result import GRADES, replayed
 from assay.procedures.replay.run import ReplaySettings
 from assay.procedures.workload.record import far_below, rate_keys, stream_insights, stream_numbers, stream_table
@@ -239,8 +239,7 @@ def replay_report(run: StoredRun, test: StoredTest, edition: Edition, prefix: st
     """The report of a stored replay."""
     withheld = withheld_reason(test)
     done = None if withheld else replayed(test)
-    values = tuple(Value(item=item, unit=unit, value=value) for item, unit, value in _quoted(done))
-    result = ReplayResult(values=values, withheld=withheld, replayed=done)
+    result = ReplayResult(withheld=withheld, replayed=done)
     return ReplayReport(run=run, test=test, edition=edition, prefix=prefix, result=result, title="Replay")
 
 
@@ -252,18 +251,6 @@ def _numbers(done: Replayed | None) -> Iterator[Number]:
     stream = done.stream
     timed = {"due_ms": stream.due, "late_ms": stream.late} if done.timed else {}
     yield from stream_numbers(stream, {"latency_ms": stream.service, **timed}, _SHARES)
-
-
-def _quoted(done: Replayed | None) -> Iterator[tuple[str, str, float | None]]:
-    """What people quote of a replay."""
-    start = f"Response time from {'due' if done and done.timed else 'issue'}"
-    names = ("Rate", "Throughput", f"{start}, mean", f"{start}, 99 %", f"{start}, maximum", "Issued late by, 99 %")
-    values: tuple[float | None, ...] = (None,) * 5
-    if done:
-        stream, times = done.stream, done.stream.due if done.timed else done.stream.service
-        late = (stream.late.at(0.99),) if done.timed else ()
-        values = (stream.iops, stream.mb_per_s, times.mean, times.at(0.99), times.largest, *late)
-    yield from zip(names, ("IOPS", "MB/s", "ms", "ms", "ms", "ms"), values, strict=False)
 
 
 def map_table(trace: StreamMap, issued: StreamMap | None, notes: tuple[str, ...]) -> Table:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from assay.errors import UsageError
 from assay.plan.fills import preparation_text, with_fill
-from assay.procedures.custom import CustomReport, CustomResult, Value
+from assay.procedures.custom import CustomReport, CustomResult
 from assay.procedures.subjects import pattern_subject
 from assay.procedures.waits import stalls, tails, waited
 from assay.procedures.workload.result import averaged, iometer_csv, stage_results, stream_seconds
@@ -385,13 +385,7 @@ def workload_report(run: StoredRun, test: StoredTest, edition: Edition, prefix: 
     """The report of a stored workload."""
     withheld = withheld_reason(test)
     stages = () if withheld else stage_results(test)
-    values = tuple(
-        Value(item=stream.item, unit="IOPS" if stream.moves else "commands/s", value=stream.all_per_s)
-        for stage in stages
-        for stream in stage
-        if stream.spec
-    )
-    result = WorkloadResult(values=values, withheld=withheld, stages=stages)
+    result = WorkloadResult(withheld=withheld, stages=stages)
     title = test.settings_as(WorkloadSettings).title or "Workload"
     return WorkloadReport(run=run, test=test, edition=edition, prefix=prefix, result=result, title=title)
 
