@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from assay.spec.units import count_label
+from assay.summary.record import extremes_of
 from assay.words.endings import ending_label
 
 if TYPE_CHECKING:
@@ -58,12 +59,10 @@ class Facts(BaseModel):
 
 
 def round_range(value: Number | None, stat: Stat, rounds: Sequence[Number]) -> dict[str, float | None]:
-    """Least and greatest round of a mean; None of another number, and where there is no value.
-
-    Worked: a mean of 90, 100 and 110 IOPS -> ``{"least": 90.0, "greatest": 110.0}``.
-    """
-    values = [float(number) for number in rounds] if value is not None and stat == "mean" else []
-    return {"least": min(values, default=None), "greatest": max(values, default=None)}
+    """The extremes of a number as two fields. Worked: a mean of 90 and 110 IOPS -> 90.0 and 110.0."""
+    extremes = extremes_of(value, stat, [float(number) for number in rounds])
+    least, greatest = map(float, extremes) if extremes else (None, None)
+    return {"least": least, "greatest": greatest}
 
 
 class Quoted(Facts):

@@ -170,10 +170,7 @@ def measure_text(measure: Measure) -> str:
 
 def range_text(measure: Measure) -> str:
     """Least and greatest of its rounds, empty without any. Worked: 90, 100, 110 IOPS -> ``"90.0 - 110.0"``."""
-    if measure.value is None or measure.stat != "mean" or not measure.rounds:
-        return ""
-    least, most = (number_text(float(value), measure.unit) for value in (min(measure.rounds), max(measure.rounds)))
-    return f"{least} - {most}"
+    return " - ".join(number_text(float(value), measure.unit) for value in measure.extremes or ())
 
 
 def basis_text(measure: Measure) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, get_args
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from assay.words.coded import Coded, Number
 
@@ -93,9 +93,22 @@ class Measure:
         return self.cell, self.key
 
     @property
+    def extremes(self) -> tuple[Number, Number] | None:
+        """As ``extremes_of``."""
+        return extremes_of(self.value, self.stat, self.rounds)
+
+    @property
     def better(self) -> Better:
         """Whether a higher or a lower value is the better drive; neither of a ratio, an amount or a count."""
         return _BETTER.get(self.unit, "neither") if self.stat in _COMPARED else "neither"
+
+
+def extremes_of(value: Number | None, stat: Stat, rounds: Sequence[Number]) -> tuple[Number, Number] | None:
+    """Least and greatest round of a mean; None of another number, and where there is no value.
+
+    Worked: a mean of 90, 100 and 110 IOPS -> 90 and 110.
+    """
+    return (min(rounds), max(rounds)) if value is not None and stat == "mean" and rounds else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -147,9 +147,9 @@ def _lines(test: TestSummary, first: Measure, then: Measure | None) -> Iterator[
     told = [" ".join(filter(None, (short_name(one.key), *number_parts(one)))) for one in known]
     if told:
         yield " \N{MIDDLE DOT} ".join(told)
-    if first.rounds and first.stat == "mean" and first.unit != "ms":
+    if first.extremes and first.unit != "ms":
         printed = _PRINTERS.get(first.unit, si)
-        least, most = (printed(float(value)) for value in (min(first.rounds), max(first.rounds)))
+        least, most = (printed(float(value)) for value in first.extremes)
         yield text(coded("rounds-equal") if least == most else coded("rounds", least=least, most=most))
 
 

@@ -150,9 +150,9 @@ def _shown(test: TestSummary, tile: Tile) -> str:
 
 def _range(measure: Measure) -> str:
     """Least and greatest round in the digits of the number; none of times, whose unit follows their size."""
-    if not measure.rounds or measure.stat != "mean" or measure.unit == "ms":
+    if measure.extremes is None or measure.unit == "ms":
         return ""
-    least, most = (si(float(value)) for value in (min(measure.rounds), max(measure.rounds)))
+    least, most = (si(float(value)) for value in measure.extremes)
     return f" ({least}-{most})" if least != most else ""
 
 
