@@ -184,10 +184,13 @@ def process_fields(pid: int) -> list[str]:
     return text.rpartition(")")[2].split()
 
 
+XDG_DEFAULTS = {"config": ".config", "data": ".local/share", "state": ".local/state", "cache": ".cache"}
+"""The folders of a user for files of each kind, below his home."""
+
+
 def user_folder(kind: str) -> Path:
     """A user's folder for files of a kind, by XDG: ``config``, ``data``, ``state`` or ``cache``."""
-    default = {"config": ".config", "data": ".local/share", "state": ".local/state", "cache": ".cache"}[kind]
-    return Path(os.environ.get(f"XDG_{kind.upper()}_HOME") or Path.home() / default)
+    return Path(os.environ.get(f"XDG_{kind.upper()}_HOME") or Path.home() / XDG_DEFAULTS[kind])
 
 
 def config_folder() -> Path:

@@ -15,6 +15,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from assay.spec.files import XDG_DEFAULTS
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -164,7 +166,7 @@ def _start(kind: Literal["state", "cache"]) -> tuple[Path, tuple[str, ...]]:
     named = os.environ.get(f"XDG_{kind.upper()}_HOME")
     if not named:
         try:
-            return Path.home(), (*((".local", "state") if kind == "state" else (".cache",)), FOLDER)
+            return Path.home(), (*XDG_DEFAULTS[kind].split("/"), FOLDER)
         except RuntimeError as error:
             raise OSError(errno.ENOENT, str(error)) from None
     path = Path(named)
