@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.archive.checks.content import journal_seal, known_result, run_content
+from assay.archive.checks.record import kept_checks
 from assay.report.formats import FORMATS, RESULTS
 from assay.run.store import ORIGIN
 from assay.spec.files import open_inside
@@ -59,7 +60,10 @@ def kept_summary(folder: Path, host_id: str | None) -> Kept | None:
     try:
         if os.path.lexists(folder / ORIGIN):
             return None
-        content, seal = run_content(folder), journal_seal(folder)
+        # Digests are made only where the run was checked before.
+        if not kept_checks().get(seal := journal_seal(folder)):
+            return None
+        content = run_content(folder)
         digest, journal_hash, text = read_whole(_name(content, host_id), SUMMARIES).decode().split("\n", 2)
         if digest != _digest(journal_hash, text):
             return None
@@ -77,7 +81,7 @@ def keep_summary(run: StoredRun, folder: Path, summary: RunSummary, host_id: str
     Nor are those of tests of a user's own kept, whose code is no part of this program. Raises nothing.
     """
     end = run.journal
-    if not (end and end.complete and run.checked and summary.level == SELF_CHECKED) or _is_foreign(summary):
+    if not (end and end.complete and run.checked and summary.level == SELF_CHECKED) or _is_cut_or_custom(summary):
         return
     with suppress(OSError, TypeError):
         content = run_content(folder)
@@ -88,7 +92,7 @@ def keep_summary(run: StoredRun, folder: Path, summary: RunSummary, host_id: str
                 write_whole(_name(content, host_id), entry, SUMMARIES, count_max=COUNT_MAX)
 
 
-def _is_foreign(summary: RunSummary) -> bool:
+def _is_cut_or_custom(summary: RunSummary) -> bool:
     from assay.procedures.registry import find_procedure  # noqa: PLC0415 - loaded by whoever made the summary
 
     cut = any(is_cut_short(test.verdict.ended) for test in summary.tests)

@@ -311,17 +311,13 @@ class LoopReport(TestReport):
 
     def moved_cells(self) -> tuple[MovedCell, ...]:
         """Least to greatest round of each cell that is not tracked and moved."""
-        cells = cell_spreads(self.result, self.settings)
-        return tuple(
-            MovedCell(
-                label=cell_label(cell, self.settings.access),
-                text=_moved_text(one, self.settings),
-                apart=one.apart,
-                limit=MOVED_SHARE,
-            )
-            for cell, one in cells.items()
-            if one.moved
-        )
+        return self.once("moved", lambda: tuple(self._moved_cells()))
+
+    def _moved_cells(self) -> Iterator[MovedCell]:
+        for cell, spread in cell_spreads(self.result, self.settings).items():
+            if spread.moved:
+                label, text = cell_label(cell, self.settings.access), _moved_text(spread, self.settings)
+                yield MovedCell(label=label, text=text, apart=spread.apart, limit=MOVED_SHARE)
 
     def moved_where(self) -> str:
         """The mix that more than half of the cells that moved have, and the round that alone is off in them."""
