@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from assay.engine.codec import canonical, decode_text, parse
 from assay.errors import StoreError, VerificationError
-from assay.run.store import JOURNAL_NAME
+from assay.run.store import JOURNAL_NAME, RUN_DOCUMENT
 from assay.run.store.forms import Line
 from assay.spec.files import open_bounded, sync_folder
 
@@ -190,7 +190,8 @@ def _lines(folder: Path) -> Iterator[bytes]:
                 yield line
     except OSError as error:
         reason = error.strerror or "cannot be read"
-        is_run = (folder / "run.json").exists()
+        # Not Path.exists: it raises where the file system itself fails.
+        is_run = os.path.exists(folder / RUN_DOCUMENT)  # noqa: PTH110
         remedy = "restore it from a copy or bundle of the run" if is_run else "name a run folder"
         raise StoreError(str(folder / JOURNAL_NAME), reason, remedy) from None
 
