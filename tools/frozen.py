@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from assay.archive.rendering import stored_run
 from assay.cli.limits import judged_limits
-from assay.report import build_report, render, reports_of_tests
+from assay.report import build_report, records_of_tests, render
 from frozen_run import stripped
 from frozen_text import csv_lines, json_lines, page_lines
 from seeded_runs import ALL_RUNS, ROOT, run_folder
@@ -83,7 +83,7 @@ def _report_files(run: StoredRun) -> dict[str, str]:
 
 def _limit_lines(run: StoredRun) -> Iterator[str]:
     """The verdicts on the limits and claims of the run's plan; none where it states none."""
-    found = judged_limits(run, reports_of_tests(run), Path("run"), None)
+    found = judged_limits(run, records_of_tests(run), Path("run"), None)
     if found.limits:
         yield from json_lines("limits.json", json.dumps(found.as_json()))
 

@@ -188,7 +188,7 @@ def call_places(node: ast.Call, names: Names) -> Iterator[str]:
         made = isinstance(node.args[0], ast.JoinedStr) or shown(node.args[0]).startswith("str(")
         if is_text(node.args[0], names) and not made:
             yield f"{node.func.id}({arguments})"
-    if not isinstance(node.func, ast.Attribute) or shown(node.func) in {"self.strip", "test_report.strip"}:
+    if not isinstance(node.func, ast.Attribute) or shown(node.func) in {"self.strip", "test_record.strip"}:
         return
     name, on = node.func.attr, node.func.value
     if is_pattern(node.func, names):

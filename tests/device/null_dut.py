@@ -23,7 +23,7 @@ from assay.dut.real.placement import place_threads
 from assay.engine.records import Demand, DriveCondition, HostCalibration, PurgeRecord
 from assay.engine.stimulus import Stimulus
 from assay.host.calibration import calibrate_host
-from assay.report import reports_of_tests
+from assay.report import records_of_tests
 from assay.results.calm import is_calm
 from assay.run import run
 from assay.run.plan_file import load_plan
@@ -91,7 +91,7 @@ def numbers_of(wish: Wish, begun: Any = lambda: None) -> list[Number]:
         plan.write_text(plan_text(wish), "utf-8")
         with _in_place_of_the_drive(wish):
             run.run_plan(load_plan(plan, {}), out=folder, answers=Answers(), show=show)
-        (report,) = reports_of_tests(read_run(folder, histograms=True))
+        (report,) = records_of_tests(read_run(folder, histograms=True))
     return [
         Number(
             key=f"{dict(measure.cell)['stage']} {measure.key}",

@@ -13,7 +13,7 @@ from assay.dut.real.sectors import AddressedData
 from assay.engine.records import CheckData, DataCheck, DataPattern, StoredRun
 from assay.engine.stimulus import written_data
 from assay.errors import DeviceFailureError
-from assay.report import reports_of_tests
+from assay.report import records_of_tests
 from assay.results.data_check import FakeCapacity, fake_capacity, sectors_held
 from assay.results.step import issued_bytes
 from assay.run.plan_file import load_plan
@@ -135,7 +135,7 @@ def test_each_wrong_sector_is_named_with_its_place_and_kind(memory_path: Path, m
     assert "LBA 8 returned zeros (18 of 196,608 sectors wrong after second pass)" in failure.reason
     assert failure.exit_code == 4
     # The rates are withheld, what was found is not.
-    (report,) = reports_of_tests(stored)
+    (report,) = records_of_tests(stored)
     known = {measure.key: measure.value for measure in report.measures if measure.quoted}
     assert (known["wrong_sectors"], known["first_wrong_lba"]) == (18, 8)
 

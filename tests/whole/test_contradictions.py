@@ -14,7 +14,7 @@ from assay.cli import assay
 from assay.compare.comparison import Options, compare_runs
 from assay.compare.limits.judge import judge
 from assay.compare.limits.model import limits_of_plan
-from assay.report import reports_of_tests
+from assay.report import records_of_tests
 from assay.report.comparison.files import loaded_run
 from assay.report.formats.terminal.listed import listed_run
 from assay.results import run_checks, withheld_reason
@@ -55,7 +55,7 @@ def test_every_reader_withholds_and_says_why(forged: tuple[Path, str]) -> None:
     run = stored_run(path)
     reason = text_or_none(withheld_reason(run.tests[0])) or ""
     assert words in reason
-    (report,) = reports_of_tests(run)
+    (report,) = records_of_tests(run)
     assert report.verdict.state == "withheld"
     assert all(measure.value is None for measure in report.measures)
     assert listed_run(run, "run").tests[0].verdict == "withheld"
@@ -81,7 +81,7 @@ def test_a_comparison_and_limits_leave_a_forged_record_out(good: Path, forged: t
     for number in compared.numbers:
         assert [side.state for side in number.sides][1:] == ["withheld"], number.name
     asked = {"limits": [{"test": "iops", "measure": "iops", "at_least": 1}]}
-    (limit, *_) = judge(run, reports_of_tests(run), limits_of_plan(replace(run, plan={**run.plan, **asked})))
+    (limit, *_) = judge(run, records_of_tests(run), limits_of_plan(replace(run, plan={**run.plan, **asked})))
     assert limit.verdict == "not decided", limit
 
 

@@ -16,7 +16,7 @@ from assay.dut.dut import Answers
 from assay.engine.pattern import COMPOSITE_GROUPS, COMPOSITE_SIZES
 from assay.procedures.families.grid.plan import DemandSettings
 from assay.procedures.families.grid.result import demand_result, total_oio
-from assay.report import build_report, reports_of_tests
+from assay.report import build_report, records_of_tests
 from assay.report.annex.disclosure import settings_entries
 from assay.results import POINT_SHARES, completed_count, effective_queue_depth, iops, latency_count, sequence_audits
 from assay.results.step import issued_count
@@ -186,7 +186,7 @@ def test_a_histogram_marks_the_percentiles_of_its_box(intensity: tuple[Path, Sto
 
 def test_processor_time_that_nobody_can_know_is_said_without_a_page(intensity: tuple[Path, StoredRun]) -> None:
     assert not any("CPU" in page.subtitle for page in build_report(intensity[1]).pages)
-    settings = dict(settings_entries(reports_of_tests(intensity[1])[0]))
+    settings = dict(settings_entries(records_of_tests(intensity[1])[0]))
     known = settings["System CPU utilization"]
     assert known == "n/a: not known, as where a simulated drive runs in virtual time"
 

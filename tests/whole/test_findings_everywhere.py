@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from assay.dut.dut import Answers
 from assay.procedures.run_findings import run_findings
-from assay.report import FORMATS, render, reports_of_tests
+from assay.report import FORMATS, records_of_tests, render
 from assay.run.plan_file import load_plan
 from assay.run.run import run_plan
 from assay.run.store.read import read_run
@@ -209,7 +209,7 @@ def test_people_read_a_row_for_each_finding_with_the_count_of_its_places(
     rows = READ_BY_PEOPLE[form](files)
     assert Counter(rows) == Counter(
         squeezed((one.test, one.kind, one.where, one.count, one.what))
-        for one in gathered(run_findings(run, reports_of_tests(run)))
+        for one in gathered(run_findings(run, records_of_tests(run)))
     )
     assert len(rows) < len(listed) == sum(int(row[3]) for row in rows)
 

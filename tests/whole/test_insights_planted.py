@@ -15,7 +15,7 @@ import assay.dut.simulated
 import pytest
 from assay.dut.dut import Answers
 from assay.engine.records import HostRecord
-from assay.report import reports_of_tests
+from assay.report import records_of_tests
 from assay.report.first_page.insights import run_insights
 from assay.run.plan_file import load_plan
 from assay.run.run import run_plan
@@ -67,7 +67,7 @@ def planted(folder: Path, capacity: str = "1GB", **parameters: str) -> str:
 
 def found(stored: StoredRun) -> dict[str, Insight]:
     """What a run says, gravest first."""
-    return {one.kind: one for one in run_insights(stored, reports_of_tests(stored))}
+    return {one.kind: one for one in run_insights(stored, records_of_tests(stored))}
 
 
 def leading(stored: StoredRun) -> str:

@@ -16,7 +16,7 @@ from assay.archive.rendering import render_run
 from assay.dut.dut import Answers
 from assay.procedures.hir.result import idle_recovery_result
 from assay.procedures.xsr.result import cross_stimulus_result, end_samples, slowest
-from assay.report import FORMATS, build_report, reports_of_tests
+from assay.report import FORMATS, build_report, records_of_tests
 from assay.report.first_page.front import report_front
 from assay.report.first_page.run_summary import summarise_run
 from assay.run.plan_file import load_plan
@@ -137,7 +137,7 @@ def test_one_access_group_has_a_report_without_the_picture_of_a_change(tmp_path:
     edition = tmp_path / "single.toml"
     edition.write_text(text, "utf-8")
     run = stored(tmp_path / "run", "sim:ideal?capacity=4GB", "xsr", edition)
-    front = report_front(run, tests := reports_of_tests(run), summarise_run(run, tests, None))
+    front = report_front(run, tests := records_of_tests(run), summarise_run(run, tests, None))
     assert [one.title for one in front.figures] == ["Throughput over the access groups", "Slowest I/O of each sample"]
     assert build_report(run).figures
 
@@ -218,11 +218,11 @@ def test_a_burst_without_a_completion_counts_as_zero_iops_and_has_no_response_ti
         assert [row["latency_ms_mean"] == "n/a" for row in printed] == [time is None for time in times]
         assert [row["latency_ms_max"] == "n/a" for row in printed] == [time is None for time in times]
     assert silent > 10
-    (report,) = reports_of_tests(run)
+    (report,) = records_of_tests(run)
     shown = {one.label: one.value for one in report.measures if one.stat == "mean" or one.unit == "IOPS"}
     for state in (recovery(run).states[0], recovery(run).states[-1]):
         assert shown[f"RND 4KiB 0/100, burst after {state.idle_s:g} s idle"] == state.mean_iops
-    figure = next(one for one in report.main_figures() if one.title == "Bursts by idle time").figure
+    figure = next(one for one in report.figures if one.title == "Bursts by idle time").figure
     lines = [list(line.y) for line in figure.series]
     assert lines[:3] == [
         [state.mean_iops for state in recovery(run).states],

@@ -10,8 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from assay.cli import assay
 from assay.dut.dut import Answers
-from assay.procedures.editions import stored_edition
-from assay.procedures.replay.record import ReplayReport, replay_report
+from assay.report import records_of_tests
 from assay.results import latency_count, stored_exit_codes, withheld_reason
 from assay.run.plan_file import load_plan
 from assay.run.run import run_plan
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.engine.records import StoredRun
+    from assay.summary.pages.test_record import TestRecord
     from numpy.typing import NDArray
 
 DRIVE = "sim:client-2011?capacity=1GB"
@@ -41,8 +41,9 @@ def replayed(folder: Path, trace: Path = TRACE, drive: str = DRIVE, **options: o
     return ran(folder, drive, studies=["replay"], replay={"trace": str(trace), **options}, capture="addresses")
 
 
-def report_of(run: StoredRun) -> ReplayReport:
-    return replay_report(run, run.tests[0], stored_edition(run.edition), "replay-1")
+def report_of(run: StoredRun) -> TestRecord:
+    (record,) = records_of_tests(run)
+    return record
 
 
 def verified(folder: Path) -> int:
@@ -112,7 +113,7 @@ def test_ios_that_find_no_slot_are_late_and_the_fidelity_says_so(tmp_path: Path)
     report = report_of(run)
     done = done_of(report)
     assert done.grade == "poor"
-    assert "the times of the trace were not kept (fidelity poor)" in text(report.remarks()[0])
+    assert "the times of the trace were not kept (fidelity poor)" in text(report.remarks[0])
     step = run.tests[0].sequences[-1].steps[0]
     late, service, due = (
         sum(getattr(side, f"{name}_sum") or 0 for side in step.sides)
@@ -149,7 +150,7 @@ def test_ios_that_begin_inside_a_block_are_all_issued_and_the_report_counts_them
     side = run.tests[0].sequences[-1].steps[0].sides[0]
     assert (side.latency_io_count, side.window_bytes + side.tail_bytes) == (200, 100 * 4096 + 100 * 4608)
     sentence = "100 I/Os begin or end inside a block of 512 bytes and are issued rounded outwards"
-    assert sentence in [text(one) for one in report_of(run).remarks()]
+    assert sentence in [text(one) for one in report_of(run).remarks]
     assert verified(tmp_path / "run") == 0
 
 
@@ -163,7 +164,7 @@ def test_a_discard_of_2_gib_is_trimmed_and_not_transferred(tmp_path: Path) -> No
     assert done.mb_per_s * span_s * 1e6 == pytest.approx(12_288)
     assert done.trimmed_mb_per_s * span_s * 1e6 == pytest.approx(1 << 31)
     assert (round(done.iops * span_s), latency_count(step)) == (2, 5)
-    printed = str(report_of(run).report_pages())
+    printed = str(report_of(run).pages)
     for column in ("Reads and writes per second", "MB/s transferred", "Trims and flushes per second", "MB/s trimmed"):
         assert column in printed
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import typst
-from assay.report import build_report, reports_of_tests
+from assay.report import build_report, records_of_tests
 from assay.report.first_page.front import Paper, report_front
 from assay.report.first_page.run_summary import summarise_run
 from assay.report.formats.figure import figure_svg
@@ -47,7 +47,7 @@ def paper_of(run: StoredRun) -> Paper:
     """What stands on paper of a run."""
     return Paper(
         report=build_report(run),
-        front=report_front(run, tests := reports_of_tests(run), summarise_run(run, tests, None)),
+        front=report_front(run, tests := records_of_tests(run), summarise_run(run, tests, None)),
     )
 
 

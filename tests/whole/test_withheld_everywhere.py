@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from assay.report import FORMATS, build_report, render, reports_of_tests
+from assay.report import FORMATS, build_report, records_of_tests, render
 from assay.results import counted_sequences, withheld_reason
 from assay.words.text import text_or_none
 from every_kind import EVERY, selected, with_stall
@@ -51,7 +51,7 @@ def test_a_stall_of_the_host_in_anything_measured_is_said_on_every_page(
         banners = [page.banner or "" for page in build_report(run).pages]
         assert all(SAID + name in banner for banner in banners), (name, banners)
         assert set(selected(run)) <= {"n/a"}, name
-        (report,) = reports_of_tests(run)
+        (report,) = records_of_tests(run)
         assert report.verdict.state == "withheld"
         assert [one for one in report.measures if one.value is not None or one.rounds] == []
 

@@ -13,7 +13,7 @@ from assay.compare.comparison import Options, compare_runs
 from assay.compare.gate import GateOptions, run_gate
 from assay.compare.limits.judge import judge
 from assay.compare.limits.model import limits_of_plan
-from assay.report import reports_of_tests
+from assay.report import records_of_tests
 from assay.report.formats.terminal.lines import terminal_lines
 from assay.report.formats.terminal.listed import listed_run
 from assay.summary.verdict import level_of
@@ -42,7 +42,7 @@ def replaced(template: str) -> str:
 
 def decided(run: StoredRun) -> dict[str, Any]:
     """Everything that outputs decide or count."""
-    tests, summary = reports_of_tests(run), run_summary(run, Path("RUN"))
+    tests, summary = records_of_tests(run), run_summary(run, Path("RUN"))
     listed = listed_run(run, "RUN")
     runs = [variant(run, number, slower=slower) for number, slower in ((1, 0.0), (2, 0.1), (3, 0.0))]
     compared = compare_runs(runs, Options(despite=True))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from assay.archive.kept import REPORT_FOLDER
 from assay.compare.limits.outcome import held_of_plan
-from assay.report import render, reports_of_tests, shown_run
+from assay.report import records_of_tests, render, shown_run
 from assay.report.first_page.run_summary import summarise_run
 from assay.report.formats.write import foreign
 from assay.run.store.document import fix_report_date, has_report_date, report_date
@@ -50,7 +50,7 @@ def run_summary(run: StoredRun, folder: Path) -> RunSummary:
 
 
 def _run_summary(run: StoredRun) -> RunSummary:
-    reports = reports_of_tests(run)
+    reports = records_of_tests(run)
     return summarise_run(run, reports, held_of_plan(run, reports))
 
 

@@ -15,7 +15,7 @@ from assay.errors import UsageError
 if TYPE_CHECKING:
     from assay.engine.records import StoredRun
     from assay.report.limits.pages import ShownLimits
-    from assay.summary.pages.test_report import TestReport
+    from assay.summary.pages.test_record import TestRecord
 
 Undecided = Literal["pass", "fail"]
 _ALARM = "bold red"
@@ -47,11 +47,11 @@ def limits(run_folder: Path, file: Path | None, *, as_json: bool, out: Path | No
     """
     from assay.archive.rendering import dated, stored_run  # noqa: PLC0415
     from assay.cli.notice import say_unfinished  # noqa: PLC0415
-    from assay.report import reports_of_tests  # noqa: PLC0415
+    from assay.report import records_of_tests  # noqa: PLC0415
 
     run = stored_run(run_folder)
     say_unfinished(run_folder, run)
-    tests = reports_of_tests(run)
+    tests = records_of_tests(run)
     result = judged_limits(run, tests, run_folder, file, undecided)
     if not result.limits:
         raise UsageError(str(run_folder), "states no limits and no claims in its plan", "name a file of limits")
@@ -66,7 +66,7 @@ def limits(run_folder: Path, file: Path | None, *, as_json: bool, out: Path | No
 
 
 def judged_limits(
-    run: StoredRun, tests: list[TestReport], folder: Path, file: Path | None, undecided: Undecided = "fail"
+    run: StoredRun, tests: list[TestRecord], folder: Path, file: Path | None, undecided: Undecided = "fail"
 ) -> ShownLimits:
     """A run held against a file, or against its own plan where none is named. Raises UsageError, StoreError."""
     from assay.compare.limits.judge import exit_code, judge  # noqa: PLC0415
@@ -92,7 +92,7 @@ def print_limits(found: ShownLimits) -> None:
     print_heading(summary(found), style=_ALARM if found.failed + found.undecided else "bold")
 
 
-def _written(run: StoredRun, tests: list[TestReport], found: ShownLimits, out: Path) -> list[Path]:
+def _written(run: StoredRun, tests: list[TestRecord], found: ShownLimits, out: Path) -> list[Path]:
     from assay.report import render_pages  # noqa: PLC0415
     from assay.report.limits.pages import limits_report  # noqa: PLC0415
 

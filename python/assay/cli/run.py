@@ -229,10 +229,10 @@ def _rendered(stored: Callable[[], StoredRun], folder: Path, display: RunDisplay
 def _judged(stored: Callable[[], StoredRun], folder: Path) -> ShownLimits | AssayError:
     """The run held against the limits of its plan; the error where one names what its tests do not have."""
     from assay.cli.limits import judged_limits  # noqa: PLC0415
-    from assay.report import reports_of_tests  # noqa: PLC0415
+    from assay.report import records_of_tests  # noqa: PLC0415
 
     try:
-        return judged_limits(stored(), reports_of_tests(stored()), folder, None)
+        return judged_limits(stored(), records_of_tests(stored()), folder, None)
     except AssayError as error:
         return error
 

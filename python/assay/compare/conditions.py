@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from assay.compare.subject import LoadedRun, Subject
     from assay.engine.records import StoredRun, StoredTest
-    from assay.summary.pages.test_report import TestReport
+    from assay.summary.pages.test_record import TestRecord
 
 _SHARE_TOLERANCE = 1e-3
 """Amounts of two drives are alike where they are this near to the same share of their capacities."""
@@ -105,7 +105,7 @@ def _of_tests(first: LoadedRun, other: LoadedRun) -> Iterator[Unlikeness]:
             yield from _of_test(one, others[one.prefix])
 
 
-def _of_test(first: TestReport, second: TestReport) -> Iterator[Unlikeness]:
+def _of_test(first: TestRecord, second: TestRecord) -> Iterator[Unlikeness]:
     sizes = first.run.identity.capacity_bytes, second.run.identity.capacity_bytes
     ours, theirs = (_conditions(each.test) for each in (first, second))
     segment_bytes = _common_segment(ours, theirs)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from assay.engine.records import StoredTest
-    from assay.summary.pages.test_report import TestReport
+    from assay.summary.pages.test_record import TestRecord
     from assay.summary.record import Better, Key, Measure, Stat
     from assay.words.subject import Order
 
@@ -102,15 +102,15 @@ class Number:
     host_share: float = 0.0
 
 
-def numbers_of(test_report: TestReport) -> Iterator[Number]:
+def numbers_of(test_record: TestRecord) -> Iterator[Number]:
     """Every number of a test once: those that people quote, then those of its cells and response times."""
-    state, reason = test_state(test_report)
-    for measure in test_report.measures:
-        result, why = (state, reason) if state != "ok" else _value_state(test_report.test, measure)
+    state, reason = test_state(test_record)
+    for measure in test_record.measures:
+        result, why = (state, reason) if state != "ok" else _value_state(test_record.test, measure)
         value = None if measure.value is None else float(measure.value)
         rounds = tuple(map(float, measure.rounds))
         yield Number(
-            name=_name(test_report, measure),
+            name=_name(test_record, measure),
             value=value,
             rounds=rounds,
             state=result,
@@ -119,10 +119,10 @@ def numbers_of(test_report: TestReport) -> Iterator[Number]:
         )
 
 
-def _name(test_report: TestReport, measure: Measure) -> NumberName:
+def _name(test_record: TestRecord, measure: Measure) -> NumberName:
     return NumberName(
-        test=test_report.prefix,
-        shown=test_report.label,
+        test=test_record.prefix,
+        shown=test_record.label,
         cell=measure.cell,
         name=measure.key,
         label=measure.printed,
@@ -131,28 +131,28 @@ def _name(test_report: TestReport, measure: Measure) -> NumberName:
         better=measure.better,
         stat=measure.stat,
         quoted=measure.quoted,
-        about=_about(test_report, dict(measure.cell)),
+        about=_about(test_record, dict(measure.cell)),
     )
 
 
-def _about(test_report: TestReport, cell: dict[str, str | int | float]) -> Subject | None:
+def _about(test_record: TestRecord, cell: dict[str, str | int | float]) -> Subject | None:
     """The accesses of a cell of a test loop. Worked: 4 KiB and 0 % reads of IOPS -> random 4 KiB writes."""
-    order = _ORDERS.get(getattr(test_report.test.settings, "access", ""))
+    order = _ORDERS.get(getattr(test_record.test.settings, "access", ""))
     if order is None or cell.keys() != _LOOP_CELL:
         return None
     return Subject(order=order, read_pct=int(cell["read_pct"]), size_bytes=round(float(cell["block_kib"]) * KIB))
 
 
-def test_state(test_report: TestReport) -> tuple[State, str]:
+def test_state(test_record: TestRecord) -> tuple[State, str]:
     """How a test as a whole came out, with the reason where none of its numbers counts.
 
     Worked: one that was interrupted -> ``cut short``, whether or not a number was begun.
     """
-    if is_cut_short(test_report.test.ended):
-        return "cut short", ending_label(test_report.test.ended)
-    if test_report.withheld:
-        return "withheld", text(test_report.withheld)
-    return ("not steady", "steady state not reached") if missed_steady_state(test_report.test) else ("ok", "")
+    if is_cut_short(test_record.test.ended):
+        return "cut short", ending_label(test_record.test.ended)
+    if test_record.withheld:
+        return "withheld", text(test_record.withheld)
+    return ("not steady", "steady state not reached") if missed_steady_state(test_record.test) else ("ok", "")
 
 
 def _value_state(test: StoredTest, measure: Measure) -> tuple[State, str]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from assay.compare.numbers import Number, Price, State
     from assay.engine.records import StoredRun
-    from assay.summary.pages.test_report import TestReport
+    from assay.summary.pages.test_record import TestRecord
 
 _LETTERS, _SHORT_MAX = 26, 20
 SERIAL_PREFIX = "SIM-"
@@ -38,7 +38,7 @@ class LoadedRun:
 
     path: str
     run: StoredRun
-    tests: tuple[TestReport, ...]
+    tests: tuple[TestRecord, ...]
     label_class: str
     level: str
     price: Price | None = None

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
         DriveIdentity,
         Ending,
         SkippedTest,
-        StoredRun,
         StoredTest,
         TestSettings,
     )
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from assay.plan.until import Action, Records
     from assay.spec.datum import Strict
     from assay.spec.edition import Edition
-    from assay.summary.pages.test_report import TestReport
+    from assay.summary.pages.test_record import Shown, Source
 
     Course = Generator[Action, Records, Ending]
 
@@ -135,7 +134,7 @@ class Procedure(Generic[Table, Chosen]):
     table : of its parameters in an edition, None where editions say nothing of it. options : of the tester's choices
     in a plan file, under the name ``options_name``, its own unless said otherwise. settings : what is stored of it.
     plan : what it does on a drive; several runs where each has its own purge. Raises TooSmallError and ValueRangeError.
-    report : a stored test of it, the edition and the beginning of its figures' names -> its pages.
+    report : what a stored test of it shows.
     departures : how its settings, or a stored test of it, depart from the edition, in printed words.
     """
 
@@ -151,7 +150,7 @@ class Procedure(Generic[Table, Chosen]):
     options_name: str = ""
     settings: type[TestSettings]
     plan: Callable[[Request[Table, Chosen]], Sequence[PlannedTest | SkippedTest]]
-    report: Callable[[StoredRun, StoredTest, Edition, str], TestReport]
+    report: Callable[[Source], Shown]
     departures: Callable[[Any, Table, DriveIdentity, StoredTest | None], Iterator[str]]
 
     @property

@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from assay.results import disturbs, run_checks
-from assay.results.finding import Checked, Finding, Level
-from assay.results.stimulus_audit import stimulus_audit
+from assay.results import disturbs
 from assay.results.stimulus_steps import asked_steps
 from assay.results.stimulus_time import larger_lead_ins
 from assay.spec.units import MILLISECOND_NS
 from assay.summary.pages.model import Table, with_values
-from assay.words.coded import coded
 from assay.words.printed import UNKNOWN, paragraph, printable
 from assay.words.text import text
 
@@ -20,14 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from assay.engine.records import DriveCondition, StoredRun, StoredTest
+    from assay.results.finding import Checked, Level
     from assay.summary.pages.model import Entry
-    from assay.summary.pages.test_report import TestReport
+    from assay.summary.pages.test_record import TestRecord
 
 # Sequences of each test that are named; the journal has them all.
 _EVENT_ROWS = 12
 # Counts that move in every test say nothing of the drive's health.
 _MOVING = {"host_read_bytes", "host_written_bytes", "power_on_hours"}
-_SIMULATED = Finding(level="n/a", reason=coded("simulated"))
 _OPEN = ("Test", "Check", "Passes", "Level", "Beyond", "Worst", "Limit", "Where", "Finding")
 _NOTES = (
     """The worst step or sequence of each check is shown; at most the limit passes. An invalid check withholds the
@@ -41,28 +38,6 @@ _NOTES = (
 )
 
 
-def kept_checks(test_report: TestReport) -> tuple[Checked, ...]:
-    """Every check of a test, worked out once for all formats: of a long test that takes a second."""
-    return test_report.once("checks", lambda: checks_of(test_report.run, test_report.test))
-
-
-def checks_of(run: StoredRun, test: StoredTest) -> tuple[Checked, ...]:
-    """Every check of one test: how it ended, host, drive, lengths and gaps, then what was issued to the drive.
-
-    What nobody watches beside a simulated drive does not apply to one; one with faults is watched like a real drive.
-    """
-    simulated = run.identity.kind == "simulated" and not run.identity.faults
-    return (
-        *(
-            replace(run_check, finding=_SIMULATED)
-            if simulated and run_check.check.number and run_check.level == "unknown"
-            else run_check
-            for run_check in run_checks(test)
-        ),
-        *stimulus_audit(run, test),
-    )
-
-
 def checks_table(caption: str, checks: Sequence[Checked], notes: Sequence[str] = ()) -> Table:
     """Lay out checks, a row each. Worked: 30 merges in one sequence print ``WARN``, ``1 of 10``, ``30``, ``0``."""
     return Table(
@@ -73,11 +48,11 @@ def checks_table(caption: str, checks: Sequence[Checked], notes: Sequence[str] =
     )
 
 
-def test_tables(test_report: TestReport) -> tuple[Table, ...]:
+def test_tables(test_record: TestRecord) -> tuple[Table, ...]:
     """Lay out every check of one test for the screen: what is open, then folds of those that passed and the like."""
-    name, found = test_report.label, kept_checks(test_report)
+    name, found = test_record.label, test_record.checks
     counts = "; ".join(f"{len(of)} {_SAID[level]}" for level, of in _settled(found).items())
-    larger = larger_lead_ins(tuple(asked_steps(test_report.test)))
+    larger = larger_lead_ins(tuple(asked_steps(test_record.test)))
     notes = (f"{counts}.", *_NOTES, *((text(larger),) if larger else ()))
     folds = (
         replace(checks_table(f"{name}: {len(of)} checks that {_SAID[level]}", of), folded=True)
@@ -89,14 +64,14 @@ def test_tables(test_report: TestReport) -> tuple[Table, ...]:
     return (shown, *folds)
 
 
-def printed_checks(tests: Sequence[TestReport]) -> Table:
+def printed_checks(tests: Sequence[TestRecord]) -> Table:
     """Lay out the checks of all tests for paper: a row for each that is beyond its limit or unknown; counts below.
 
     Where there is none, every check by test instead.
     """
     larger = ((test, larger_lead_ins(tuple(asked_steps(test.test)))) for test in tests)
     own = [f"{one.label}: {text(note)}" for one, note in larger if note]
-    rows = tuple((test.label, *_row(check)[1:]) for test in tests for check in _open(kept_checks(test)))
+    rows = tuple((test.label, *_row(check)[1:]) for test in tests for check in _open(test.checks))
     notes = (f"{'; '.join(map(_counted, tests))}.", *_NOTES, *own)
     if not rows:
         every = checks_by_test(tests)
@@ -105,9 +80,9 @@ def printed_checks(tests: Sequence[TestReport]) -> Table:
     return with_values(Table(caption=caption, columns=_OPEN, rows=rows, notes=tuple(map(paragraph, notes))))
 
 
-def checks_by_test(tests: Sequence[TestReport]) -> Table:
+def checks_by_test(tests: Sequence[TestRecord]) -> Table:
     """Lay out what is checked, a row each, with how each test came out; empty where a test has no such check."""
-    result = [{kept_check.check.title: kept_check for kept_check in kept_checks(test)} for test in tests]
+    result = [{checked.check.title: checked for checked in test.checks} for test in tests]
     titles = {title: one for checks in result for title, one in checks.items()}
     rows = tuple(
         (title, one.check.passes, *(level_text(checks[title].level) if title in checks else "" for checks in result))
@@ -118,10 +93,10 @@ def checks_by_test(tests: Sequence[TestReport]) -> Table:
     return Table(caption="What is checked", columns=columns, rows=rows, notes=(note,))
 
 
-def _counted(test_report: TestReport) -> str:
+def _counted(test_record: TestRecord) -> str:
     """Worked: ``"IOPS: 20 passed, 11 do not apply"``."""
-    counts = ", ".join(f"{len(same)} {_SAID[level]}" for level, same in _settled(kept_checks(test_report)).items())
-    return f"{test_report.label}: {counts or 'none passed'}"
+    counts = ", ".join(f"{len(same)} {_SAID[level]}" for level, same in _settled(test_record.checks).items())
+    return f"{test_record.label}: {counts or 'none passed'}"
 
 
 _SAID: dict[Level, str] = {"pass": "passed", "n/a": "do not apply"}

@@ -7,6 +7,7 @@ printed as the tests of this package are, and every page says that it is no test
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from assay.engine.pattern import cell_pattern, leading_range, segmented_range
@@ -32,7 +33,7 @@ from assay.summary.measures import quoted
 from assay.summary.pages.facts import TestFacts, share_label
 from assay.summary.pages.main_figure import time_figure
 from assay.summary.pages.model import Figure, Series, Table
-from assay.summary.pages.test_report import TestReport
+from assay.summary.pages.test_record import Shown, Source
 from assay.summary.table import Column, ResultTable, table_of
 from assay.words.coded import coded
 from assay.words.printed import NOT_APPLICABLE, NOT_AVAILABLE, data_label, significant
@@ -40,13 +41,9 @@ from assay.words.printed import NOT_APPLICABLE, NOT_AVAILABLE, data_label, signi
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from assay.engine.records import DriveIdentity, StoredRun, StoredTest
-    from assay.results.finding import Finding
-    from assay.spec.edition import Edition
-    from assay.summary.pages.model import Entry, Page
-    from assay.summary.record import Measure
+    from assay.engine.records import DriveIdentity, StoredTest
+    from assay.summary.pages.model import Entry
     from assay.summary.table import Declared
-    from assay.words.coded import Coded
 
 __all__ = [
     "GIB",
@@ -55,7 +52,6 @@ __all__ = [
     "MIB",
     "SECOND_NS",
     "Context",
-    "CustomReport",
     "DataTable",
     "Demand",
     "DemandOptions",
@@ -69,6 +65,7 @@ __all__ = [
     "Purge",
     "Request",
     "Series",
+    "Source",
     "StepSequence",
     "StepSpec",
     "StopRule",
@@ -86,6 +83,7 @@ __all__ = [
     "refuse_deep",
     "scaled_ns",
     "segmented_range",
+    "shown",
     "throughput",
     "time_figure",
     "unfit",
@@ -103,100 +101,69 @@ class Value:
     value: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CustomResult:
-    """The values of a custom test, if it shows any; each is None where the test's results are withheld."""
+def shown(
+    source: Source,
+    *,
+    title: str,
+    values: Iterable[Value],
+    figures: tuple[Figure, ...] = (),
+    data: Iterable[ResultTable] = (),
+    settings: tuple[Entry, ...] = (),
+) -> Shown:
+    """What a stored custom test shows: a page of values, and one for each figure; no value of a withheld test.
 
-    withheld: Coded | None
-    values: tuple[Value, ...] = ()
-    findings: tuple[Finding, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CustomReport(TestReport):
-    """The pages of a custom test: its values, its figures and its tables of numbers.
-
-    title : over each page. settings_shown : what the disclosure prints of its settings, as item and text.
+    title : over each page. values : each a measure of its own. data : tables of numbers. settings : what the disclosure
+    prints of its settings, as item and text.
     """
+    withheld, stem = withheld_reason(source.test), source.test.settings.test.replace("-", "_")
+    listed = [replace(value, value=None) if withheld else value for value in values]
+    rows = tuple((value.item, _text(value.value), value.unit) for value in listed)
+    page = Table(caption=title, columns=("Value", "", "Unit"), rows=rows)
+    key = f"{stem}_values{source.suffix}"
+    tables = (
+        table_of(key, title, _VALUES, listed, section="results"),
+        *(replace(table, key=f"{stem}_{table.key}{source.suffix}") for table in data),
+    )
+    basis = coded("own-value")
+    return Shown(
+        **source.origin,
+        facts=custom_facts(source, title),
+        outline=f"{title}, {_extent(source)}.",
+        title=f"{title} - Report Page (no test of the specification)",
+        parts=(
+            ("Values", (*source.plan_box(), page)),
+            *((figure.alt, (figure,)) for figure in figures if not withheld),
+        ),
+        numbers=[quoted((("item", one.item),), one.unit, one.item, one.value, basis) for one in listed],
+        settings=settings or (("Data", data_label(source.test.settings.data)),),
+        tables=lambda: tables,
+    )
 
-    result: CustomResult
-    title: str
-    figures: tuple[Figure, ...] = ()
-    data: tuple[ResultTable, ...] = ()
-    settings_shown: tuple[Entry, ...] = ()
 
-    @classmethod
-    def of(cls, run: StoredRun, test: StoredTest, edition: Edition, prefix: str, **parts: Any) -> CustomReport:
-        """The report of a stored test. parts : ``title``, ``values`` and, where there are any, the other fields.
+_VALUES: Declared[Value] = (
+    (Column("item", "Number", role="key"), attrgetter("item")),
+    (Column("value", "Value"), attrgetter("value")),
+    (UNIT, attrgetter("unit")),
+)
 
-        No value is printed where the results are withheld, and no figure.
-        """
-        withheld = withheld_reason(test)
-        values = tuple(replace(one, value=None) if withheld else one for one in parts.pop("values"))
-        if withheld:
-            parts["figures"] = ()
-        result = CustomResult(values=values, withheld=withheld)
-        return cls(run=run, test=test, edition=edition, prefix=prefix, result=result, **parts)
 
-    @property
-    def facts(self) -> TestFacts:
-        """The test in the words of headers and summaries."""
-        settings = self.test.settings
-        share = share_label(self.run, settings.range_amount_bytes)
-        names = [sequence.name for sequence in self.test.sequences if sequence.role == "measure"]
-        return TestFacts(
-            dependent="see the page of the test",
-            test_area=share,
-            test_range=share,
-            step="see the page of the test",
-            stimulus=(("Test Stimulus 1", self.title), ("RW Mix", "own"), ("Block Sizes", "own")),
-            workload=self.title,
-            extent=count_label(len(names), "measured sequence"),
-            steady=NOT_APPLICABLE,
-        )
+def custom_facts(source: Source, title: str) -> TestFacts:
+    """A test that headers have no words for."""
+    share = share_label(source.run, source.test.settings.range_amount_bytes)
+    return TestFacts(
+        dependent="see the page of the test",
+        test_area=share,
+        test_range=share,
+        step="see the page of the test",
+        stimulus=(("Test Stimulus 1", title), ("RW Mix", "own"), ("Block Sizes", "own")),
+        workload=title,
+        extent=_extent(source),
+        steady=NOT_APPLICABLE,
+    )
 
-    @property
-    def outline(self) -> str:
-        """What the test measured; its lengths are its own settings."""
-        names = [sequence.name for sequence in self.test.sequences if sequence.role == "measure"]
-        return f"{self.title}, {count_label(len(names), 'measured sequence')}."
 
-    def report_pages(self) -> tuple[Page, ...]:
-        """A page of values, and one per figure."""
-        rows = tuple((value.item, _text(value.value), value.unit) for value in self.result.values)
-        values = Table(caption=self.title, columns=("Value", "", "Unit"), rows=rows)
-        figures = tuple((figure.alt, (figure,)) for figure in self.figures)
-        return self.pages(
-            f"{self.title} - Report Page (no test of the specification)",
-            (("Values", (*self.strip(), values)), *figures),
-        )
-
-    def numbers(self) -> Iterator[Measure]:
-        """Every value, each an item of its own."""
-        for value in self.result.values:
-            basis = coded("withheld", reason=self.result.withheld) if self.result.withheld else coded("own-value")
-            yield quoted((("item", value.item),), value.unit, value.item, value.value, basis)
-        yield from TestReport.numbers(self)
-
-    def own_settings(self) -> tuple[Entry, ...]:
-        """What the test says of its settings."""
-        return self.settings_shown or (("Data", data_label(self.test.settings.data)),)
-
-    def tables(self, suffix: str) -> Iterator[ResultTable]:
-        """The values, and the test's own tables."""
-        stem = self.test.settings.test.replace("-", "_")
-        yield self._values(f"{stem}_values{suffix}")
-        for table in self.data:
-            yield replace(table, key=f"{stem}_{table.key}{suffix}")
-
-    def _values(self, key: str = "values") -> ResultTable:
-        value = Column("value", "Value")
-        columns: Declared[Value] = [
-            (Column("item", "Number", role="key"), lambda value: value.item),
-            (value, lambda value: value.value),
-            (UNIT, lambda value: value.unit),
-        ]
-        return table_of(key, self.title, columns, self.result.values, section="results")
+def _extent(source: Source) -> str:
+    return count_label(sum(sequence.role == "measure" for sequence in source.test.sequences), "measured sequence")
 
 
 def DataTable(*, name: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> ResultTable:  # noqa: N802

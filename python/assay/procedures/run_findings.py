@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from assay.procedures.checks import kept_checks
 from assay.procedures.conformity_label import deviations
 from assay.results import ENDED, counted_sequences, disturbing, sequence_host, void_places, withheld_reason
 from assay.results.sequence_names import sequence_place
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from assay.engine.records import StoredRun
     from assay.results.finding import Checked
     from assay.summary.findings import Gathered
-    from assay.summary.pages.test_report import TestReport
+    from assay.summary.pages.test_record import TestRecord
     from assay.summary.table import Declared, ResultTable
     from assay.words.coded import Coded
 
@@ -70,7 +69,7 @@ _NOTE = (
 )
 
 
-def run_findings(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Found, ...]:
+def run_findings(run: StoredRun, tests: Sequence[TestRecord]) -> tuple[Found, ...]:
     """Everything found in a run, test by test, then what is of all tests; each once."""
     findings = [replace(said, test=test.name.upper()) for test in tests for said in _of(test)]
     findings += [Found(test=one.test.upper(), kind="not run", what=_stated(one.reason)) for one in run.skipped]
@@ -106,13 +105,13 @@ def finding_tables(findings: Sequence[Found]) -> list[Table]:
     ]
 
 
-def _of(test_report: TestReport) -> Iterator[Found]:
+def _of(test_record: TestRecord) -> Iterator[Found]:
     """Everything found in one test, without its name."""
-    yield from _without_figure(test_report)
-    for cell in test_report.moved_cells():
+    yield from _without_figure(test_record)
+    for cell in test_record.moved:
         said = Found(test="", kind="moved", where=Place(cell.label), what=_stated(cell.text))
         yield replace(said, measured=cell.apart, limit=cell.limit, unit="share")
-    yield from map(beyond, checks_beyond(test_report))
+    yield from map(beyond, checks_beyond(test_record))
 
 
 def beyond(check: Checked) -> Found:
@@ -139,7 +138,7 @@ def _natural(value: float | None, unit: str) -> float | None:
     return float(value) / MILLISECOND_NS if unit == "ms" else float(value)
 
 
-def _without_figure(one: TestReport) -> Iterator[Found]:
+def _without_figure(one: TestRecord) -> Iterator[Found]:
     """What has no figure of its own."""
     test, withheld = one.test, withheld_reason(one.test)
     if test.ended in ENDINGS:
@@ -147,11 +146,11 @@ def _without_figure(one: TestReport) -> Iterator[Found]:
         yield Found(test="", kind="ended early", what=ended)
     if withheld:
         yield Found(test="", kind="withheld", what=withheld)
-    yield from (Found(test="", kind="warning", what=one.reason) for one in one.result.findings if one.reason)
+    yield from (Found(test="", kind="warning", what=one.reason) for one in one.findings if one.reason)
     yield from (Found(test="", kind="void", where=place, what=reason) for place, reason in void_places(test))
     yield from _events(one)
     yield from _host(one)
-    yield from (Found(test="", kind="remark", what=remark) for remark in one.remarks())
+    yield from (Found(test="", kind="remark", what=remark) for remark in one.remarks)
 
 
 def _stated(words: str) -> Coded:
@@ -159,24 +158,22 @@ def _stated(words: str) -> Coded:
     return coded("reason", reason=words)
 
 
-def checks_beyond(test_report: TestReport) -> list[Checked]:
+def checks_beyond(test_record: TestRecord) -> list[Checked]:
     """The checks of a test that found something beyond their limit, without those of which more is listed."""
-    return [
-        check for check in kept_checks(test_report) if check.level in {"warn", "invalid"} and check.name not in _LISTED
-    ]
+    return [check for check in test_record.checks if check.level in {"warn", "invalid"} and check.name not in _LISTED]
 
 
-def _events(test_report: TestReport) -> Iterator[Found]:
-    for sequence in test_report.test.sequences:
+def _events(test_record: TestRecord) -> Iterator[Found]:
+    for sequence in test_record.test.sequences:
         for step in sequence.steps:
             for event in disturbing(step):
                 place = Place(paragraph(f"{sequence.name}, {step.label}"))
                 yield Found(test="", kind="drive event", where=place, what=_stated(event.text))
 
 
-def _host(test_report: TestReport) -> Iterator[Found]:
-    counted = {id(sequence) for sequence in counted_sequences(test_report.test)}
-    for sequence in test_report.test.sequences:
+def _host(test_record: TestRecord) -> Iterator[Found]:
+    counted = {id(sequence) for sequence in counted_sequences(test_record.test)}
+    for sequence in test_record.test.sequences:
         found = sequence_host(sequence)
         if found[0].marked:
             no_result = None if id(sequence) in counted else coded("in-no-result")

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from assay.report.layout import (
         ShownRun,
         build_report,
+        records_of_tests,
         render,
         render_pages,
-        reports_of_tests,
         shown_run,
     )
 
@@ -22,9 +22,9 @@ __all__ = [
     "Format",
     "ShownRun",
     "build_report",
+    "records_of_tests",
     "render",
     "render_pages",
-    "reports_of_tests",
     "shown_run",
 ]
 

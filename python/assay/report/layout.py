@@ -31,23 +31,22 @@ from assay.report.test_page.summary import all_tests_page, selected_page, test_p
 from assay.report.test_page.unusual import verdict
 from assay.summary.pages.distribution import percentile_data, screen_blocks
 from assay.summary.pages.model import Report
+from assay.summary.pages.test_record import Source, record_of
 from assay.words.printed import printable, utc_datetime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from assay.engine.records import StoredRun, StoredTest
+    from assay.engine.records import StoredRun
     from assay.report.first_page.front import Front
     from assay.report.formats import Format
     from assay.report.formats.pdf import Typesetting
     from assay.report.formats.results_json import ResultsForm
     from assay.report.formats.write import Contents, Maker
-    from assay.spec.edition import Edition
     from assay.summary.findings import Found
-    from assay.summary.pages.distribution import Distribution
     from assay.summary.pages.model import Block, Figure, Page
-    from assay.summary.pages.test_report import TestReport
+    from assay.summary.pages.test_record import Shown, TestRecord
     from assay.summary.record import Held, RunSummary
     from assay.summary.table import ResultTable
 
@@ -57,7 +56,7 @@ class ShownRun:
     """A run with all its numbers. tables : of each test, and last those of the run."""
 
     run: StoredRun
-    tests: Sequence[TestReport]
+    tests: Sequence[TestRecord]
     summary: RunSummary
     tables: tuple[tuple[ResultTable, ...], ...]
 
@@ -87,7 +86,7 @@ def render(
     formats: Collection[Format],
     below: str = "",
     shown: Callable[[str, int, int], None] = lambda *_: None,
-    held: Callable[[Sequence[TestReport]], Held | None] = lambda _: None,
+    held: Callable[[Sequence[TestRecord]], Held | None] = lambda _: None,
     assets_at: str = "",
 ) -> list[Path]:
     """Write the report of a stored run.
@@ -103,14 +102,13 @@ def render(
     be written, the run holds no test, a page does not fit its sheet, or a format cannot be made. All other formats are
     written before.
     """
-    tests = reports_of_tests(run)
-    spread = cache(lambda: [test.distribution() for test in tests])
+    tests = records_of_tests(run)
     result = cache(lambda: run_findings(run, tests))
-    laid_out = cache(lambda: _laid_out(run, tests, spread(), result()))
+    laid_out = cache(lambda: _laid_out(run, tests, result()))
     summary = cache(lambda: summarise_run(run, tests, held(tests)))
     front = cache(lambda: report_front(run, tests, summary()))
     picture = cache(_picture)
-    grouped = cache(lambda: _tables_of_tests(tests, spread()))
+    grouped = cache(lambda: _tables_of_tests(tests))
     of_run = cache(lambda: list(_run_tables(run, tests, result())))
     outcome = cache(lambda: run_results(run, summary(), list(zip(tests, grouped(), strict=True)), of_run()))
     begun = _begun(lambda: Paper(report=laid_out(), front=front()), picture) if "pdf" in formats else None
@@ -118,7 +116,7 @@ def render(
         "json": lambda: [(RESULTS, results_text(outcome()))],
         "csv": lambda: [
             *((f"{table.key}.csv", table_csv(table)) for table in (*chain.from_iterable(grouped()), *of_run())),
-            *(file for test in tests for file in test.other_files(_suffix(test))),
+            *(file for test in tests for file in test.files()),
         ],
         "xlsx": lambda: _workbook(run, list(zip(tests, grouped(), strict=True)), of_run(), result()),
         "html": lambda: _html(laid_out(), front(), assets_at),
@@ -148,7 +146,7 @@ def render_pages(report: Report, folder: Path, others: dict[str, bytes], assets_
 
 
 @_rare_collections()
-def shown_run(run: StoredRun, held: Callable[[Sequence[TestReport]], Held | None]) -> ShownRun:
+def shown_run(run: StoredRun, held: Callable[[Sequence[TestRecord]], Held | None]) -> ShownRun:
     """A run with all its tables and numbers. held : how the limits of its plan came out, of its tests.
 
     Raises VerificationError as ``render``; StoreError where there is nothing to show.
@@ -156,10 +154,10 @@ def shown_run(run: StoredRun, held: Callable[[Sequence[TestReport]], Held | None
     return foreign(lambda: _shown_run(run, held), f"run {run.run_id}")
 
 
-def _shown_run(run: StoredRun, held: Callable[[Sequence[TestReport]], Held | None]) -> ShownRun:
-    tests = reports_of_tests(run)
+def _shown_run(run: StoredRun, held: Callable[[Sequence[TestRecord]], Held | None]) -> ShownRun:
+    tests = records_of_tests(run)
     summary = summarise_run(run, tests, held(tests))
-    grouped = _tables_of_tests(tests, [test.distribution() for test in tests])
+    grouped = _tables_of_tests(tests)
     of_run = list(_run_tables(run, tests, run_findings(run, tests)))
     return ShownRun(run=run, tests=tests, summary=summary, tables=tuple(map(tuple, (*grouped, of_run))))
 
@@ -171,17 +169,15 @@ def build_report(run: StoredRun) -> Report:
     pages; the drive's selected performance and the disclosure follow under numbers of their own.
     Raises VerificationError as ``render``; StoreError where there is nothing to report.
     """
-    tests = reports_of_tests(run)
-    return _laid_out(run, tests, [test.distribution() for test in tests], run_findings(run, tests))
+    tests = records_of_tests(run)
+    return _laid_out(run, tests, run_findings(run, tests))
 
 
-def _laid_out(
-    run: StoredRun, tests: list[TestReport], spread: Sequence[Distribution | None], findings: Sequence[Found]
-) -> Report:
+def _laid_out(run: StoredRun, tests: list[TestRecord], findings: Sequence[Found]) -> Report:
     edition = tests[0].edition
-    of_tests = [list(test_pages(test.prefix, verdict(test), (test_page(test), *test.report_pages()))) for test in tests]
+    of_tests = [list(test_pages(test.prefix, verdict(test), (test_page(test), *test.pages))) for test in tests]
     pages = _numbered([all_tests_page(run, edition, tests), *chain.from_iterable(of_tests)])
-    times, listed = distribution.pages(tests, spread), finding_tables(findings)
+    times, listed = distribution.pages(tests), finding_tables(findings)
     behind = _numbered_behind([selected_page(run, edition, tests), *disclosure.pages(run, tests, listed), *times])
     tool = f"{printable(run.platform.tool)} {printable(run.platform.tool_version)}"
     return Report(
@@ -191,7 +187,7 @@ def _laid_out(
         date=utc_datetime(run.report_date_ns).timetuple()[:6],
         pages=(*pages, behind[0]),
         disclosure=behind[1:],
-        appendix=(*listed, *disclosure.run_blocks(run), disclosure.integrity(tests), *_behind_tests(tests, spread)),
+        appendix=(*listed, *disclosure.run_blocks(run), disclosure.integrity(tests), *_behind_tests(tests)),
     )
 
 
@@ -201,10 +197,10 @@ def _named(run: StoredRun) -> str:
     return model if run.identity.kind == "simulated" else f"{model} {printable(run.identity.id)}"
 
 
-def _behind_tests(tests: Sequence[TestReport], spread: Sequence[Distribution | None]) -> Iterator[Block]:
-    for one, result in zip(tests, spread, strict=True):
-        yield from disclosure.test_blocks(one)
-        yield from screen_blocks(result) if result else ()
+def _behind_tests(tests: Sequence[TestRecord]) -> Iterator[Block]:
+    for test in tests:
+        yield from disclosure.test_blocks(test)
+        yield from screen_blocks(test.distribution) if test.distribution else ()
 
 
 def _numbered(pages: list[Page]) -> tuple[Page, ...]:
@@ -216,35 +212,32 @@ def _numbered_behind(pages: list[Page]) -> tuple[Page, ...]:
     return tuple(replace(page, place=f"A{place}") for place, page in enumerate(pages, 1))
 
 
-def reports_of_tests(run: StoredRun) -> list[TestReport]:
-    """The tests of a run, each with its numbers (``measures``, ``headlines``) and pages.
+def records_of_tests(run: StoredRun) -> list[TestRecord]:
+    """The tests of a run, each worked out.
 
     Raises VerificationError as ``render``; StoreError of a run without a test, or whose records do not fit together.
     """
     if not run.tests:
         raise StoreError(f"run {run.run_id}", "holds no test", "run a test first")
-    return foreign(lambda: _reports_of_tests(run, stored_edition(run.edition)), f"run {run.run_id}")
+    return foreign(lambda: [record_of(_shown(source)) for source in _sources(run)], f"run {run.run_id}")
 
 
-def _reports_of_tests(run: StoredRun, edition: Edition) -> list[TestReport]:
-    return [_test_report(run, test, number, edition) for number, test in _numbered_tests(run)]
+def _shown(source: Source) -> Shown:
+    return find_procedure(source.test.settings.procedure).report(source)
 
 
-def _test_report(run: StoredRun, test: StoredTest, number: int, edition: Edition) -> TestReport:
-    procedure = find_procedure(test.settings.procedure)
-    return procedure.report(run, test, edition, f"{test.settings.test}-{number}")
+def _sources(run: StoredRun) -> Iterator[Source]:
+    """The tests of a run, each with its number among those of the same name."""
+    edition, names = stored_edition(run.edition), [test.settings.test for test in run.tests]
+    for index, test in enumerate(run.tests):
+        number = names[: index + 1].count(names[index])
+        yield Source(run=run, test=test, edition=edition, prefix=f"{names[index]}-{number}")
 
 
-def _numbered_tests(run: StoredRun) -> list[tuple[int, StoredTest]]:
-    """List the tests of a run, each with its place among those of the same name, from 1."""
-    names = [test.settings.test for test in run.tests]
-    return [(names[: index + 1].count(names[index]), test) for index, test in enumerate(run.tests)]
-
-
-def _tables_of_tests(tests: Sequence[TestReport], spread: Sequence[Distribution | None]) -> list[list[ResultTable]]:
+def _tables_of_tests(tests: Sequence[TestRecord]) -> list[list[ResultTable]]:
     """The tables of numbers of each test, each table under a name of its own."""
     taken: set[str] = set()
-    return [[_unlike(table, taken) for table in _tables(*pair)] for pair in zip(tests, spread, strict=True)]
+    return [[_unlike(table, taken) for table in _tables(test)] for test in tests]
 
 
 def _unlike(table: ResultTable, taken: set[str]) -> ResultTable:
@@ -253,24 +246,17 @@ def _unlike(table: ResultTable, taken: set[str]) -> ResultTable:
     return replace(table, key=key)
 
 
-def _run_tables(run: StoredRun, tests: Sequence[TestReport], findings: Sequence[Found]) -> Iterator[ResultTable]:
+def _run_tables(run: StoredRun, tests: Sequence[TestRecord], findings: Sequence[Found]) -> Iterator[ResultTable]:
     """Claims and baseline where the plan states them, and what a reader must know."""
     yield from (one for one in (claim_data(run, tests), baseline_data(run, tests)) if one.rows)
     yield finding_data(findings)
 
 
-def _tables(test_report: TestReport, spread: Distribution | None) -> Iterator[ResultTable]:
-    suffix = _suffix(test_report)
-    yield from test_report.tables(suffix)
-    yield sequence_table(test_report.test, suffix)
-    if spread:
-        yield percentile_data(spread, suffix)
-
-
-def _suffix(test_report: TestReport) -> str:
-    """What tells the files of tests of one name apart. Worked: the second -> ``_2``."""
-    number = test_report.prefix.rpartition("-")[2]
-    return "" if number == "1" else f"_{number}"
+def _tables(test: TestRecord) -> Iterator[ResultTable]:
+    yield from test.tables()
+    yield sequence_table(test.test, test.suffix)
+    if test.distribution:
+        yield percentile_data(test.distribution, test.suffix)
 
 
 # Plotting and typesetting take a second to load, which only those who ask for a document pay.
@@ -314,7 +300,7 @@ def _html(report: Report, front: Front | None = None, assets_at: str = "") -> Co
 
 def _workbook(
     run: StoredRun,
-    tests: Sequence[tuple[TestReport, Sequence[ResultTable]]],
+    tests: Sequence[tuple[TestRecord, Sequence[ResultTable]]],
     tables: Sequence[ResultTable],
     findings: Sequence[Found],
 ) -> Contents:

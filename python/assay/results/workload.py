@@ -11,8 +11,11 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from pydantic import ValidationError
+
 from assay.errors import UsageError
 from assay.results.groups import goes_on, group_of
+from assay.spec.model_faults import first_fault
 from assay.spec.nearest import nearest
 from assay.spec.units import MILLISECOND_NS, SECOND_NS
 from assay.spec.workload import Content, LbaGroup, Line, Rate, Stage, Stream, Workload
@@ -179,9 +182,13 @@ def _named(stage: Stage, before: Sequence[Stage]) -> Stage:
 
 def _stage(sequence: StoredSequence, group: range, notes: list[str]) -> Stage:
     specs = [sequence.asked[place] for place in group]
-    streams = tuple(_streams([spec for spec in specs if spec.demand.thread_count], notes))
     name = (sequence.name if len(specs) > 1 else specs[0].label)[:_NAME_MAX] or "step"
-    return Stage.model_validate({"name": name, "streams": streams} | _end(sequence, group, notes))
+    try:
+        streams = tuple(_streams([spec for spec in specs if spec.demand.thread_count], notes))
+        return Stage.model_validate({"name": name, "streams": streams} | _end(sequence, group, notes))
+    except ValidationError as error:
+        reason, remedy = first_fault(error)
+        raise UsageError(f"step {name!r}", f"no workload file says it: {reason}", remedy) from None
 
 
 def _end(sequence: StoredSequence, group: range, notes: list[str]) -> dict[str, float | int]:

@@ -194,10 +194,10 @@ class TestSummary:
     verdict: Verdict
     measures: tuple[Measure, ...]
     tiles: tuple[Tile, ...]
-    title: str = ""
-    question: str = ""
-    said: tuple[Coded, ...] = ()
-    caveats: tuple[Status, ...] = ()
+    title: str
+    question: str
+    said: tuple[Coded, ...]
+    caveats: tuple[Status, ...]
 
     def measure(self, identity: tuple[Key, str]) -> Measure | None:
         """The number of an identity; None where the test has none."""

@@ -12,7 +12,7 @@ import assay
 import pytest
 from assay.errors import AssayError, StoreError, UsageError, VerificationError
 from assay.procedures.run_findings import run_findings
-from assay.report import reports_of_tests
+from assay.report import records_of_tests
 from every_kind import run_of
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def test_the_lines_of_the_guide_run(library: str, folder: Path, monkeypatch: pyt
 def test_frames_hold_the_numbers_of_the_report(library: FrameLibrary, folder: Path) -> None:
     run = assay.load(folder, frames=library)
     found = run.tests["wsat"]
-    (report,) = reports_of_tests(run.arrow.run)
+    (report,) = records_of_tests(run.arrow.run)
     measures = report.measures
     values = [None if value != value else value for value in found.measures["value"]]  # noqa: PLR0124 - pandas' null
     assert values == [one.value for one in measures]

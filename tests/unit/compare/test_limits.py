@@ -17,7 +17,7 @@ from assay.dut.real.health import _FIELDS
 from assay.engine.records import DriveCondition
 from assay.errors import PlanError, StoreError
 from assay.procedures import run_findings as findings
-from assay.report import reports_of_tests
+from assay.report import records_of_tests
 from click.testing import CliRunner
 from every_kind import run_of, with_stall
 
@@ -47,12 +47,12 @@ def run(folder: Path) -> StoredRun:
 def judged(run: StoredRun, tmp_path: Path, *texts: str) -> list[Judged]:
     path = tmp_path / "limits.toml"
     path.write_text("schema = 1\n" + "".join(f"[[limits]]\n{text}\n" for text in texts), "utf-8")
-    found = judge(run, reports_of_tests(run), read_limits(path))
+    found = judge(run, records_of_tests(run), read_limits(path))
     return [one for one in found if one.kind == "limit"]
 
 
 def measured(run: StoredRun) -> float:
-    (report,) = reports_of_tests(run)
+    (report,) = records_of_tests(run)
     cell = (("block_kib", 4), ("read_pct", 100))
     return next(one.value for one in report.measures if one.cell == cell and one.key == "iops") or 0.0
 
@@ -128,7 +128,7 @@ def test_findings_are_counted_by_kind_and_test(run: StoredRun, tmp_path: Path) -
 
 
 def test_claims_of_the_data_sheet_are_limits(run: StoredRun) -> None:
-    found = {one.id: one for one in judge(run, reports_of_tests(run), limits_of_plan(run))}
+    found = {one.id: one for one in judge(run, records_of_tests(run), limits_of_plan(run))}
     assert {one.kind for one in found.values()} == {"claim"}
     assert (found["rnd_4k_read_iops"].verdict, found["rnd_4k_read_iops"].value) == ("pass", measured(run))
     assert found["read_latency_ms"].verdict == "not decided"
@@ -162,13 +162,13 @@ def test_a_name_that_is_not_known_is_refused_with_its_place(
 def test_the_words_are_those_of_the_product(run: StoredRun) -> None:
     assert set(HEALTH_NAMES) == {"temperature_c", "wear_used_pct", *_FIELDS}
     assert all(kind in findings._NOTE for kind in FINDING_KINDS)
-    (report,) = reports_of_tests(run)
+    (report,) = records_of_tests(run)
     assert {one.key for one in report.measures} <= set(MEASURE_KEYS)
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_is_valid_and_fits_a_run(path: Path, run: StoredRun) -> None:
-    found = judge(run, reports_of_tests(run), read_limits(path))
+    found = judge(run, records_of_tests(run), read_limits(path))
     assert {one.id for one in found if one.kind == "limit"} == {entry.id for entry in read_limits(path).entries}
 
 

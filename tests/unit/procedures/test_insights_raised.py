@@ -25,11 +25,12 @@ from assay.procedures.studies.measures import setting_effect, slow_recovery, une
 from assay.procedures.waits import Waited, stalls, tails
 from assay.procedures.workload.record import far_below, rate_kept, rate_missed
 from assay.procedures.xsr.record import recovery
-from assay.report.first_page import cross_test
+from assay.report import records_of_tests
 from assay.report.first_page.cross_test import cross_insights
 from assay.results.histogram import ResponseTimes
 from assay.spec.units import KIB, SECOND_NS
 from assay.summary.insights import KINDS
+from assay.summary.pages import test_record
 from assay.summary.ranking import ordered
 from assay.words.coded import coded
 from assay.words.subject import ALL_IOS, Subject
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from assay.summary.insight import Insight, KindName
-    from assay.summary.pages.test_report import Rated
+    from assay.summary.pages.test_record import Rated
     from assay.words.subject import Order
 
 NEARS = (0.95, 1.0, 1.04)
@@ -146,10 +147,9 @@ def report(label: str, *rates: Rated, claim: float | None = None, name: str = "r
     return SimpleNamespace(
         label=label,
         test=synthetic_test(),
-        rates=lambda: rates,
+        rates=rates,
         measures=(measure,) if claim else (),
         key_results=(measure,) if claim else (),
-        once=lambda _, work: work(),
         facts=SimpleNamespace(independent="none", test_range="100 %"),
     )
 
@@ -272,9 +272,13 @@ def test_a_trait_without_a_size_of_its_own_is_told(kind: KindName, told: float, 
 def test_what_stands_beside_the_numbers_is_told(
     kind: KindName, name: str, fact: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert kind not in kinds(crossed(report("IOPS")))
-    monkeypatch.setattr(cross_test, name, fact)
-    (one,) = [one for one in crossed(report("IOPS")) if one.kind == kind]
+    def raised() -> list[Insight]:
+        (record,) = records_of_tests(synthetic_run())
+        return [one for one in record.insights if one.kind == kind]
+
+    assert not raised()
+    monkeypatch.setattr(test_record, name, fact)
+    (one,) = raised()
     assert one.tests == ("IOPS",)
 
 

@@ -20,7 +20,7 @@ from assay.run.plan_file import load_plan
 from assay.run.planning import plan_suite
 from assay.spec.units import SECOND_NS
 from assay.summary.pages.model import Table
-from assay.summary.pages.test_report import TestReport
+from assay.summary.pages.test_record import Source, TestRecord, record_of
 from report_run import TRACKED, asked_otherwise, balanced, synthetic_run, synthetic_test
 
 RATE = 4000
@@ -108,18 +108,18 @@ def test_a_closed_loop_has_no_rates() -> None:
     test = synthetic_test()
     assert offered_rates(test, loop_result(test)) == {}
     assert arrival_label(test.settings.demand) is None
-    assert not [table for table in loop_report(test).tables("") if "open_loop" in table.key]
+    assert not [table for table in loop_record(test).tables() if "open_loop" in table.key]
 
 
 def test_an_open_loop_is_not_asked_to_hold_its_queue_depth() -> None:
-    test_report = loop_report(open_test(0, 1.0))
-    _, integrity, *_ = disclosure.pages(test_report.run, [test_report], [])
+    test_record = loop_record(open_test(0, 1.0))
+    _, integrity, *_ = disclosure.pages(test_record.run, [test_record], [])
     (table,) = [block for column in integrity.columns for block in column if isinstance(block, Table)]
     printed = dict(zip(table.columns, table.rows[0], strict=True))
     assert printed["Steps that held TC x QD within 0.5 %"] == "n/a: open loop"
     depths = next(
         block
-        for block in disclosure.test_blocks(test_report)
+        for block in disclosure.test_blocks(test_record)
         if isinstance(block, Table) and "effective queue depth" in block.caption
     )
     assert all("!" not in text for row in depths.rows for text in row[1:])
@@ -208,6 +208,6 @@ def test_a_plan_file_can_state_a_rate_for_one_test(tmp_path: Path) -> None:
     assert plan.options(IOPS).demand(Demand(thread_count=1, queue_depth=8)).arrivals_per_s is None
 
 
-def loop_report(test: StoredTest) -> TestReport:
+def loop_record(test: StoredTest) -> TestRecord:
     edition = load_edition("pts-c-1.0")
-    return IOPS.report(synthetic_run(test), test, edition, "iops-1")
+    return record_of(IOPS.report(Source(run=synthetic_run(test), test=test, edition=edition, prefix="iops-1")))

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from assay.engine.records import Cell
 from assay.procedures.editions import load_edition
 from assay.procedures.families.loop.plan import LoopSettings
-from assay.procedures.families.loop.record import loop_report
 from assay.procedures.families.loop.result import (
     Spread,
     cell_spreads,
@@ -20,17 +19,19 @@ from assay.procedures.families.loop.result import (
     moved_when,
     moved_where,
 )
-from assay.procedures.iops import iops_pages
-from assay.report import build_report, render
+from assay.procedures.iops import IOPS
+from assay.report import build_report, records_of_tests, render
 from assay.results import cell_label
 from assay.spec.units import KIB
 from assay.summary.pages.model import Table
+from assay.summary.pages.test_record import Source, TestRecord, record_of
 from report_run import TRACKED, synthetic_run, synthetic_test
 from result_rows import table_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pytest
     from assay.summary.pages.model import Figure
 
 MOVING = (279.0, 162.0, 159.0, 158.0, 158.0)
@@ -78,19 +79,33 @@ def test_paper_data_files_and_json_say_the_same_spread(tmp_path: Path) -> None:
     assert matrix.notes == ("Average of rounds 1-5.", said)
 
 
-def test_the_page_names_the_cells_that_moved() -> None:
-    report = loop_report(iops_pages)(synthetic_run(), synthetic_test(), load_edition("pts-c-1.0"), "iops-1")
-    cell = next(one for one in report.settings.cells if one != TRACKED)
-    result = replace(report.result, by_round={**report.result.by_round, cell: MOVING})
-    moved = replace(report, result=result)
-    notes = moved.matrix("IOPS").notes
+def record_with(monkeypatch: pytest.MonkeyPatch, cell: Cell, rounds: tuple[float, ...]) -> TestRecord:
+    """An IOPS test whose cell had other rounds."""
+    run, test = synthetic_run(), synthetic_test()
+    result = loop_result(test)
+    other = replace(result, by_round={**result.by_round, cell: rounds})
+    monkeypatch.setattr("assay.procedures.families.loop.record.loop_result", lambda _: other)
+    return record_of(IOPS.report(Source(run=run, test=test, edition=load_edition("pts-c-1.0"), prefix="iops-1")))
+
+
+def not_tracked() -> Cell:
+    return next(one for one in synthetic_test().settings_as(LoopSettings).cells if one != TRACKED)
+
+
+def test_the_page_names_the_cells_that_moved(monkeypatch: pytest.MonkeyPatch) -> None:
+    cell = not_tracked()
+    (report,) = records_of_tests(synthetic_run())
+    moved = record_with(monkeypatch, cell, MOVING)
+    page = next(page for page in moved.pages if "Tabular" in page.subtitle)
+    (matrix,) = (block for block in page.blocks if isinstance(block, Table))
+    notes = matrix.notes
     label = cell_label(cell, "random")
     at = notes.index("* Not tracked, and moved by more than 20 % of the average in the window:")
     assert notes[at + 1] == (
         f"{label}: 158.0 to 279.0 IOPS, 66.0 % of the average apart; "
         "round 1 alone is off, the others average 159.2 IOPS."
     )
-    figures = [next(one for one in each.main_figures() if one.kind == "matrix") for each in (moved, report)]
+    figures = [next(one for one in each.figures if one.kind == "matrix") for each in (moved, report)]
     assert [heat_mark_count(one.figure) for one in figures] == [1, 0]
     assert [one.note for one in figures] == ["QD 8; * varied by more than 20 %", "QD 8"]
 
@@ -126,15 +141,11 @@ def test_what_the_cells_that_moved_have_in_common_is_said_and_they_are_marked() 
     assert moved_where(few) == ""
 
 
-def test_of_the_last_round_it_is_not_known_whether_it_stays_so() -> None:
+def test_of_the_last_round_it_is_not_known_whether_it_stays_so(monkeypatch: pytest.MonkeyPatch) -> None:
     cell, _ = moving_cells()
     last = replace(cell, odd=5, last=True)
     assert moved_when({TRACKED: last}, "SEQ 128KiB W") == "round 5, the last, alone is off in 1 of 1"
-    report = loop_report(iops_pages)(synthetic_run(), synthetic_test(), load_edition("pts-c-1.0"), "iops-1")
-    moved = next(one for one in report.settings.cells if one != TRACKED)
-    rising = (100.0, 101.0, 100.0, 101.0, 150.0)
-    found = replace(report, result=replace(report.result, by_round={**report.result.by_round, moved: rising}))
-    (one,) = found.moved_cells()
+    (one,) = record_with(monkeypatch, not_tracked(), (100.0, 101.0, 100.0, 101.0, 150.0)).moved
     assert one.text.endswith(
         "; round 5, the last, alone is off, the others average 100.5 IOPS; whether it stays so is not known"
     )

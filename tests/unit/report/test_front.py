@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from assay.compare.limits.outcome import held_of_plan
 from assay.procedures.families.loop.figures import _text as field_text
-from assay.report import reports_of_tests
+from assay.report import records_of_tests
 from assay.report.first_page.front import report_front
 from assay.report.first_page.page import CAVEATS_MAX, LIMITS_MAX, deviations_text, limit_strip, summary_page
 from assay.report.first_page.run_summary import summarise_run
@@ -41,7 +41,7 @@ def suite(**changes: Any) -> StoredRun:
 
 
 def front(run: StoredRun, held: Held | None = None) -> Front:
-    return report_front(run, tests := reports_of_tests(run), summarise_run(run, tests, held))
+    return report_front(run, tests := records_of_tests(run), summarise_run(run, tests, held))
 
 
 def main_figure(kind: FigureKind, *values: float) -> MainFigure:
@@ -67,7 +67,7 @@ def test_a_tile_says_what_is_claimed_and_whether_it_is_met() -> None:
 
 def test_at_most_eight_tiles_stand_on_a_summary_and_a_slot_is_taken_once() -> None:
     run = suite()
-    tests = summarise_run(run, reports_of_tests(run), None).tests
+    tests = summarise_run(run, records_of_tests(run), None).tests
     assert run_tiles((*tests, *tests), [], {}) == run_tiles(tests, [], {})
     iops = tests[1]
     own = [replace(iops, name=str(place), tiles=(replace(iops.tiles[0], slot="own-1"),)) for place in range(12)]
@@ -76,7 +76,7 @@ def test_at_most_eight_tiles_stand_on_a_summary_and_a_slot_is_taken_once() -> No
 
 def test_the_sentence_is_the_gravest_insight_and_the_list_starts_at_the_second() -> None:
     run = suite()
-    summary = summarise_run(run, reports_of_tests(run), None)
+    summary = summarise_run(run, records_of_tests(run), None)
     page = front(run).summary
     assert page.sentence.text == in_words(summary.said[0][1])
     assert [one.text for one in page.findings] == [in_words(one) for _, one in summary.said[1:]]
@@ -85,7 +85,7 @@ def test_the_sentence_is_the_gravest_insight_and_the_list_starts_at_the_second()
 
 def test_a_run_without_any_insight_says_how_its_first_test_came_out() -> None:
     run = suite()
-    bare = replace(summarise_run(run, reports_of_tests(run), None), said=())
+    bare = replace(summarise_run(run, records_of_tests(run), None), said=())
     page = summary_page(bare, [])
     assert page.sentence.text.startswith("WSAT: ")
     assert page.findings == ()
@@ -94,7 +94,7 @@ def test_a_run_without_any_insight_says_how_its_first_test_came_out() -> None:
 def test_four_caveats_are_shown_and_how_many_more_there_are() -> None:
     run = suite()
     caveat = Status(level="warn", said=coded("reason", reason="why"))
-    many = replace(summarise_run(run, reports_of_tests(run), None), caveats=(caveat,) * 9, deviations=())
+    many = replace(summarise_run(run, records_of_tests(run), None), caveats=(caveat,) * 9, deviations=())
     page = summary_page(many, [])
     assert len(page.caveats) == CAVEATS_MAX
     assert page.more_caveats >= 5
@@ -165,7 +165,7 @@ def test_one_test_stands_on_the_summary_and_several_have_pages_with_names_of_the
 @pytest.mark.parametrize("kind", EVERY)
 def test_every_kind_of_test_has_a_page_with_a_question_and_no_figure_twice(kind: str, tmp_path: Path) -> None:
     run = run_of(kind, tmp_path)
-    reports = reports_of_tests(run)
+    reports = records_of_tests(run)
     found = report_front(run, reports, summarise_run(run, reports, held_of_plan(run, reports)))
     names = Counter(one.figure.name for one in found.figures)
     assert set(names.values()) <= {1}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from assay.archive.rendering import run_summary
 from assay.engine.records import DirectionRecord
-from assay.report import render, reports_of_tests
+from assay.report import records_of_tests, render
 from assay.report.formats.cells import WHOLE, drawn_bars, status
 from assay.report.formats.terminal.tables import key_results
 from assay.report.test_page.claims import Compared, claims_table
@@ -52,9 +52,9 @@ def test_the_numbers_are_those_of_the_window_with_least_and_greatest_round() -> 
 
 
 def test_claims_stand_in_a_table_of_their_own_where_the_plan_has_some() -> None:
-    assert claims_table(suite(), reports_of_tests(suite())) == ()
+    assert claims_table(suite(), records_of_tests(suite())) == ()
     run = suite(plan={"claims": {"rnd_4k_write_iops": 3000.0, "rnd_4k_read_iops": 1e6}})
-    (found,) = claims_table(run, reports_of_tests(run))
+    (found,) = claims_table(run, records_of_tests(run))
     rows = {row[:2]: row[2:] for row in found.rows}
     assert rows["IOPS", "RND 4KiB W"] == ("3,147.0", "IOPS", "at least 3,000", "105 %", "YES")
     assert rows["IOPS", "RND 4KiB R"][-1] == "NO"
@@ -67,14 +67,14 @@ def test_claims_stand_in_a_table_of_their_own_where_the_plan_has_some() -> None:
 def test_a_claim_is_not_judged_by_numbers_of_a_test_that_did_not_get_steady() -> None:
     test = synthetic_test(tracked=FALLING, ended="round-limit")
     run = replace(synthetic_run(test), plan={"claims": {"rnd_4k_write_iops": 1.0}})
-    (found,) = claims_table(run, reports_of_tests(run))
+    (found,) = claims_table(run, records_of_tests(run))
     assert found.rows[0][-1] == "not judged"
     assert not [line for line in sentences(run) if "claim" in line]
 
 
 def compared(unit: str, value: float, stated: float) -> Compared:
     measure = Measure(cell=(), key="iops", label="", unit=unit, value=value, stat="mean")
-    return Compared(reports_of_tests(suite())[0], measure, stated)
+    return Compared(records_of_tests(suite())[0], measure, stated)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_a_withheld_test_has_no_number_and_says_why(tmp_path: Path) -> None:
     assert isinstance(failed.read, DirectionRecord)
     run = synthetic_run(replace(test, sequences=(replace(first, steps=(failed, *first.steps[1:])), *rest)))
     assert results(run) == {}
-    (report,) = reports_of_tests(run)
+    (report,) = records_of_tests(run)
     assert verdict(report).startswith("WITHHELD: 1 I/O error")
     (path,) = render(run, tmp_path, formats=["json"])
     found = json.loads(path.read_text("ascii"))["tests"][0]["measures"]

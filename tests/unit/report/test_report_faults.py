@@ -196,11 +196,12 @@ def test_two_tests_of_one_name_and_number_give_each_table_a_file() -> None:
     table = DataTable(name="x", columns=("a",), rows=((1,),))
 
     class Twice:
-        prefix = "x-1"
+        suffix = ""
         test = synthetic_test()
+        distribution = None
 
-        def tables(self, suffix: str) -> list[ResultTable]:
-            return [replace(table, key=f"x{suffix}")]
+        def tables(self) -> list[ResultTable]:
+            return [replace(table, key="x")]
 
-    found = report_module._tables_of_tests([Twice(), Twice()], [None, None])  # type: ignore[list-item]
+    found = report_module._tables_of_tests([Twice(), Twice()])  # type: ignore[list-item]
     assert [[one.key for one in tables] for tables in found] == [["x", "iops_sequences"], ["x_3", "iops_sequences_4"]]

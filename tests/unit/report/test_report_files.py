@@ -12,7 +12,7 @@ import pytest
 from assay.engine.records import Cell
 from assay.errors import StoreError
 from assay.procedures.custom import DataTable
-from assay.report import FORMATS, build_report, render, reports_of_tests
+from assay.report import FORMATS, build_report, records_of_tests, render
 from assay.report.first_page.front import Paper, report_front
 from assay.report.first_page.run_summary import summarise_run
 from assay.report.formats.figure import figure_svg
@@ -203,7 +203,7 @@ def test_a_report_begun_before_its_figures_is_the_same_file(tmp_path: Path) -> N
     run = synthetic_run()
     paper = Paper(
         report=build_report(run),
-        front=report_front(run, tests := reports_of_tests(run), summarise_run(run, tests, None)),
+        front=report_front(run, tests := records_of_tests(run), summarise_run(run, tests, None)),
     )
     pictures = {figure.name: figure_svg(figure) for figure in paper.figures}
     (path,) = render(run, tmp_path, formats=["pdf"])

@@ -10,7 +10,7 @@ import pytest
 from assay.procedures.families.loop.record import loop_facts
 from assay.procedures.families.loop.result import loop_result
 from assay.procedures.studies.plan import filled
-from assay.report import build_report, render, reports_of_tests
+from assay.report import build_report, records_of_tests, render
 from assay.report.annex.disclosure import settings_entries
 from assay.summary.pages.header import model_label, platform_label, serial_label, system_label
 from assay.summary.pages.model import Table
@@ -68,7 +68,7 @@ def test_a_test_that_allows_everything_has_no_limits_of_the_rule() -> None:
         test = synthetic_test()
         changed = replace(test.settings, range_limit=range_limit, slope_limit=slope_limit)
         run = replace(synthetic_run(), tests=(replace(test, settings=changed, verdict=None),))
-        (report,) = reports_of_tests(run)
+        (report,) = records_of_tests(run)
         return dict(settings_entries(report))
 
     assert settings(1.0, 1.0)["Steady-state rule"] == "none"

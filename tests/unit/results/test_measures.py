@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from assay.procedures.registry import find_procedure
-from assay.report import reports_of_tests
+from assay.report import records_of_tests
 from assay.results import step_times
 from assay.summary.measures import SETTLED, quoted
 from assay.summary.pages.distribution import percentile_data
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StoredSequence
     from assay.results import ResponseTimes
-    from assay.summary.pages.test_report import TestReport
+    from assay.summary.pages.test_record import TestRecord
 
 
 @pytest.mark.parametrize("kind", EVERY)
 def test_measures_are_the_numbers_of_the_report(tmp_path: Path, kind: str) -> None:
-    for one in reports_of_tests(run_of(kind, tmp_path)):
+    for one in records_of_tests(run_of(kind, tmp_path)):
         _agrees(one)
 
 
-def _agrees(one: TestReport) -> None:
+def _agrees(one: TestRecord) -> None:
     measures = one.measures
     assert measures
     found = {(*measure.cell, measure.key): measure for measure in measures}
@@ -46,8 +46,8 @@ def _agrees(one: TestReport) -> None:
     assert all(measure.quoted for measure in one.key_results)
 
 
-def _has_percentiles(one: TestReport, found: dict[tuple[object, ...], object]) -> None:
-    spread = one.distribution()
+def _has_percentiles(one: TestRecord, found: dict[tuple[object, ...], object]) -> None:
+    spread = one.distribution
     table = percentile_data(spread) if spread else None
     keys = [column.key for column in table.columns] if table else []
     for values in table.rows if table else ():
@@ -75,6 +75,7 @@ def test_response_times_of_a_sequence_are_gathered_once_for_all_cells(
         gathered.append(sequence.name)
         return step_times(sequence)
 
-    (report,) = reports_of_tests(run_of("iops", tmp_path))
+    run = run_of("iops", tmp_path)
     monkeypatch.setattr("assay.procedures.families.loop.measures.step_times", counted)
+    (report,) = records_of_tests(run)
     assert len({one.cell for one in report.measures}) > len(gathered) == len(set(gathered)) > 0

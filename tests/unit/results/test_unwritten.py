@@ -10,7 +10,7 @@ import pytest
 from assay.cli.options import make_plan
 from assay.dut.dut import Answers
 from assay.errors import UsageError
-from assay.report import reports_of_tests
+from assay.report import records_of_tests
 from assay.report.first_page.insights import insights_of_test, sentences
 from assay.results import run_checks, withheld_reason
 from assay.results.unwritten import unwritten_reads
@@ -50,7 +50,7 @@ def test_the_share_of_a_range_that_was_never_written_is_what_the_fills_left(
     run = ran(tmp_path, READS, **options)
     assert share(run) == (None if expected is None else pytest.approx(expected, abs=1e-3))
     assert withheld_reason(run.tests[0]) is None
-    (report,) = reports_of_tests(run)
+    (report,) = records_of_tests(run)
     sentence = "{:.0f} % of the reads met blocks never written."
     said = sentences(insights_of_test(report))
     assert said[:1] == ((sentence.format(expected * 100),) if expected else said[:1])

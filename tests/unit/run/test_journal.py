@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-
 from assay.errors import StoreError
 from assay.run.store.journal import read_journal
 

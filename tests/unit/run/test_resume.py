@@ -22,7 +22,7 @@ from assay.dut.real.platform import describe_platform
 from assay.errors import AssayError, FolderBusyError, StoreError, UsageError
 from assay.procedures.editions import load_edition
 from assay.procedures.run_findings import run_findings
-from assay.report import build_report, reports_of_tests
+from assay.report import build_report, records_of_tests
 from assay.run.plan_file import load_plan
 from assay.run.resume import differences, resume_run, resumed_plan
 from assay.run.run import run_plan
@@ -109,7 +109,7 @@ def test_a_run_killed_in_its_second_test_goes_on_there_and_shows_the_break(cut: 
     assert (found.test, found.ended, found.changed) == ("iops", None, ())
     assert found.sequence_count >= 1
     assert (run.journal is not None and run.journal.complete, len(run.conditions)) == (True, 2)
-    tests = reports_of_tests(run)
+    tests = records_of_tests(run)
     (line,) = [one for one in run_findings(run, tests) if one.kind == "resumed"]
     words = text(line.what)
     assert "IOPS was cut short (its process ended) after" in words
@@ -126,7 +126,7 @@ def test_the_numbers_are_those_of_a_run_of_these_tests(cut: Path, tmp_path: Path
     resumed(folder)
     plan = load_plan(None, {**KEYS, "tests": TESTS})
     run_plan(plan, out=tmp_path / "whole", answers=Answers(), show=lambda _: None)
-    then, now = (reports_of_tests(stored_run(path)) for path in (tmp_path / "whole", folder))
+    then, now = (records_of_tests(stored_run(path)) for path in (tmp_path / "whole", folder))
     assert now[0].measures == then[0].measures
     assert [len(one.test.sequences) for one in now] == [len(one.test.sequences) for one in then]
 

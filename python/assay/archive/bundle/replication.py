@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from assay.archive.bundle.redact import is_redacted
 from assay.procedures.conformity_label import conformity_label
-from assay.report import reports_of_tests
+from assay.report import records_of_tests
 from assay.words.printed import paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from assay.engine.records import Demand, StoredRun
-    from assay.summary.pages.test_report import TestReport
+    from assay.summary.pages.test_record import TestRecord
     from assay.words.coded import Number
 
 WITHIN = 0.05
@@ -35,7 +35,7 @@ class Replication:
 
 
 def replication(
-    first: StoredRun, second: StoredRun, reported: Callable[[StoredRun], list[TestReport]] = reports_of_tests
+    first: StoredRun, second: StoredRun, reported: Callable[[StoredRun], list[TestRecord]] = records_of_tests
 ) -> Replication:
     """Whether the key results of two runs, read with their histograms, replicate each other.
 
@@ -57,10 +57,10 @@ def replication(
 
 def replicated_by(runs: Sequence[StoredRun]) -> list[list[int]]:
     """Of each run the places of those that replicate it, from 0."""
-    known: dict[int, list[TestReport]] = {}
+    known: dict[int, list[TestRecord]] = {}
 
-    def reported(run: StoredRun) -> list[TestReport]:
-        return known.get(id(run)) or known.setdefault(id(run), reports_of_tests(run))
+    def reported(run: StoredRun) -> list[TestRecord]:
+        return known.get(id(run)) or known.setdefault(id(run), records_of_tests(run))
 
     result: list[list[int]] = [[] for _ in runs]
     for place, other in combinations(range(len(runs)), 2):
@@ -117,7 +117,7 @@ def _unsigned(first: StoredRun, second: StoredRun) -> str | None:
     return None
 
 
-def _compared(first: Sequence[TestReport], second: Sequence[TestReport]) -> Replication:
+def _compared(first: Sequence[TestRecord], second: Sequence[TestRecord]) -> Replication:
     if [*map(_asked, first)] != [*map(_asked, second)]:
         return Replication(replicated=False, reason="the tests or their demands differ")
     numbers = [_numbers(tests) for tests in (first, second)]
@@ -145,14 +145,14 @@ def _difference(mine: float, theirs: float) -> float:
     return abs(mine - theirs) / least if least and (mine > 0) == (theirs > 0) else float("inf")
 
 
-def _asked(report: TestReport) -> tuple[str, set[Demand], bool]:
+def _asked(report: TestRecord) -> tuple[str, set[Demand], bool]:
     """Name and demands of a test, and whether its results may be shown."""
     measured = (sequence for sequence in report.test.sequences if sequence.role == "measure")
     demands = {step.demand for sequence in measured for step in sequence.asked}
     return report.test.settings.test, demands or {report.test.settings.demand}, report.withheld is None
 
 
-def _numbers(tests: Sequence[TestReport]) -> dict[str, float | None]:
+def _numbers(tests: Sequence[TestRecord]) -> dict[str, float | None]:
     return {
         f"{index} {report.label} {measure.printed} ({paragraph(measure.unit)})": _float(measure.value)
         for index, report in enumerate(tests, 1)

@@ -13,7 +13,7 @@ from assay.archive.frames.tables import RunTables, TestTables
 from assay.archive.rendering import stored_run
 from assay.errors import UsageError
 from assay.procedures.conformity_label import conformity_label
-from assay.report import reports_of_tests
+from assay.report import records_of_tests
 from assay.report.formats.write import foreign
 from assay.results import withheld_reason
 from assay.run.store.raw_tables import steps_of_tests
@@ -115,7 +115,7 @@ def is_complete(run: StoredRun) -> bool:
 
 
 def _loaded(run: StoredRun, folder: Path, frame: Callable[[Any], Any]) -> LoadedRun:
-    reports = reports_of_tests(run)
+    reports = records_of_tests(run)
     # The journal is read again only for tables, and once for those of all tests.
     steps = cache(lambda: steps_of_tests(folder))
     tests = [

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StoredRun
     from assay.run.store.forms import Steps
-    from assay.summary.pages.test_report import TestReport
+    from assay.summary.pages.test_record import TestRecord
     from assay.summary.record import Measure
     from assay.words.coded import Number
 
@@ -33,7 +33,7 @@ class TestTables:
     test of the run.
     """
 
-    report: TestReport
+    report: TestRecord
     folder: Path
     number: int
     steps: Callable[[], list[list[Steps]]]
@@ -91,7 +91,7 @@ class RunTables:
     """The tables of a whole run."""
 
     run: StoredRun
-    reports: Sequence[TestReport]
+    reports: Sequence[TestRecord]
 
     @cached_property
     def findings(self) -> Any:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from assay.engine.records import DriveCondition, StoredRun
     from assay.errors import UsageError
     from assay.summary.findings import Found
-    from assay.summary.pages.test_report import TestReport
+    from assay.summary.pages.test_record import TestRecord
     from assay.summary.record import Measure
 
 Verdict = Literal["pass", "fail", "not decided"]
@@ -74,7 +74,7 @@ class Judged:
     reason: str
 
 
-def judge(run: StoredRun, tests: Sequence[TestReport], limits: Limits) -> tuple[Judged, ...]:
+def judge(run: StoredRun, tests: Sequence[TestRecord], limits: Limits) -> tuple[Judged, ...]:
     """Hold a run against limits and what its data sheet claims, in their order.
 
     Raises UsageError naming every limit of a cell or number that its test does not have.
@@ -136,7 +136,7 @@ def _bound(run: StoredRun, entry: LimitEntry, bound: float | None) -> Fraction |
 
 
 def _values(
-    run: StoredRun, tests: Sequence[TestReport], findings: Sequence[Found], entry: LimitEntry
+    run: StoredRun, tests: Sequence[TestRecord], findings: Sequence[Found], entry: LimitEntry
 ) -> tuple[list[Value], Fault | None]:
     """What an entry is of, or the key, reason and remedy of a name that is not known."""
     match entry.kind:
@@ -150,7 +150,7 @@ def _values(
             return _measured(run, tests, entry)
 
 
-def _measured(run: StoredRun, tests: Sequence[TestReport], entry: LimitEntry) -> tuple[list[Value], Fault | None]:
+def _measured(run: StoredRun, tests: Sequence[TestRecord], entry: LimitEntry) -> tuple[list[Value], Fault | None]:
     wanted, name = str(entry.test).casefold(), str(entry.measure)
     report = next((test for test in tests if test.name.casefold() == wanted), None)
     where = ", ".join(f"{key} {value}" for key, value in entry.wanted_cell.items())
@@ -173,14 +173,14 @@ def _value(test: str, where: str, measure: Measure, reason: str) -> Value:
     return Value(test, where, measure.key, measure.unit, value, reason or because)
 
 
-def _not_judged(report: TestReport) -> str:
+def _not_judged(report: TestRecord) -> str:
     """Why no number of a test decides anything; empty where they do."""
     if withheld := withheld_reason(report.test):
         return f"results withheld: {text(withheld)}"
     return "steady state was not reached" if missed_steady_state(report.test) else ""
 
 
-def _claims(run: StoredRun, tests: Sequence[TestReport]) -> Iterator[Judged]:
+def _claims(run: StoredRun, tests: Sequence[TestRecord]) -> Iterator[Judged]:
     """What the data sheet claims, each as a limit: rates at least, times at most."""
     left = {key: bound for key, bound in (run.plan.get("claims") or {}).items() if bound is not None}
     for report in tests:
@@ -203,7 +203,7 @@ def _claim_entry(key: str, bound: float, *, lower: bool) -> LimitEntry:
     return LimitEntry.model_construct(id=key, text="claim of the data sheet", at_least=least, at_most=most)
 
 
-def chosen_measures(report: TestReport, entry: LimitEntry) -> tuple[list[Measure], Fault | None]:
+def chosen_measures(report: TestRecord, entry: LimitEntry) -> tuple[list[Measure], Fault | None]:
     """Every number of a test that has the name and the cell of a limit, or what of these is not known.
 
     A value that is a number and that no cell has is no fault: a drive may lack a cell that others have.
@@ -251,7 +251,7 @@ def _unknown_cell(known: Iterable[Measure], entry: LimitEntry) -> Fault | None:
     return None
 
 
-def counted(tests: Sequence[TestReport], findings: Sequence[Found], entry: LimitEntry) -> Value:
+def counted(tests: Sequence[TestRecord], findings: Sequence[Found], entry: LimitEntry) -> Value:
     """The count of a kind of finding, of a run or of one of its tests.
 
     None found where nobody watched decides nothing: the host beside a simulated drive, a kernel log that is not read.
@@ -267,12 +267,12 @@ def counted(tests: Sequence[TestReport], findings: Sequence[Found], entry: Limit
     return Value(wanted, "", name, "", None if reason else float(number), reason)
 
 
-def no_such_test(tests: Sequence[TestReport]) -> str:
+def no_such_test(tests: Sequence[TestRecord]) -> str:
     """Why there is nothing of a test that a run does not have."""
     return f"the run has no such test, but {', '.join(one.name.casefold() for one in tests)}"
 
 
-def _unwatched(tests: Sequence[TestReport], kind: str) -> str:
+def _unwatched(tests: Sequence[TestRecord], kind: str) -> str:
     """Why a kind of finding cannot have been found; empty where it can."""
     sequences = [sequence for test in tests for sequence in test.test.sequences]
     if kind == "host" and any(sequence.host is None for sequence in sequences):

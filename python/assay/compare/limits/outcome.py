@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
     from assay.compare.limits.judge import Judged
     from assay.engine.records import StoredRun
-    from assay.summary.pages.test_report import TestReport
+    from assay.summary.pages.test_record import TestRecord
     from assay.summary.record import Outcome
 
 _ORDER: tuple[Outcome, ...] = ("fail", "not decided", "pass")
 
 
-def held_of_plan(run: StoredRun, tests: Sequence[TestReport]) -> Held | None:
+def held_of_plan(run: StoredRun, tests: Sequence[TestRecord]) -> Held | None:
     """How the limits and claims of a plan came out; None of a plan without limits: claims alone are in no exit code.
 
     Limits that cannot be judged are undecided, all of them.

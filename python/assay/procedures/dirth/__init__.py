@@ -24,7 +24,7 @@ from assay.engine.records import Cell, SkippedTest
 from assay.errors import ValueRangeError
 from assay.plan.procedure import Procedure, Request
 from assay.procedures.families.grid.plan import DemandSettings, DemandTable, GridOptions, grid_departures
-from assay.procedures.families.grid.record import demand_report
+from assay.procedures.families.grid.record import demand_shown
 from assay.procedures.families.grid.run import plan_demand
 from assay.results import cell_label
 from assay.spec.datum import Datum, Strict
@@ -124,6 +124,6 @@ DIRTH = Procedure(
     options=IntensityOptions,
     settings=DemandSettings,
     plan=plan_dirth,
-    report=demand_report,
+    report=demand_shown,
     departures=grid_departures,
 )

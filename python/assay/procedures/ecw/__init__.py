@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Literal
 from assay.engine.pattern import Workload, workload
 from assay.plan.procedure import Procedure, Request
 from assay.procedures.families.grid.plan import DemandSettings, DemandTable, GridOptions, grid_departures
-from assay.procedures.families.grid.record import demand_report
+from assay.procedures.families.grid.record import demand_shown
 from assay.procedures.families.grid.run import plan_demand
 from assay.spec.datum import Datum
 from assay.spec.edition_data import BlockKib, ReadPct
@@ -73,6 +73,6 @@ ECW = Procedure(
     options=GridOptions,
     settings=DemandSettings,
     plan=plan_ecw,
-    report=demand_report,
+    report=demand_shown,
     departures=grid_departures,
 )

@@ -23,7 +23,7 @@ Result:        a page and a verdict per step. 1: the halves of the last pass dif
 from __future__ import annotations
 
 from assay.procedures.five_steps.plan import FiveStepsOptions, FiveStepsSettings, plan_five_steps, plan_steps
-from assay.procedures.five_steps.record import five_steps_report
+from assay.procedures.five_steps.record import five_steps_shown
 from assay.procedures.studies.plan import study
 
 FIVE_STEPS = study(
@@ -35,5 +35,5 @@ FIVE_STEPS = study(
     settings=FiveStepsSettings,
     options=FiveStepsOptions,
     options_name="five_steps",
-    report=five_steps_report,
+    report=five_steps_shown,
 )

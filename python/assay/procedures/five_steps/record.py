@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +22,16 @@ from assay.procedures.five_steps.result import RULES, five_steps_result
 from assay.procedures.studies.figures import study_figure
 from assay.procedures.studies.measures import slow_recovery, study_insights
 from assay.procedures.studies.plan import over_places
-from assay.procedures.studies.record import CHANGE_VALUES, SECONDS, StudyReport, StudyRow, change_table, of_settled
-from assay.procedures.studies.result import Change
+from assay.procedures.studies.record import (
+    CHANGE_VALUES,
+    SECONDS,
+    StudyRow,
+    change_table,
+    not_quoted,
+    of_settled,
+    study_shown,
+)
+from assay.procedures.studies.result import Change, StudyResult
 from assay.procedures.studies.run import StudyPlot
 from assay.procedures.subjects import pattern_subject
 from assay.results.step import cell_label
@@ -35,20 +44,18 @@ from assay.summary.pages.axes import MINUTES
 from assay.summary.pages.data_tables import printed_pivot, printed_table
 from assay.summary.pages.facts import steady_word
 from assay.summary.pages.model import Box, Text
-from assay.summary.pages.test_report import TestReport
+from assay.summary.pages.test_record import PagePart, Shown, Source
 from assay.summary.table import Column, Lines, Pivot, picked, table_of
-from assay.words.coded import Coded, coded
+from assay.words.coded import coded
 from assay.words.printed import mix_label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from assay.engine.records import StoredRun, StoredTest
+    from assay.engine.records import StoredTest
     from assay.procedures.five_steps.result import FiveSteps, StepVerdict
-    from assay.spec.edition import Edition
     from assay.summary.insight import Insight
-    from assay.summary.pages.main_figure import MainFigure
-    from assay.summary.pages.model import Block, Figure, Page, Table
+    from assay.summary.pages.model import Block, Figure, Table
     from assay.summary.record import Measure
     from assay.summary.table import Declared, ResultTable
 
@@ -81,54 +88,47 @@ _COMPOSITES: Declared[Any] = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FiveStepsReport(StudyReport):
-    """The five steps on their way to pages."""
+_READINGS = {
+    "precondition": "Is throughput constant? Sequential writes over the whole drive, twice.",
+    "surface": "What does the drive do at any block size and mix? Random accesses, a step per column. The surface "
+    "should have no hole.",
+    "samples": "When do random writes become steady? RND 4KiB writes, sample by sample, until the five-point rule "
+    "holds.",
+    "seconds": "How steady are they then? Every second in per cent of the median.",
+    "independence": "Does a workload affect the next? Sequential, random, then sequential writes: the last part should "
+    "reach the level of the first.",
+    "composite-iops": "What do workloads of whole systems reach? IOPS over the outstanding I/Os.",
+    "composite-response": "What do they wait for it? Mean response time over the outstanding I/Os.",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class FiveStepsPages(Source):
+    """What the pages of the five steps are made of."""
 
     found: FiveSteps
 
     @property
-    def used(self) -> FiveStepsSettings:
+    def settings(self) -> FiveStepsSettings:
         """What the steps used."""
         return self.test.settings_as(FiveStepsSettings)
 
     @property
-    def steady(self) -> str:
-        """Whether the random writes of the third step became so."""
-        return steady_word(self.found.saturation.window, self.found.study.withheld)
+    def result(self) -> StudyResult:
+        """The steps as a study."""
+        return self.found.study
 
-    @property
-    def readings(self) -> dict[str, str]:
-        """Sentences below the figures, by step."""
-        return {
-            "precondition": "Is throughput constant? Sequential writes over the whole drive, twice.",
-            "surface": "What does the drive do at any block size and mix? Random accesses, a step per column. The "
-            "surface should have no hole.",
-            "samples": "When do random writes become steady? RND 4KiB writes, sample by sample, until the five-point "
-            "rule holds.",
-            "seconds": "How steady are they then? Every second in per cent of the median.",
-            "independence": "Does a workload affect the next? Sequential, random, then sequential writes: the last "
-            "part should reach the level of the first.",
-            "composite-iops": "What do workloads of whole systems reach? IOPS over the outstanding I/Os.",
-            "composite-response": "What do they wait for it? Mean response time over the outstanding I/Os.",
-        }
-
-    def main_figures(self) -> Iterator[MainFigure]:
-        """Those of its pages."""
-        return TestReport.main_figures(self)
-
-    def report_pages(self) -> tuple[Page, ...]:
+    def parts(self) -> Iterator[PagePart]:
         """A page per step, each with its verdict; behind them all verdicts and the numbers of the workloads."""
         nothing = Text(paragraphs=("n/a: nothing of this step ran to its end",))
-        before, behind = {PRECONDITION: self.strip()}, {INDEPENDENCE: (self._change(),)}
-        steps = []
+        before, behind = {PRECONDITION: self.plan_box()}, {INDEPENDENCE: (self._change(),)}
         for index, (rule, verdict) in enumerate(zip(RULES, self.found.verdicts, strict=True)):
             figures: tuple[Block, ...] = tuple(figure for figure in self._figures(index) if figure) or (nothing,)
             entries = (("Verdict", verdict.word), ("Value", verdict.finding.words), ("Rule", verdict.rule))
             box = Box(title="Verdict", entries=entries, wide=True)
             blocks = (*before.get(index, ()), *figures, *behind.get(index, ()), box)
-            steps.append((f"Step {index + 1}: {rule.title}", blocks))
-        return self.pages(TITLE, (*steps, ("Verdict per Step", (self._verdicts(), self._composites()))))
+            yield f"Step {index + 1}: {rule.title}", blocks
+        yield "Verdict per Step", (self._verdicts(), self._composites())
 
     def _figures(self, index: int) -> tuple[Figure | None, ...]:
         """Those of a step."""
@@ -136,7 +136,7 @@ class FiveStepsReport(StudyReport):
             case 0:
                 return (self._study("precondition", _OVER_TIME, index),)
             case 1:
-                sizes, mixes = self.used.sizes_bytes, self.used.read_pcts
+                sizes, mixes = self.settings.sizes_bytes, self.settings.read_pcts
                 return (matrix_columns(f"{self.prefix}-surface", ("IOPS", "IOPS"), sizes, mixes, self.found.matrix),)
             case 2:
                 samples = iops_figure(f"{self.prefix}-samples", self.found.saturation, MINUTES, "linear")
@@ -175,70 +175,87 @@ class FiveStepsReport(StudyReport):
         table = table_of("composites", "Composite Workloads", _COMPOSITES, stages)
         return printed_pivot(table, "workload", "load", of.IOPS.key, spanner="IOPS by outstanding I/Os")
 
-    def insights(self) -> Iterator[Insight]:
-        """What every study says, rules that it misses, how far writes fall, and how soon sequential ones are back."""
-        found, settings = self.found, self.used
-        yield from study_insights(self.test, found.study)
-        if found.study.withheld:
-            return
-        yield from rules_missed(found.verdicts)
-        if found.saturation.samples.iops:
-            yield from falls(pattern_subject(settings.stability.pattern), found.saturation)
-        if found.change:
-            stages = found.study.variants[INDEPENDENCE].stages
-            yield slow_recovery(settings.variants[INDEPENDENCE], stages, found.change)
 
-    def numbers(self) -> Iterator[Measure]:
-        """One number per step (last pass, writes of the surface, score, drop), and what every study has."""
-        found, small = self.found, Cell(read_pct=0, transfer_bytes=4 * KIB)
-        (first,) = found.study.variants[PRECONDITION].stages
-        values = (
-            ("SEQ 128KiB writes", "MB/s", first.settled.throughput if first.settled else None),
-            (cell_label(small), "IOPS", found.matrix.get(small)),
-            ("seconds within 10 % of the median", "%", _percent(found.stability and found.stability.score)),
-            ("drop of sequential writes after random writes", "%", _percent(found.change and found.change.drop_share)),
-        )
-        for number, ((name, unit, value), verdict) in enumerate(zip(values, found.verdicts, strict=False), 1):
-            withheld = coded("withheld", reason=verdict.finding.reason)
-            basis = withheld if value is None else coded("step", name=verdict.name)
-            yield quoted((("step", number),), unit, f"five steps, {name}", value, basis)
-        yield from (replace(number, quoted=False, name="") for number in StudyReport.numbers(self) if number.cell)
+def five_steps_shown(source: Source) -> Shown:
+    """What the stored five steps show."""
+    found = five_steps_result(source.test, source.run.identity.capacity_bytes)
+    study, pages = study_shown(source, found.study), FiveStepsPages(**source.origin, found=found)
+    failed = [verdict for verdict in found.verdicts if verdict.finding.level == "warn"]
+    remarks = (f"five steps: {one.name} fails: {one.finding.words}" for one in failed)
+    return replace(
+        study,
+        title=TITLE,
+        facts=replace(study.facts, steady=steady_word(found.saturation.window, found.study.withheld)),
+        parts=pages.parts(),
+        readings=_READINGS,
+        drawn=None,
+        numbers=_numbers(found, study.numbers),
+        seen=_insights(source.test, found),
+        remarks=tuple(coded("reason", reason=remark) for remark in remarks),
+        details=(_surface(pages.settings, found), *study.details),
+        tables=lambda: chain(_tables(found, source.suffix), study.tables()),
+    )
 
-    def remarks(self) -> tuple[Coded, ...]:
-        """The steps that fail."""
-        failed = [verdict for verdict in self.found.verdicts if verdict.finding.level == "warn"]
-        return tuple(coded("reason", reason=f"five steps: {one.name} fails: {one.finding.words}") for one in failed)
 
-    def details(self) -> tuple[Table, ...]:
-        """The numbers of the surface, and every step as it was set."""
-        cells = [(cell, self.found.matrix.get(cell)) for cell in self.used.surface.values()]
-        keys, spanner = (column.key for column, _ in _SURFACE), "IOPS by read/write mix"
-        table = table_of("surface", "IOPS Surface", _SURFACE, cells)
-        surface = printed_pivot(table, *keys, corner="Block Size (KiB)", spanner=spanner, folded=True)
-        return (surface, *StudyReport.details(self))
+def _insights(test: StoredTest, found: FiveSteps) -> Iterator[Insight]:
+    """What every study says, rules that it misses, how far writes fall, and how soon sequential ones are back."""
+    settings = test.settings_as(FiveStepsSettings)
+    yield from study_insights(test, found.study)
+    if found.study.withheld:
+        return
+    yield from rules_missed(found.verdicts)
+    if found.saturation.samples.iops:
+        yield from falls(pattern_subject(settings.stability.pattern), found.saturation)
+    if found.change:
+        stages = found.study.variants[INDEPENDENCE].stages
+        yield slow_recovery(settings.variants[INDEPENDENCE], stages, found.change)
 
-    def tables(self, suffix: str) -> Iterator[ResultTable]:
-        """Verdicts, surface, samples until steady and the change, then what every study has."""
-        found, stem = self.found, "study_five_steps_"
-        yield table_of(f"{stem}verdicts{suffix}", "Verdict per step", _VERDICTS, found.verdicts, section="results")
-        pivot = Pivot((of.BLOCK_KIB.key,), of.READ_PCT.key, of.IOPS.key)
-        cells = found.matrix.items()
-        yield table_of(f"{stem}surface{suffix}", "IOPS surface", _SURFACE, cells, pivots=(pivot,), section="results")
-        step = self.result.variants[STABILITY]
-        samples = (StudyRow(step, sample=sample) for sample in found.saturation.samples.each())
-        columns = picked(of.SAMPLE_COLUMNS, of.MINUTE.key, of.IOPS.key, of.MEAN.key, of.MAXIMUM.key)
-        lines = (Lines(of.MINUTE.key, of.IOPS.key),)
-        yield table_of(f"{stem}until_steady{suffix}", "Samples until steady", columns, samples, lines=lines)
-        seconds = (StudyRow(step, second=second) for second in step.stages[0].seconds)
-        columns = picked(SECONDS, of.SECOND.key, of.IOPS.key, of.MAXIMUM.key)
-        lines = (Lines(of.SECOND.key, of.IOPS.key),)
-        yield table_of(f"{stem}seconds{suffix}", "Seconds", columns, seconds, lines=lines)
-        # Without a change nobody knows but its label.
-        fields = field_columns(Change) if found.change else field_columns(Change)[:1]
-        changes = (found.change,) if found.change else ()
-        yield table_of(f"{stem}change{suffix}", "Sequential, random, sequential", fields, changes, section="results")
-        # Without arguments super() would name the class that slots replaced.
-        yield from StudyReport.tables(self, suffix)
+
+def _numbers(found: FiveSteps, of_study: Iterable[Measure]) -> Iterator[Measure]:
+    """One number per step (last pass, writes of the surface, score, drop), and what every study has."""
+    small = Cell(read_pct=0, transfer_bytes=4 * KIB)
+    (first,) = found.study.variants[PRECONDITION].stages
+    values = (
+        ("SEQ 128KiB writes", "MB/s", first.settled.throughput if first.settled else None),
+        (cell_label(small), "IOPS", found.matrix.get(small)),
+        ("seconds within 10 % of the median", "%", _percent(found.stability and found.stability.score)),
+        ("drop of sequential writes after random writes", "%", _percent(found.change and found.change.drop_share)),
+    )
+    for number, ((name, unit, value), verdict) in enumerate(zip(values, found.verdicts, strict=False), 1):
+        withheld = coded("withheld", reason=verdict.finding.reason)
+        basis = withheld if value is None else coded("step", name=verdict.name)
+        yield quoted((("step", number),), unit, f"five steps, {name}", value, basis)
+    yield from not_quoted(of_study)
+
+
+def _surface(settings: FiveStepsSettings, found: FiveSteps) -> Table:
+    """The numbers of the surface."""
+    cells = [(cell, found.matrix.get(cell)) for cell in settings.surface.values()]
+    keys, spanner = (column.key for column, _ in _SURFACE), "IOPS by read/write mix"
+    table = table_of("surface", "IOPS Surface", _SURFACE, cells)
+    return printed_pivot(table, *keys, corner="Block Size (KiB)", spanner=spanner, folded=True)
+
+
+def _tables(found: FiveSteps, suffix: str) -> Iterator[ResultTable]:
+    """Verdicts, surface, samples until steady and the change."""
+    stem = "study_five_steps_"
+    yield table_of(f"{stem}verdicts{suffix}", "Verdict per step", _VERDICTS, found.verdicts, section="results")
+    pivot = Pivot((of.BLOCK_KIB.key,), of.READ_PCT.key, of.IOPS.key)
+    cells = found.matrix.items()
+    yield table_of(f"{stem}surface{suffix}", "IOPS surface", _SURFACE, cells, pivots=(pivot,), section="results")
+    step = found.study.variants[STABILITY]
+    samples = (StudyRow(step, sample=sample) for sample in found.saturation.samples.each())
+    columns = picked(of.SAMPLE_COLUMNS, of.MINUTE.key, of.IOPS.key, of.MEAN.key, of.MAXIMUM.key)
+    lines = (Lines(of.MINUTE.key, of.IOPS.key),)
+    yield table_of(f"{stem}until_steady{suffix}", "Samples until steady", columns, samples, lines=lines)
+    seconds = (StudyRow(step, second=second) for second in step.stages[0].seconds)
+    columns = picked(SECONDS, of.SECOND.key, of.IOPS.key, of.MAXIMUM.key)
+    lines = (Lines(of.SECOND.key, of.IOPS.key),)
+    yield table_of(f"{stem}seconds{suffix}", "Seconds", columns, seconds, lines=lines)
+    # Without a change nobody knows but its label.
+    fields = field_columns(Change) if found.change else field_columns(Change)[:1]
+    changes = (found.change,) if found.change else ()
+    yield table_of(f"{stem}change{suffix}", "Sequential, random, sequential", fields, changes, section="results")
 
 
 def rules_missed(verdicts: Sequence[StepVerdict]) -> Iterator[Insight]:
@@ -258,9 +275,3 @@ def rules_missed(verdicts: Sequence[StepVerdict]) -> Iterator[Insight]:
 
 def _percent(share: Any) -> float | None:
     return None if share is None else 100 * share
-
-
-def five_steps_report(run: StoredRun, test: StoredTest, edition: Edition, prefix: str) -> FiveStepsReport:
-    """The stored five steps with everything that their pages print."""
-    found = five_steps_result(test, run.identity.capacity_bytes)
-    return FiveStepsReport(run=run, test=test, edition=edition, prefix=prefix, result=found.study, found=found)

@@ -27,7 +27,7 @@ from assay.summary.pages.data_tables import printed_table
 from assay.summary.pages.facts import TestFacts, pattern_stimulus, share_label, steady_word
 from assay.summary.pages.main_figure import main_figures, time_figure
 from assay.summary.pages.model import Figure, Series, Text, figure_or_reason
-from assay.summary.pages.test_report import TestReport
+from assay.summary.pages.test_record import PagePart, Shown, Source
 from assay.summary.pages.verdict import minutes_window, verdict_box, verdict_figure
 from assay.summary.record import Key, Measure, Tile
 from assay.summary.table import Column, Lines, table_of
@@ -50,12 +50,10 @@ if TYPE_CHECKING:
     from assay.engine.records.run import StoredRun, StoredTest
     from assay.procedures.hir.result import IdleRecoveryResult, WaitState
     from assay.results.step import Sample
-    from assay.spec.edition import Edition
     from assay.summary.insight import Insight
     from assay.summary.pages.main_figure import MainFigure, Part
-    from assay.summary.pages.model import Block, Entry, Page, Table
+    from assay.summary.pages.model import Block, Entry, Table
     from assay.summary.table import Declared, ResultTable
-    from assay.summary.verdict import Ruled
 
 BASELINE: Key = (("state", "baseline"),)
 RETURN: Key = (("state", "return"),)
@@ -117,9 +115,9 @@ _STATES: Declared[WaitState] = (
 _BRIEF = ("wait_state", "idle_s", "mean_iops", "return_iops", "over_return")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IdleRecoveryReport(TestReport):
-    """One host idle recovery test on its way to pages."""
+@dataclass(frozen=True, kw_only=True)
+class IdleRecoveryPages(Source):
+    """What the pages of a host idle recovery test are made of."""
 
     result: IdleRecoveryResult
 
@@ -128,121 +126,30 @@ class IdleRecoveryReport(TestReport):
         """What the test used."""
         return self.test.settings_as(IdleRecoverySettings)
 
-    @property
-    def facts(self) -> TestFacts:
-        """The test in the words of headers and summaries."""
-        settings, window = self.settings, None if self.result.withheld else self.result.window
-        share = share_label(self.run, settings.range_amount_bytes)
-        return TestFacts(
-            dependent=f"{settings.label} until steady",
-            preconditioned=share,
-            test_area=share,
-            test_range=share,
-            step=duration_label(settings.burst_ns),
-            stimulus=pattern_stimulus(f"Write Stimulus {settings.label}, {self._idles()}", settings.pattern),
-            workload=settings.label,
-            convergence="YES" if window and window.reached else "NO",
-            rounds=rounds_label(window.rounds if window else ()),
-            time=window_minutes(settings.preconditioning, window) if window else "",
-            extent=f"{len(settings.wait_states)} wait states",
-            steady=steady_word(window, self.result.withheld),
-        )
+    def parts(self) -> Iterator[PagePart]:
+        """The standard pages, and the table of gains."""
+        first = figure_or_reason(self.preconditioning(), _NO_STEP)
+        yield "Pre Conditioning IOPS Plot", (*self.plan_box(), first)
+        yield "Pre Conditioning Steady State Measurement Plot", self._window()
+        for column, reading in _OVER_TIME:
+            figure = figure_or_reason(self.over_time(column, reading), _NO_STEP)
+            yield f"{column.title} v Time - All Wait States", (figure,)
+        yield "Idle Recovery by Wait State", (self._gains(),)
 
-    def _idles(self) -> str:
-        return "idle " + ", ".join(map(duration_label, self.settings.idles_ns))
-
-    @property
-    def outline(self) -> str:
-        """Bursts and idle times."""
-        settings = self.settings
-        return (
-            f"{settings.preconditioning.label} in samples of {duration_label(settings.preconditioning.sample_ns)} "
-            f"until steady; then for each wait state {settings.cycles:,} bursts of "
-            f"{duration_label(settings.burst_ns)} with {self._idles()} after each, and {settings.return_bursts:,} "
-            "bursts without."
-        )
-
-    def own_settings(self) -> tuple[Entry, ...]:
-        """Bursts, idle times and preconditioning."""
-        settings, before = self.settings, self.settings.preconditioning
-        return (
-            ("Burst", f"{settings.label}, {duration_label(settings.burst_ns)}"),
-            ("Wait states", ", ".join(map(str, settings.wait_states))),
-            ("Idle after each burst", ", ".join(map(duration_label, settings.idles_ns))),
-            ("Bursts of a wait state", str(settings.cycles)),
-            ("Bursts without idle after them", str(settings.return_bursts)),
-            ("Preconditioning sample", duration_label(before.sample_ns)),
-            ("Five-point rule over every", f"{ordinal(before.samples_per_verdict)} sample"),
-            ("Preconditioning at most", duration_label(before.time_ns)),
-            ("Preconditioning OIO - TC/QD", demand_label(before.demand)),
-        )
-
-    @property
-    def ruled(self) -> Ruled:
-        """The rule of the preconditioning."""
-        return saturation_ruled(self.settings.preconditioning, self.result.preconditioning)
-
-    def numbers(self) -> Iterator[Measure]:
-        """Baseline, what idle time gives, and response times."""
-        yield from idle_recovery_measures(self.settings, self.result)
-        yield from TestReport.numbers(self)
-
-    def tiles(self) -> Iterator[Tile]:
-        """Bursts without idle time, and after the longest."""
-        longest = max((state.idle_s for state in self.result.states), default=0.0)
-        title = coded("tile-idle", idle=longest)
-        yield Tile(slot="idle", title=title, value=(RETURN, "iops"), then=(_idle_cell(longest), "iops"))
-
-    def insights(self) -> Iterator[Insight]:
-        """What idle time gains."""
-        return idle_insights(self.test, self.result)
-
-    def tables(self, suffix: str) -> Iterator[ResultTable]:
-        """Preconditioning, every burst, and the wait states."""
-        yield samples_table(self.result.preconditioning, f"hir_preconditioning{suffix}")
-        lines = Lines(of.MINUTE.key, of.IOPS.key, by=(_IDLE.key, _KIND.key))
-        bursts = (
-            _Burst(state, kind, sample)
-            for state in self.result.states
-            for kind, samples in (("burst", state.bursts), ("return", state.returned))
-            for sample in samples.each()
-        )
-        yield table_of(f"hir_bursts{suffix}", "Bursts", _BURSTS, bursts, lines=(lines,))
-        yield self._wait_states(suffix)
-
-    def _wait_states(self, suffix: str = "") -> ResultTable:
-        key, states = f"hir_wait_states{suffix}", self.result.states
-        return table_of(key, "Wait states", _STATES, states, section="results", brief=_BRIEF)
-
-    def main_figures(self) -> Iterator[MainFigure]:
+    def figures(self) -> Iterator[MainFigure]:
         """What idle time gives, every burst over time, and the preconditioning before them."""
         return main_figures(
             self.prefix,
             (
                 ("recovery", "Bursts by idle time", idle_figure(self.prefix, self.result)),
-                ("curve", "Bursts over time", self._over_time(*_OVER_TIME[0])),
-                ("curve", "Preconditioning", self._preconditioning()),
+                ("curve", "Bursts over time", self.over_time(*_OVER_TIME[0])),
+                ("curve", "Preconditioning", self.preconditioning()),
             ),
             f"{self.settings.label}, {depth_label(self.settings.demand)}",
         )
 
-    def report_pages(self) -> tuple[Page, ...]:
-        """The standard pages, and the table of gains."""
-        title = f"{self.edition.market} HIR ({self.status}) - Report Page"
-        over_time = (
-            (column, figure_or_reason(self._over_time(column, reading), _NO_STEP)) for column, reading in _OVER_TIME
-        )
-        return self.pages(
-            "HIR Test - Report Page" if self.edition.header == "2.0" else title,
-            (
-                ("Pre Conditioning IOPS Plot", (*self.strip(), figure_or_reason(self._preconditioning(), _NO_STEP))),
-                ("Pre Conditioning Steady State Measurement Plot", self._window()),
-                *((f"{column.title} v Time - All Wait States", (block,)) for column, block in over_time),
-                ("Idle Recovery by Wait State", (self._gains(),)),
-            ),
-        )
-
-    def _preconditioning(self) -> Figure | None:
+    def preconditioning(self) -> Figure | None:
+        """IOPS until steady, over time."""
         before, result = self.settings.preconditioning, self.result.preconditioning
         figure = iops_figure(f"{self.prefix}-preconditioning", result, MINUTES, "linear", before)
         settled = "When has the drive settled? Writes without a gap in samples, over time, until steady"
@@ -261,7 +168,7 @@ class IdleRecoveryReport(TestReport):
         box = verdict_box("IOPS", before.label, verdict, one_decimal, minutes_window(verdict, minutes))
         return (replace(figure, reading=reading), box)
 
-    def _over_time(self, column: Column, reading: str) -> Figure | None:
+    def over_time(self, column: Column, reading: str) -> Figure | None:
         """Every burst over time, a colour per wait state, and the baseline of its IOPS. column : what is drawn."""
         states = self.result.states
         parts: list[Part] = [
@@ -293,8 +200,8 @@ class IdleRecoveryReport(TestReport):
         if figure is None:
             return None
         bursts = (
-            f"Bursts of {duration_label(self.settings.burst_ns)} with {self._idles()} after each, a colour per wait "
-            "state, and those without idle time"
+            f"Bursts of {duration_label(self.settings.burst_ns)} with {_idles(self.settings)} after each, a colour per "
+            "wait state, and those without idle time"
         )
         figure, baseline = replace(figure, reading=reading.format(bursts=bursts)), self.result.baseline_iops
         if column.key != "iops" or baseline is None:
@@ -311,13 +218,103 @@ class IdleRecoveryReport(TestReport):
             "Unplanned idle is the time of a burst before its first and after its last submission.",
             *equal_gains(self.result.states),
         )
-        return printed_table(self._wait_states(), caption="Mean burst IOPS against the baseline", notes=notes)
+        return printed_table(_wait_states(self.result), caption="Mean burst IOPS against the baseline", notes=notes)
 
 
-def hir_report(run: StoredRun, test: StoredTest, edition: Edition, prefix: str) -> IdleRecoveryReport:
-    """A stored test with everything that its pages print. Raises VerificationError as ``idle_recovery_result``."""
-    result = idle_recovery_result(test, run.identity.capacity_bytes)
-    return IdleRecoveryReport(run=run, test=test, edition=edition, prefix=prefix, result=result)
+def hir_shown(source: Source) -> Shown:
+    """What a stored host idle recovery test shows. Raises VerificationError as ``idle_recovery_result``."""
+    test = source.test
+    result = idle_recovery_result(test, source.run.identity.capacity_bytes)
+    settings, pages = test.settings_as(IdleRecoverySettings), IdleRecoveryPages(**source.origin, result=result)
+    longest = max((state.idle_s for state in result.states), default=0.0)
+    idle = Tile(
+        slot="idle",
+        title=coded("tile-idle", idle=longest),
+        value=(RETURN, "iops"),
+        then=(_idle_cell(longest), "iops"),
+    )
+    of_1_0 = f"{source.edition.market} HIR ({source.status}) - Report Page"
+    return Shown(
+        **source.origin,
+        findings=result.findings,
+        facts=_facts(source.run, settings, result),
+        outline=_outline(settings),
+        title="HIR Test - Report Page" if source.edition.header == "2.0" else of_1_0,
+        parts=pages.parts(),
+        drawn=pages.figures(),
+        numbers=idle_recovery_measures(settings, result),
+        tiled=lambda _: (idle,),
+        seen=idle_insights(test, result),
+        ruled=saturation_ruled(settings.preconditioning, result.preconditioning),
+        settings=_settings(settings),
+        tables=lambda: _tables(result, source.suffix),
+    )
+
+
+def _facts(run: StoredRun, settings: IdleRecoverySettings, result: IdleRecoveryResult) -> TestFacts:
+    window, share = None if result.withheld else result.window, share_label(run, settings.range_amount_bytes)
+    return TestFacts(
+        dependent=f"{settings.label} until steady",
+        preconditioned=share,
+        test_area=share,
+        test_range=share,
+        step=duration_label(settings.burst_ns),
+        stimulus=pattern_stimulus(f"Write Stimulus {settings.label}, {_idles(settings)}", settings.pattern),
+        workload=settings.label,
+        convergence="YES" if window and window.reached else "NO",
+        rounds=rounds_label(window.rounds if window else ()),
+        time=window_minutes(settings.preconditioning, window) if window else "",
+        extent=f"{len(settings.wait_states)} wait states",
+        steady=steady_word(window, result.withheld),
+    )
+
+
+def _idles(settings: IdleRecoverySettings) -> str:
+    return "idle " + ", ".join(map(duration_label, settings.idles_ns))
+
+
+def _outline(settings: IdleRecoverySettings) -> str:
+    return (
+        f"{settings.preconditioning.label} in samples of {duration_label(settings.preconditioning.sample_ns)} "
+        f"until steady; then for each wait state {settings.cycles:,} bursts of "
+        f"{duration_label(settings.burst_ns)} with {_idles(settings)} after each, and {settings.return_bursts:,} "
+        "bursts without."
+    )
+
+
+def _settings(settings: IdleRecoverySettings) -> tuple[Entry, ...]:
+    """Bursts, idle times and preconditioning."""
+    before = settings.preconditioning
+    return (
+        ("Burst", f"{settings.label}, {duration_label(settings.burst_ns)}"),
+        ("Wait states", ", ".join(map(str, settings.wait_states))),
+        ("Idle after each burst", ", ".join(map(duration_label, settings.idles_ns))),
+        ("Bursts of a wait state", str(settings.cycles)),
+        ("Bursts without idle after them", str(settings.return_bursts)),
+        ("Preconditioning sample", duration_label(before.sample_ns)),
+        ("Five-point rule over every", f"{ordinal(before.samples_per_verdict)} sample"),
+        ("Preconditioning at most", duration_label(before.time_ns)),
+        ("Preconditioning OIO - TC/QD", demand_label(before.demand)),
+    )
+
+
+def _tables(result: IdleRecoveryResult, suffix: str) -> Iterator[ResultTable]:
+    """Preconditioning, every burst, and the wait states."""
+    yield samples_table(result.preconditioning, f"hir_preconditioning{suffix}")
+    lines = Lines(of.MINUTE.key, of.IOPS.key, by=(_IDLE.key, _KIND.key))
+    bursts = (
+        _Burst(state, kind, sample)
+        for state in result.states
+        for kind, samples in (("burst", state.bursts), ("return", state.returned))
+        for sample in samples.each()
+    )
+    yield table_of(f"hir_bursts{suffix}", "Bursts", _BURSTS, bursts, lines=(lines,))
+    yield _wait_states(result, suffix)
+
+
+def _wait_states(result: IdleRecoveryResult, suffix: str = "") -> ResultTable:
+    key = f"hir_wait_states{suffix}"
+    return table_of(key, "Wait states", _STATES, result.states, section="results", brief=_BRIEF)
 
 
 def idle_recovery_measures(settings: IdleRecoverySettings, result: IdleRecoveryResult) -> Iterator[Measure]:

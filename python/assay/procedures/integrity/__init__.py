@@ -19,7 +19,7 @@ from __future__ import annotations
 from functools import partial
 
 from assay.procedures.integrity.plan import plan_passes, plan_quick, plan_whole
-from assay.procedures.integrity.record import integrity_report
+from assay.procedures.integrity.record import integrity_shown
 from assay.procedures.integrity.run import IntegritySettings
 from assay.procedures.studies.plan import study
 
@@ -30,7 +30,7 @@ _defined = partial(
     preparation="None: no purge, and data of earlier runs differ from the data of this run.",
     planned=plan_passes,
     settings=IntegritySettings,
-    report=integrity_report,
+    report=integrity_shown,
 )
 
 INTEGRITY = _defined(

@@ -14,41 +14,47 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.engine.records import Cell
 from assay.plan.procedure import Procedure
 from assay.procedures.families.loop.figures import columns_figure, plane_figure
+from assay.procedures.families.loop.measures import cell_key
 from assay.procedures.families.loop.plan import LoopOptions, LoopSettings, LoopTable, loop_departures
-from assay.procedures.families.loop.record import loop_report
+from assay.procedures.families.loop.record import loop_shown
 from assay.procedures.families.loop.run import plan_loop
 from assay.procedures.families.loop.tables import open_loop_parts
 from assay.spec.units import KIB
 
 if TYPE_CHECKING:
     from assay.plan.procedure import PlannedTest, Request
-    from assay.procedures.families.loop.record import LoopReport
-    from assay.summary.pages.model import Page
+    from assay.procedures.families.loop.record import LoopPages
+    from assay.summary.pages.test_record import PagePart
 
 
-def iops_pages(test_report: LoopReport) -> tuple[Page, ...]:
+# Of 8 KiB, beside the key results. Source: summary of the SSSI deck, 2012.
+_ALSO_SELECTED = frozenset((cell_key(Cell(read_pct=mix, transfer_bytes=8 * KIB)), "iops") for mix in (0, 100))
+
+
+def iops_pages(pages: LoopPages) -> tuple[str, tuple[PagePart, ...]]:
     """Lay out every page of one IOPS test: 5 + n for n tracking variables, six for PTS 1.x and eight for PTS 2.0."""
-    edition, result, settings = test_report.edition, test_report.result, test_report.settings
+    edition, result, settings = pages.edition, pages.result, pages.settings
     matrix = f"{edition.market} IOPS - ALL RW Mix & BS"
-    plane = plane_figure(f"{test_report.prefix}-plane", result, settings)
-    columns = columns_figure(f"{test_report.prefix}-columns", settings, result.matrix)
-    subtitle, convergence = test_report.convergence("Steady State Convergence Plot - All Block Sizes")
-    title = f"{edition.market} IOPS ({test_report.status}) - Report Page"
-    return test_report.pages(
+    plane = plane_figure(f"{pages.prefix}-plane", result, settings)
+    columns = columns_figure(f"{pages.prefix}-columns", settings, result.matrix)
+    subtitle, convergence = pages.convergence("Steady State Convergence Plot - All Block Sizes")
+    title = f"{edition.market} IOPS ({pages.status}) - Report Page"
+    return (
         "IOPS Test - Report Page" if edition.header == "2.0" else title,
         (
-            (subtitle, (*test_report.strip(), *convergence)),
-            test_report.tracking(),
-            *test_report.windows(),
+            (subtitle, (*pages.plan_box(), *convergence)),
+            pages.tracking(),
+            *pages.windows(),
             (
                 f"{matrix} - Tabular Data",
-                (test_report.matrix("IOPS by block size and read/write mix"),),
+                (pages.matrix("IOPS by block size and read/write mix"),),
             ),
-            (f"{matrix} - 2D Plot", (test_report.or_reason(plane),)),
-            (f"{matrix} - 3D Columns", (test_report.or_reason(columns),)),
-            *open_loop_parts(test_report.test, test_report.result),
+            (f"{matrix} - 2D Plot", (pages.or_reason(plane),)),
+            (f"{matrix} - 3D Columns", (pages.or_reason(columns),)),
+            *open_loop_parts(pages.test, pages.result),
         ),
     )
 
@@ -74,6 +80,6 @@ IOPS = Procedure(
     options=LoopOptions,
     settings=LoopSettings,
     plan=plan_iops,
-    report=loop_report(iops_pages),
+    report=loop_shown(iops_pages, _ALSO_SELECTED),
     departures=loop_departures,
 )

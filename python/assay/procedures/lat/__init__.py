@@ -21,7 +21,7 @@ from pydantic import Field
 from assay.plan.procedure import Procedure
 from assay.procedures.families.loop.figures import columns_figure
 from assay.procedures.families.loop.plan import LoopOptions, LoopSettings, LoopTable, loop_departures
-from assay.procedures.families.loop.record import loop_report
+from assay.procedures.families.loop.record import loop_shown
 from assay.procedures.families.loop.result import latency_maxima, window_times
 from assay.procedures.families.loop.run import plan_loop
 from assay.procedures.families.loop.tables import open_loop_parts
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from assay.plan.procedure import PlannedTest, Request
-    from assay.procedures.families.loop.record import LoopReport
-    from assay.summary.pages.model import Page, Table
-    from assay.summary.pages.test_report import PagePart
+    from assay.procedures.families.loop.record import LoopPages
+    from assay.summary.pages.model import Table
+    from assay.summary.pages.test_record import PagePart
 
 
 _TWO_AVERAGES = (
@@ -45,35 +45,35 @@ _TWO_AVERAGES = (
 )
 
 
-def lat_pages(test_report: LoopReport) -> tuple[Page, ...]:
+def lat_pages(pages: LoopPages) -> tuple[str, tuple[PagePart, ...]]:
     """Lay out the pages of the latency test: two convergence plots, window, tables, two 3D plots."""
-    edition, settings = test_report.edition, test_report.settings
-    maxima = latency_maxima(test_report.test, test_report.result)
-    average = columns_figure(f"{test_report.prefix}-average", settings, test_report.result.matrix)
-    largest = columns_figure(f"{test_report.prefix}-largest", settings, maxima.largest)
-    subtitle, convergence = test_report.convergence("Steady State Convergence - Average Latency - 100% Writes")
-    title = f"{edition.market} Latency ({test_report.status}) - Report Page"
+    edition, settings = pages.edition, pages.settings
+    maxima = latency_maxima(pages.test, pages.result)
+    average = columns_figure(f"{pages.prefix}-average", settings, pages.result.matrix)
+    largest = columns_figure(f"{pages.prefix}-largest", settings, maxima.largest)
+    subtitle, convergence = pages.convergence("Steady State Convergence - Average Latency - 100% Writes")
+    title = f"{edition.market} Latency ({pages.status}) - Report Page"
     tables = (
-        _with_note(test_report.matrix("Average response time (ms)", ("", test_report.result.matrix))),
-        test_report.matrix(
+        _with_note(pages.matrix("Average response time (ms)", ("", pages.result.matrix))),
+        pages.matrix(
             "Maximum response time (ms)", ("largest", maxima.largest), ("mean of maxima", maxima.mean_of_maxima)
         ),
     )
-    extra = _response_sheets(test_report) if edition.header == "2.0" else ()
-    return test_report.pages(
+    extra = _response_sheets(pages) if edition.header == "2.0" else ()
+    return (
         "Latency Test - Report Page" if edition.header == "2.0" else title,
         (
-            (subtitle, (*test_report.strip(), *convergence)),
-            test_report.convergence(
+            (subtitle, (*pages.plan_box(), *convergence)),
+            pages.convergence(
                 "Steady State Convergence - Maximum Latency - 100% Writes", name="maxima", values=maxima.by_round
             ),
-            *test_report.windows(),
+            *pages.windows(),
             ("Average and Maximum Response Time - ALL RW Mix & BS - Tabular Data", tables),
-            ("AVE Latency vs BS and R/W Mix - 3D Plot", (test_report.or_reason(average),)),
-            ("MAX Latency vs BS and R/W Mix - 3D Plot", (test_report.or_reason(largest),)),
+            ("AVE Latency vs BS and R/W Mix - 3D Plot", (pages.or_reason(average),)),
+            ("MAX Latency vs BS and R/W Mix - 3D Plot", (pages.or_reason(largest),)),
             *extra,
-            *open_loop_parts(test_report.test, test_report.result),
-            *histogram_parts(test_report),
+            *open_loop_parts(pages.test, pages.result),
+            *histogram_parts(pages),
         ),
     )
 
@@ -82,21 +82,21 @@ def _with_note(table: Table) -> Table:
     return replace(table, notes=(*table.notes, _TWO_AVERAGES))
 
 
-def _response_sheets(test_report: LoopReport) -> tuple[PagePart, ...]:
+def _response_sheets(pages: LoopPages) -> tuple[PagePart, ...]:
     """IOPS and 99.999 % response time per cell, as 2.0 adds them to average and maximum."""
-    sheets = window_times(test_report.test, test_report.result)
+    sheets = window_times(pages.test, pages.result)
     rates = {cell: times.iops for cell, times in sheets.items()}
     nines = {
         cell: value for cell, times in sheets.items() if (value := times.percentiles_ms.get(NINES[-1])) is not None
     }
     tables = (
-        test_report.matrix("IOPS", ("", rates), decimals=1),
-        test_report.matrix("99.999 % response time (ms)", ("", nines)),
+        pages.matrix("IOPS", ("", rates), decimals=1),
+        pages.matrix("99.999 % response time (ms)", ("", nines)),
     )
     note = "99.999 % is n/a where fewer than ten I/Os of the window lie beyond it."
     longer = [
         step.label.removeprefix("histogram ")
-        for kept_histogram in kept_histograms(test_report.test)
+        for kept_histogram in kept_histograms(pages.test)
         for step in kept_histogram.steps
     ]
     if longer:
@@ -146,6 +146,6 @@ LAT = Procedure(
     options=LatencyOptions,
     settings=LoopSettings,
     plan=plan_lat,
-    report=loop_report(lat_pages),
+    report=loop_shown(lat_pages),
     departures=loop_departures,
 )

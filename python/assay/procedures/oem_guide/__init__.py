@@ -27,7 +27,7 @@ from assay.procedures.oem_guide.plan import (
     plan_guide,
     plan_tests,
 )
-from assay.procedures.oem_guide.record import guide_report
+from assay.procedures.oem_guide.record import guide_shown
 from assay.procedures.studies.plan import study
 from assay.spec.units import HOUR_SECONDS, SECOND_NS, duration_label
 
@@ -43,6 +43,6 @@ OEM_GUIDE = study(
     planned=plan_tests,
     options=GuideOptions,
     options_name="oem_guide",
-    report=guide_report,
+    report=guide_shown,
     departures=guide_departures,
 )

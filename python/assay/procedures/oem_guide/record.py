@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -10,27 +11,24 @@ from assay.procedures.oem_guide.plan import ALIGNED, COMPRESSIBLE, CORNERS, OFF,
 from assay.procedures.oem_guide.result import corner_row, guide_checks, guide_rows
 from assay.procedures.studies.figures import study_figures
 from assay.procedures.studies.plan import over_places
-from assay.procedures.studies.record import IOPS_AND_MEAN, StudyReport, of_settled
-from assay.procedures.studies.result import study_result
+from assay.procedures.studies.record import IOPS_AND_MEAN, not_quoted, of_settled, study_shown
+from assay.procedures.studies.result import StudyResult, study_result
+from assay.procedures.studies.run import StudySettings
 from assay.results.finding import Finding
 from assay.summary import columns as of
 from assay.summary.measures import quoted
 from assay.summary.pages.data_tables import printed_pivot, printed_table
 from assay.summary.pages.model import Table, Text
-from assay.summary.pages.test_report import TestReport
+from assay.summary.pages.test_record import PagePart, Shown, Source
 from assay.summary.table import Column, picked, table_of
 from assay.words.coded import coded
 from assay.words.printed import NOT_APPLICABLE, NOT_AVAILABLE, one_decimal, paragraph, rate_or_na
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from assay.engine.records import StoredRun, StoredTest
     from assay.procedures.oem_guide.plan import Corner
     from assay.procedures.oem_guide.result import GuideRow
-    from assay.spec.edition import Edition
-    from assay.summary.pages.main_figure import MainFigure
-    from assay.summary.pages.model import Page
     from assay.summary.record import Measure
     from assay.summary.table import Declared, ResultTable
 
@@ -127,74 +125,66 @@ def _against(base: float | None, row: GuideRow | None) -> str:
     return one_decimal(row.rate) + (f" ({100 * row.rate / base:.1f} %)" if base else "")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GuideReport(StudyReport):
-    """The OEM guide's method on its way to pages. checks : by name."""
-
-    rows: tuple[GuideRow, ...]
-    checks: dict[str, Finding]
-
-    @property
-    def readings(self) -> dict[str, str]:
-        """Sentences below the two figures."""
-        how = "the four corner tests at 1 to 32 outstanding I/Os"
-        return {
-            "1": f"How much does the drive gain from more outstanding I/Os? Shown are the IOPS of {how}. Where a line "
-            "is level, the drive is saturated. Random writes also change the drive from depth to depth.",
-            "2": f"What does a deeper queue cost? Shown is the mean response time of {how}. Above saturation it rises "
-            "in proportion to the depth.",
-        }
-
-    def main_figures(self) -> Iterator[MainFigure]:
-        """Those of its pages."""
-        return TestReport.main_figures(self)
-
-    def report_pages(self) -> tuple[Page, ...]:
-        """The guide's table, the cycling of queue depths, and the comparison of entropy and alignment."""
-        asked = Text(paragraphs=(paragraph(self.settings.question), paragraph(self.settings.outline)))
-        plots = over_places("Queue Depth", "log", "iops", "response")
-        figures = study_figures(self.prefix, plots, self.result)
-        nothing = Text(paragraphs=("n/a: no test ran to its end",))
-        checks = table_of("checks", "Checks of the Guide", _CHECKS[:3], self.checks.items())
-        return self.pages(
-            TITLE,
-            (
-                ("The Guide's Table", (*self.strip(), guide_table(self.rows), printed_table(checks), asked)),
-                ("Queue Depth: IOPS and Response Time", figures or (nothing,)),
-                ("Queue Depth: Table", (depth_table(self.rows),)),
-                ("Entropy and Alignment", (comparison_table(self.rows, dict(self.settings.not_run)),)),
-            ),
-        )
-
-    def numbers(self) -> Iterator[Measure]:
-        """The four corners, the lowest share that is left off the alignment, and what every study has."""
-        corners = [row for corner in CORNERS if (row := corner_row(self.rows, ALIGNED, corner))]
-        for row in corners:
-            corner, value = row.corner, row.rate
-            basis = coded("not-whole-run") if value is None else coded("corner", name=corner.name, outstanding=32)
-            cell = (("corner", corner.name),)
-            yield quoted(cell, corner.unit, f"OEM guide, {corner.title}", value, basis, claim=corner.claim)
-        pairs = [(corner_row(self.rows, OFF, row.corner), row.rate) for row in corners]
-        if shares := [off.rate / rate for off, rate in pairs if off and off.rate is not None and rate]:
-            name = "OEM guide, slowest corner off the alignment over aligned"
-            yield quoted((), "x", name, min(shares), coded("off-alignment"))
-        yield from (replace(number, quoted=False, name="") for number in StudyReport.numbers(self) if number.cell)
-
-    def tables(self, suffix: str) -> Iterator[ResultTable]:
-        """The guide's rows and demands, then what every study has."""
-        yield table_of(f"study_oem_guide_table{suffix}", "The guide's tests", _ROWS, self.rows, section="results")
-        yield table_of(f"study_oem_guide_checks{suffix}", "Demands of the guide", _CHECKS, self.checks.items())
-        # Zero arguments of super() name the class that slots replaced.
-        yield from StudyReport.tables(self, suffix)
+_HOW = "the four corner tests at 1 to 32 outstanding I/Os"
+_READINGS = {
+    "1": f"How much does the drive gain from more outstanding I/Os? Shown are the IOPS of {_HOW}. Where a line is "
+    "level, the drive is saturated. Random writes also change the drive from depth to depth.",
+    "2": f"What does a deeper queue cost? Shown is the mean response time of {_HOW}. Above saturation it rises in "
+    "proportion to the depth.",
+}
 
 
-def guide_report(run: StoredRun, test: StoredTest, edition: Edition, prefix: str) -> GuideReport:
-    """A stored test with everything that its pages print; I/Os of others before it stand over every page."""
-    results = study_result(test)
-    checks = guide_checks(run, test, results.outstanding_error)
+def guide_shown(source: Source) -> Shown:
+    """What a stored test of the guide's method shows; I/Os of others before it stand over every page."""
+    test, measured = source.test, study_result(source.test)
+    checks = guide_checks(source.run, test, measured.outstanding_error)
     others = checks["Idle before the test"]
     reason = coded("not-idle", what=others.reason)
     warned = (Finding(level="warn", reason=reason),) if others.level == "warn" else ()
-    result = replace(results, findings=(*results.findings, *warned))
-    rows = guide_rows(test, result)
-    return GuideReport(run=run, test=test, edition=edition, prefix=prefix, result=result, rows=rows, checks=checks)
+    result = replace(measured, findings=(*measured.findings, *warned))
+    study, rows = study_shown(source, result), guide_rows(test, result)
+    return replace(
+        study,
+        title=TITLE,
+        parts=_parts(source, result, rows, checks),
+        readings=_READINGS,
+        drawn=None,
+        numbers=_numbers(rows, study.numbers),
+        tables=lambda: chain(_tables(rows, checks, source.suffix), study.tables()),
+    )
+
+
+def _parts(
+    source: Source, result: StudyResult, rows: Sequence[GuideRow], checks: Mapping[str, Finding]
+) -> Iterator[PagePart]:
+    """The guide's table, the cycling of queue depths, and the comparison of entropy and alignment."""
+    settings = source.test.settings_as(StudySettings)
+    asked = Text(paragraphs=(paragraph(settings.question), paragraph(settings.outline)))
+    figures = study_figures(source.prefix, over_places("Queue Depth", "log", "iops", "response"), result)
+    nothing = Text(paragraphs=("n/a: no test ran to its end",))
+    printed = printed_table(table_of("checks", "Checks of the Guide", _CHECKS[:3], checks.items()))
+    yield "The Guide's Table", (*source.plan_box(), guide_table(rows), printed, asked)
+    yield "Queue Depth: IOPS and Response Time", figures or (nothing,)
+    yield "Queue Depth: Table", (depth_table(rows),)
+    yield "Entropy and Alignment", (comparison_table(rows, dict(settings.not_run)),)
+
+
+def _numbers(rows: Sequence[GuideRow], of_study: Iterable[Measure]) -> Iterator[Measure]:
+    """The four corners, the lowest share that is left off the alignment, and what every study has."""
+    corners = [row for corner in CORNERS if (row := corner_row(rows, ALIGNED, corner))]
+    for row in corners:
+        corner, value = row.corner, row.rate
+        basis = coded("not-whole-run") if value is None else coded("corner", name=corner.name, outstanding=32)
+        cell = (("corner", corner.name),)
+        yield quoted(cell, corner.unit, f"OEM guide, {corner.title}", value, basis, claim=corner.claim)
+    pairs = [(corner_row(rows, OFF, row.corner), row.rate) for row in corners]
+    if shares := [off.rate / rate for off, rate in pairs if off and off.rate is not None and rate]:
+        name = "OEM guide, slowest corner off the alignment over aligned"
+        yield quoted((), "x", name, min(shares), coded("off-alignment"))
+    yield from not_quoted(of_study)
+
+
+def _tables(rows: Sequence[GuideRow], checks: Mapping[str, Finding], suffix: str) -> Iterator[ResultTable]:
+    """The guide's rows and demands."""
+    yield table_of(f"study_oem_guide_table{suffix}", "The guide's tests", _ROWS, rows, section="results")
+    yield table_of(f"study_oem_guide_checks{suffix}", "Demands of the guide", _CHECKS, checks.items())

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from assay.plan.procedure import Procedure
 from assay.procedures.replay.plan import ReplayOptions, plan_replay
-from assay.procedures.replay.record import replay_report
+from assay.procedures.replay.record import replay_shown
 from assay.procedures.replay.run import ReplaySettings
 
 REPLAY = Procedure(
@@ -29,6 +29,6 @@ REPLAY = Procedure(
     options=ReplayOptions,
     settings=ReplaySettings,
     plan=plan_replay,
-    report=replay_report,
+    report=replay_shown,
     departures=lambda *_: iter(("a replayed trace is no test of the specification",)),
 )

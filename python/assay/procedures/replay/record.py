@@ -7,7 +7,7 @@ from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING
 
 from assay.plan.fills import preparation_text, with_fill
-from assay.procedures.custom import CustomReport, CustomResult
+from assay.procedures.custom import custom_facts
 from assay.procedures.replay.result import GRADES, replayed
 from assay.procedures.replay.run import ReplaySettings
 from assay.procedures.workload.record import far_below, rate_keys, stream_insights, stream_numbers, stream_table
@@ -18,6 +18,7 @@ from assay.summary.measures import MEAN
 from assay.summary.pages.data_tables import printed_table
 from assay.summary.pages.main_figure import MainFigure
 from assay.summary.pages.model import Figure, Series, Table, Text
+from assay.summary.pages.test_record import Shown, Source
 from assay.summary.record import Measure
 from assay.summary.table import Column, Lines, table_of, table_of_columns
 from assay.words.coded import coded
@@ -29,15 +30,12 @@ from assay.workloads.traces import OPERATIONS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.engine.records import StoredRun, StoredTest
     from assay.procedures.replay.result import Replayed
     from assay.procedures.workload.record import Number
     from assay.procedures.workload.result import Times
-    from assay.spec.edition import Edition
     from assay.summary.insight import Insight
-    from assay.summary.pages.facts import TestFacts
-    from assay.summary.pages.model import Block, Entry, Page
-    from assay.summary.pages.test_report import PagePart
+    from assay.summary.pages.model import Block
+    from assay.summary.pages.test_record import PagePart
     from assay.summary.table import Declared, ResultTable
     from assay.words.coded import Coded
     from assay.workloads.traces import StreamMap
@@ -78,63 +76,39 @@ _GRADE_NOTE = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplayResult(CustomResult):
-    """What the replay did; None where the results are withheld."""
-
-    replayed: Replayed | None = None
-
-
 @dataclass(frozen=True, kw_only=True)
-class ReplayReport(CustomReport):
-    """One replay on its way to pages."""
+class ReplayPages(Source):
+    """What the pages of a replay are made of. done : None where the results are withheld."""
 
-    result: ReplayResult
+    done: Replayed | None
 
     @property
     def settings(self) -> ReplaySettings:
         """What it used."""
         return self.test.settings_as(ReplaySettings)
 
-    @property
-    def facts(self) -> TestFacts:
-        """The test in the words of headers and summaries, with its fills."""
-        return with_fill(super().facts, self.settings)
-
-    @property
-    def outline(self) -> str:
-        """The trace and how it was issued."""
-        facts = self.settings.facts
-        return f"{facts.issued_count:,} I/Os of a trace ({facts.form}), {self._speed}."
-
-    @property
-    def _speed(self) -> str:
-        speed, slots = self.settings.speed, f"at most {self.settings.step.demand.queue_depth} outstanding"
-        if speed is None:
-            return f"in order, as fast as possible, {slots}"
-        word = "when they are due" if speed == 1 else f"at {speed:g} times the speed of the trace"
-        return f"{word}, {slots}"
-
-    @property
-    def preparation(self) -> str:
-        """Purge and fills as they were asked for."""
-        return preparation_text(self.settings)
-
-    def report_pages(self) -> tuple[Page, ...]:
+    def parts(self) -> Iterator[PagePart]:
         """The stream map, and what came of the replay."""
-        done, trace, rounded = self.result.replayed, self.settings.facts.map, self.settings.rounded.sentence
+        done, trace, rounded = self.done, self.settings.facts.map, self.settings.rounded.sentence
         issued = done.issued if done else None
-        told = "; ".join((self.settings.facts.form, *self.settings.facts.told))
-        notes = (f"Trace: {told}.", self.settings.mapping.sentence, *([f"{rounded}."] if rounded else []))
-        asked: list[PagePart] = [
-            ("Stream Map", (*self.strip(), map_table(trace, issued, notes))),
-            ("Operations and Sizes", (*self.strip(), size_table(trace, issued))),
-        ]
-        asked += [("Intensity", (*self.strip(), figure)) for figure in self._intensity()]
+        form = "; ".join((self.settings.facts.form, *self.settings.facts.told))
+        notes = (f"Trace: {form}.", self.settings.mapping.sentence, *([f"{rounded}."] if rounded else []))
+        if done:
+            yield "Results", (*self.plan_box(), *self._results(done))
+        yield "Stream Map", (*self.plan_box(), map_table(trace, issued, notes))
+        yield "Operations and Sizes", (*self.plan_box(), size_table(trace, issued))
+        for figure in self._intensity():
+            yield "Intensity", (*self.plan_box(), figure)
         if done is None:
-            reason = text_or_none(self.result.withheld) or "the replay did not begin"
-            return self.pages(_TITLE, (*asked, ("Results", (Text(paragraphs=(f"n/a: {reason}",)),))))
-        return self.pages(_TITLE, (("Results", (*self.strip(), *self._results(done))), *asked))
+            reason = text_or_none(withheld_reason(self.test)) or "the replay did not begin"
+            yield "Results", (Text(paragraphs=(f"n/a: {reason}",)),)
+
+    def figures(self) -> Iterator[MainFigure]:
+        """I/Os as they were due and completed, and the load of the trace."""
+        drawn = self._rate(self.done) if self.done else ()
+        titles = (("Load, due and completed", drawn), ("Load of the trace", self._intensity()))
+        for title, figure in ((title, figure) for title, figures in titles for figure in figures):
+            yield MainFigure(kind="curve", title=title, figure=replace(figure, name=f"{figure.name}-main"))
 
     def _results(self, done: Replayed) -> tuple[Block, ...]:
         totals = ("io_count", "span_ns", *rate_keys([done.stream]), "held", "errors")
@@ -166,81 +140,92 @@ class ReplayReport(CustomReport):
         line = Series.through(points, "trace", 0, "lines")
         return (_figure(f"{self.prefix}-trace", "I/Os per second of the trace", line),)
 
-    @property
-    def readings(self) -> dict[str, str]:
-        """Sentences below the figures."""
-        return {
-            "rate": "Does the drive keep up? Where the lines lie on each other, I/Os are completed as they are due.",
-            "trace": "How even is the load? The I/O rate of the host in the trace.",
-        }
 
-    def remarks(self) -> tuple[Coded, ...]:
-        """How many I/Os were rounded, and that the times of the trace were not kept, where they were not."""
-        done, rounded = self.result.replayed, self.settings.rounded.sentence
-        reasons = [rounded] if rounded else []
-        if done and done.grade in {"fair", "poor"}:
-            p99, stream = done.stream.late.at(0.99), done.stream
-            late = f"1 % of the I/Os were issued more than {milliseconds_or_na(p99)} ms late"
-            if p99 is None:
-                late = f"I/Os were issued up to {milliseconds_or_na(stream.late.largest)} ms late"
-            slots = f"{stream.held:,.3g} of {self.settings.step.demand.queue_depth} slots were taken on the mean"
-            reasons.append(f"the times of the trace were not kept (fidelity {done.grade}): {late}; {slots}")
-        return tuple(coded("reason", reason=reason) for reason in reasons)
+_READINGS = {
+    "rate": "Does the drive keep up? Where the lines lie on each other, I/Os are completed as they are due.",
+    "trace": "How even is the load? The I/O rate of the host in the trace.",
+}
 
-    def insights(self) -> Iterator[Insight]:
-        """Whether the drive kept up, waits, and whether it was busy."""
-        if done := self.result.replayed:
-            yield from stream_insights(ALL_IOS, done.stream)
-            yield from far_below([done.stream.held])
 
-    def numbers(self) -> Iterator[Measure]:
-        """Every number of the replay; people quote its rate, its throughput and its mean response time."""
-        done = self.result.replayed
-        start, mean = ("due", "due_ms_mean_of_ios") if done and done.timed else ("issue", MEAN)
-        quoted = {"iops": "Rate", "mb_per_s": "Throughput", mean: f"Response time from {start}, mean"}
-        for key, unit, value, stat in _numbers(done):
-            yield Measure(
-                cell=(("item", "replay"),), key=key, label="replay", unit=unit, value=value, stat=stat,
-                name=quoted.get(key, ""), quoted=key in quoted, basis=coded("replay"),
-            )  # fmt: skip
-
-    def main_figures(self) -> Iterator[MainFigure]:
-        """I/Os as they were due and completed, and the load of the trace."""
-        drawn = self._rate(self.result.replayed) if self.result.replayed else ()
-        titles = (("Load, due and completed", drawn), ("Load of the trace", self._intensity()))
-        for title, figure in ((title, figure) for title, figures in titles for figure in figures):
-            yield MainFigure(kind="curve", title=title, figure=replace(figure, name=f"{figure.name}-main"))
-
-    def own_settings(self) -> tuple[Entry, ...]:
-        """The trace, how it is read and issued, and how the drive was prepared."""
-        settings = self.settings
-        return (
+def replay_shown(source: Source) -> Shown:
+    """What a stored replay shows."""
+    test, settings = source.test, source.test.settings_as(ReplaySettings)
+    done = None if withheld_reason(test) else replayed(test)
+    pages, facts, speed = ReplayPages(**source.origin, done=done), settings.facts, _speed(settings)
+    preparation = preparation_text(settings)
+    return Shown(
+        **source.origin,
+        facts=with_fill(custom_facts(source, "Replay"), settings),
+        outline=f"{facts.issued_count:,} I/Os of a trace ({facts.form}), {speed}.",
+        preparation=preparation,
+        title=_TITLE,
+        parts=pages.parts(),
+        readings=_READINGS,
+        drawn=pages.figures(),
+        numbers=_measures(done),
+        seen=_insights(done),
+        remarks=_remarks(settings, done),
+        settings=(
             ("Trace", settings.source.path),
-            ("SHA-256 of the trace", settings.facts.sha256),
-            ("Form of the trace", "; ".join((settings.facts.form, *settings.facts.told))),
+            ("SHA-256 of the trace", facts.sha256),
+            ("Form of the trace", "; ".join((facts.form, *facts.told))),
             ("Places on this drive", settings.mapping.sentence),
             ("Rounded to whole blocks", settings.rounded.sentence or "no I/O"),
-            ("I/Os", f"{settings.facts.issued_count:,}, {self._speed}"),
-            ("Preparation", self.preparation),
-        )
-
-    def tables(self, suffix: str) -> Iterator[ResultTable]:
-        """The numbers of the replay, its sizes, and its rate in every second."""
-        done, sizes = self.result.replayed, self.settings.facts.map.sizes
-        yield table_of(f"replay_values{suffix}", "What came of it", _VALUES, _numbers(done), section="results")
-        yield table_of(f"replay_sizes{suffix}", "Operations and sizes", _SIZES, sizes)
-        rates = done.per_s if done else ()
-        seconds = ((SECOND, range(len(rates))), (Column("completed_io_count", "I/Os completed"), rates))
-        lines = (Lines(SECOND.key, "completed_io_count"),)
-        yield table_of_columns(f"replay_seconds{suffix}", "Seconds", seconds, lines=lines)
+            ("I/Os", f"{facts.issued_count:,}, {speed}"),
+            ("Preparation", preparation),
+        ),
+        tables=lambda: _tables(settings, done, source.suffix),
+    )
 
 
-def replay_report(run: StoredRun, test: StoredTest, edition: Edition, prefix: str) -> ReplayReport:
-    """The report of a stored replay."""
-    withheld = withheld_reason(test)
-    done = None if withheld else replayed(test)
-    result = ReplayResult(withheld=withheld, replayed=done)
-    return ReplayReport(run=run, test=test, edition=edition, prefix=prefix, result=result, title="Replay")
+def _speed(settings: ReplaySettings) -> str:
+    speed, slots = settings.speed, f"at most {settings.step.demand.queue_depth} outstanding"
+    if speed is None:
+        return f"in order, as fast as possible, {slots}"
+    word = "when they are due" if speed == 1 else f"at {speed:g} times the speed of the trace"
+    return f"{word}, {slots}"
+
+
+def _remarks(settings: ReplaySettings, done: Replayed | None) -> tuple[Coded, ...]:
+    """How many I/Os were rounded, and that the times of the trace were not kept, where they were not."""
+    rounded = settings.rounded.sentence
+    reasons = [rounded] if rounded else []
+    if done and done.grade in {"fair", "poor"}:
+        p99, stream = done.stream.late.at(0.99), done.stream
+        late = f"1 % of the I/Os were issued more than {milliseconds_or_na(p99)} ms late"
+        if p99 is None:
+            late = f"I/Os were issued up to {milliseconds_or_na(stream.late.largest)} ms late"
+        slots = f"{stream.held:,.3g} of {settings.step.demand.queue_depth} slots were taken on the mean"
+        reasons.append(f"the times of the trace were not kept (fidelity {done.grade}): {late}; {slots}")
+    return tuple(coded("reason", reason=reason) for reason in reasons)
+
+
+def _insights(done: Replayed | None) -> Iterator[Insight]:
+    """Whether the drive kept up, waits, and whether it was busy."""
+    if done:
+        yield from stream_insights(ALL_IOS, done.stream)
+        yield from far_below([done.stream.held])
+
+
+def _measures(done: Replayed | None) -> Iterator[Measure]:
+    """Every number of the replay; people quote its rate, its throughput and its mean response time."""
+    start, mean = ("due", "due_ms_mean_of_ios") if done and done.timed else ("issue", MEAN)
+    names = {"iops": "Rate", "mb_per_s": "Throughput", mean: f"Response time from {start}, mean"}
+    for key, unit, value, stat in _numbers(done):
+        yield Measure(
+            cell=(("item", "replay"),), key=key, label="replay", unit=unit, value=value, stat=stat,
+            name=names.get(key, ""), quoted=key in names, basis=coded("replay"),
+        )  # fmt: skip
+
+
+def _tables(settings: ReplaySettings, done: Replayed | None, suffix: str) -> Iterator[ResultTable]:
+    """The numbers of the replay, its sizes, and its rate in every second."""
+    yield table_of(f"replay_values{suffix}", "What came of it", _VALUES, _numbers(done), section="results")
+    yield table_of(f"replay_sizes{suffix}", "Operations and sizes", _SIZES, settings.facts.map.sizes)
+    rates = done.per_s if done else ()
+    seconds = ((SECOND, range(len(rates))), (Column("completed_io_count", "I/Os completed"), rates))
+    lines = (Lines(SECOND.key, "completed_io_count"),)
+    yield table_of_columns(f"replay_seconds{suffix}", "Seconds", seconds, lines=lines)
 
 
 def _numbers(done: Replayed | None) -> Iterator[Number]:

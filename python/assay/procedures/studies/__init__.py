@@ -25,7 +25,7 @@ from assay.procedures.studies.plan import (
 )
 from assay.procedures.studies.run import StudyPlot, StudyVariant
 from assay.procedures.xsr.plan import plan_groups
-from assay.procedures.xsr.record import xsr_report
+from assay.procedures.xsr.record import xsr_shown
 from assay.procedures.xsr.run import CrossStimulusSettings
 from assay.spec.units import GIB, KIB, MIB, MINUTE_NS, duration_label, gigabytes_label, kib_label
 
@@ -413,7 +413,7 @@ def _plan_orders(request: Request[Strict, Any]) -> list[PlannedTest | SkippedTes
 
 
 XSR_REVERSE = replace(
-    _study("xsr-reverse", report=xsr_report, settings=CrossStimulusSettings)(_plan_orders), plan=_plan_orders
+    _study("xsr-reverse", report=xsr_shown, settings=CrossStimulusSettings)(_plan_orders), plan=_plan_orders
 )
 STUDIES = (
     data_pattern,

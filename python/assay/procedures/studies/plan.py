@@ -17,7 +17,7 @@ from assay.plan.phases import PlannedPhase, steps_of, timed_phase
 from assay.plan.procedure import PlannedTest, PlanSummary, Procedure
 from assay.procedures.departures import shortened
 from assay.procedures.planned import refuse_deep, scaled_ns, whole_blocks
-from assay.procedures.studies.record import study_report
+from assay.procedures.studies.record import study_shown
 from assay.procedures.studies.run import StudyPlot, StudySettings, StudyStep, StudyVariant, run_study
 from assay.results import cell_label
 from assay.spec.datum import FileName
@@ -26,19 +26,18 @@ from assay.spec.units import KIB, SECOND_NS, count_label, duration_label
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from assay.engine.records import Access, DriveIdentity, Stage, StoredRun, StoredTest, TestSettings
+    from assay.engine.records import Access, DriveIdentity, Stage, StoredTest, TestSettings
     from assay.plan.options import Options
     from assay.plan.procedure import Request
     from assay.procedures.families.loop.plan import LoopTable
     from assay.procedures.studies.run import StudyReading, StudyVariable
     from assay.procedures.xsr.run import CrossStimulusSettings
     from assay.spec.datum import Strict
-    from assay.spec.edition import Edition
-    from assay.summary.pages.test_report import TestReport
+    from assay.summary.pages.test_record import Shown, Source
 
     Variants = Callable[["Ground"], "Study | SkippedTest"]
     Planned = Callable[[Any, "Ground"], PlannedTest]
-    Report = Callable[[StoredRun, StoredTest, Edition, str], TestReport]
+    Report = Callable[[Source], Shown]
     Departures = Callable[[Any, Any, DriveIdentity, StoredTest | None], Iterator[str]]
 
 CAPACITY_BYTES_MIN = 64 << 20
@@ -234,7 +233,7 @@ def study(
     words: dict[str, str] | None = None,
     options: type[Options] = StudyOptions,
     options_name: str = "study",
-    report: Report = study_report,
+    report: Report = study_shown,
     departures: Departures | None = None,
     planned: Planned | None = None,
     settings: type[TestSettings] = StudySettings,

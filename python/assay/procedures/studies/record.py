@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,11 +20,12 @@ from assay.procedures.studies.run import StudySettings
 from assay.spec.units import GB, duration_label
 from assay.summary import columns as of
 from assay.summary.columns import field_columns
+from assay.summary.measures import distribution_measures
 from assay.summary.pages.data_tables import printed_pivot, printed_table
 from assay.summary.pages.facts import TestFacts, share_label
 from assay.summary.pages.main_figure import MainFigure
 from assay.summary.pages.model import Table, Text
-from assay.summary.pages.test_report import TestReport
+from assay.summary.pages.test_record import PagePart, Shown, Source, own_tiles
 from assay.summary.record import OWN_SLOTS, Tile
 from assay.summary.table import Column, Lines, Pivot, picked, table_of
 from assay.words.coded import coded
@@ -41,17 +42,15 @@ from assay.words.printed import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from assay.engine.records.run import StoredRun, StoredTest
+    from assay.engine.records.run import StoredRun
     from assay.procedures.studies.result import Second, StageValues, StudyResult, VariantResult
     from assay.procedures.studies.run import StudyPlot, StudyStep
     from assay.results.step import Sample
-    from assay.spec.edition import Edition
-    from assay.summary.insight import Insight
     from assay.summary.pages.distribution import Distribution
     from assay.summary.pages.main_figure import FigureKind
-    from assay.summary.pages.model import Block, Entry, Page
+    from assay.summary.pages.model import Block, Entry
     from assay.summary.record import Measure
     from assay.summary.table import Declared, Raw, ResultTable
 
@@ -310,160 +309,135 @@ def study_data(settings: StudySettings, result: StudyResult, suffix: str) -> Ite
         yield table_of(f"{name}_seconds{suffix}", "Seconds", SECONDS, seconds, lines=(lines,))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StudyReport(TestReport):
-    """One study on its way to pages."""
+def study_shown(source: Source, result: StudyResult | None = None) -> Shown:
+    """What a stored study shows. result : of it, where that is known already."""
+    test, result = source.test, result or study_result(source.test)
+    settings, spread = test.settings_as(StudySettings), study_distribution(test, result, source.prefix)
+    return Shown(
+        **source.origin,
+        findings=result.findings,
+        facts=_facts(source.run, settings),
+        outline=settings.outline,
+        preparation=settings.preparation,
+        title=TITLE,
+        parts=_parts(source, settings, result),
+        readings=_readings(settings),
+        drawn=_main_figures(source.prefix, settings, result),
+        numbers=_numbers(source.run, settings, result, spread),
+        tiled=lambda measures: _tiles(result, measures),
+        seen=study_insights(test, result),
+        settings=_settings(settings),
+        details=(_steps(source.run, settings),),
+        tables=lambda: study_data(settings, result, source.suffix),
+        distribution=spread,
+    )
 
-    result: StudyResult
 
-    @property
-    def settings(self) -> StudySettings:
-        """What the study used."""
-        return self.test.settings_as(StudySettings)
+def _facts(run: StoredRun, settings: StudySettings) -> TestFacts:
+    steps = [step for variant in settings.variants for step in variant.measured]
+    sizes = sorted({size for step in steps for size, _ in step.pattern.sizes})
+    mixes = sorted({round(step.pattern.read_share * 100) for step in steps})
+    lengths = {step.length_bytes for step in steps}
+    spans = [step.span_ns for step in steps if step.span_ns]
+    return TestFacts(
+        independent="by variant",
+        dependent="by variant",
+        test_area=share_label(run, lengths.pop()) if len(lengths) == 1 else "by variant",
+        test_range="by variant",
+        step=duration_label(max(spans)) if spans else "by amount",
+        stimulus=(
+            ("Test Stimulus 1", settings.title),
+            ("RW Mix", ", ".join(mix_label(mix) for mix in mixes)),
+            ("Block Sizes", ", ".join(size_label(size) for size in sizes)),
+        ),
+        workload="by variant",
+        extent=f"{len(settings.variants)} variants",
+        steady=NOT_APPLICABLE,
+    )
 
-    @property
-    def facts(self) -> TestFacts:
-        """The study in the words of headers and summaries."""
-        settings = self.settings
-        steps = [step for variant in settings.variants for step in variant.measured]
-        sizes = sorted({size for step in steps for size, _ in step.pattern.sizes})
-        mixes = sorted({round(step.pattern.read_share * 100) for step in steps})
-        lengths = {step.length_bytes for step in steps}
-        spans = [step.span_ns for step in steps if step.span_ns]
-        return TestFacts(
-            independent="by variant",
-            dependent="by variant",
-            test_area=share_label(self.run, lengths.pop()) if len(lengths) == 1 else "by variant",
-            test_range="by variant",
-            step=duration_label(max(spans)) if spans else "by amount",
-            stimulus=(
-                ("Test Stimulus 1", settings.title),
-                ("RW Mix", ", ".join(mix_label(mix) for mix in mixes)),
-                ("Block Sizes", ", ".join(size_label(size) for size in sizes)),
-            ),
-            workload="by variant",
-            extent=f"{len(settings.variants)} variants",
-            steady=self.steady,
-        )
 
-    @property
-    def steady(self) -> str:
-        """Whether it became steady, which studies do not ask."""
-        return NOT_APPLICABLE
+def _readings(settings: StudySettings) -> dict[str, str]:
+    """Sentences below the figures, which are numbered."""
+    how = {
+        "time": "Samples over time, a line per variant",
+        "seconds": "Every second of the measured time, a line per variant",
+        "places": "The mean of the last samples over what is varied, a point for each",
+    }
+    question = paragraph(settings.question)
+    return {str(place): f"{question} {how[plot.kind]}." for place, plot in enumerate(settings.plots, 1)}
 
-    @property
-    def outline(self) -> str:
-        """In the words of the study, with the lengths that it was set to."""
-        return self.settings.outline
 
-    @property
-    def preparation(self) -> str:
-        """The same of the preparation."""
-        return self.settings.preparation
+def _tiles(result: StudyResult, measures: Sequence[Measure]) -> Iterator[Tile]:
+    """The most IOPS of each variant, of several variants; else the first of the numbers that people quote."""
+    tiles = [*fastest_stages(result)]
+    if len(tiles) < 2:  # noqa: PLR2004 - nothing to compare
+        yield from own_tiles(measures)
+    for slot, (variant, cell) in zip(OWN_SLOTS, tiles, strict=False):
+        yield Tile(slot=slot, title=coded("tile-most", name=variant), value=(cell, "iops"))
 
-    @property
-    def readings(self) -> dict[str, str]:
-        """Sentences below the figures, which are numbered."""
-        how = {
-            "time": "Samples over time, a line per variant",
-            "seconds": "Every second of the measured time, a line per variant",
-            "places": "The mean of the last samples over what is varied, a point for each",
-        }
-        question = paragraph(self.settings.question)
-        plots = enumerate(self.settings.plots, 1)
-        return {str(place): f"{question} {how[plot.kind]}." for place, plot in plots}
 
-    def tiles(self) -> Iterator[Tile]:
-        """The most IOPS of each variant, of several variants; else the first of the numbers that people quote."""
-        tiles = [*fastest_stages(self.result)]
-        if len(tiles) < 2:  # noqa: PLR2004 - nothing to compare
-            yield from TestReport.tiles(self)
-        for slot, (variant, cell) in zip(OWN_SLOTS, tiles, strict=False):
-            yield Tile(slot=slot, title=coded("tile-most", name=variant), value=(cell, "iops"))
+def _main_figures(prefix: str, settings: StudySettings, result: StudyResult) -> Iterator[MainFigure]:
+    """What it found over what it varies, then the others."""
+    plots = sorted(settings.plots, key=lambda plot: plot.kind != "places")
+    for index, plot in enumerate(plots, 1):
+        if figure := study_figure(f"{prefix}-main-{index}", plot, result):
+            kind: FigureKind = "demand" if plot.kind == "places" else "curve"
+            title = f"{VARIABLES[plot.variable].title} over {plot.x_title or 'time'}"
+            yield MainFigure(kind=kind, title=title, figure=figure)
 
-    def main_figures(self) -> Iterator[MainFigure]:
-        """What it found over what it varies, then the others."""
-        plots = sorted(self.settings.plots, key=lambda plot: plot.kind != "places")
-        for index, plot in enumerate(plots, 1):
-            if figure := study_figure(f"{self.prefix}-main-{index}", plot, self.result):
-                kind: FigureKind = "demand" if plot.kind == "places" else "curve"
-                title = f"{VARIABLES[plot.variable].title} over {plot.x_title or 'time'}"
-                yield MainFigure(kind=kind, title=title, figure=figure)
 
-    def report_pages(self) -> tuple[Page, ...]:
-        """Lay out a page of curves and a page with the table."""
-        settings = self.settings
-        figures = study_figures(self.prefix, settings.plots, self.result)
-        curves: tuple[Block, ...] = figures or (Text(paragraphs=("n/a: no sample ran to its end",)),)
-        notes = tuple(f"{label} not run: {reason}." for label, reason in settings.not_run)
-        asked = tuple(paragraph(text) for text in (settings.question, settings.outline, *notes))
-        first, *others = study_tables(settings, self.result)
-        together = same_lines(self.result) if settings.plots and settings.plots[0].kind == "time" else ()
-        first = replace(first, notes=(*asked, *first.notes, *together))
-        if not others and len(first.rows) <= ROWS_WITH_CURVES:
-            # The question stands below the curves and on the summary.
-            short = replace(first, notes=(*notes, *first.notes[len(asked) :]))
-            lower = tuple(replace(figure, low=True, aspect=figure.aspect * LOWER) for figure in figures)
-            return self.pages(TITLE, ((settings.title, (*self.strip(), short, *(lower or curves))),))
-        return self.pages(
-            TITLE,
-            (
-                (f"{settings.title}: Curves", (*self.strip(), *curves)),
-                (f"{settings.title}: Table", (first, *others)),
-            ),
-        )
+def _parts(source: Source, settings: StudySettings, result: StudyResult) -> Iterator[PagePart]:
+    """A page of curves and a page with the table; one page where both are short."""
+    figures = study_figures(source.prefix, settings.plots, result)
+    curves: tuple[Block, ...] = figures or (Text(paragraphs=("n/a: no sample ran to its end",)),)
+    notes = tuple(f"{label} not run: {reason}." for label, reason in settings.not_run)
+    asked = tuple(paragraph(text) for text in (settings.question, settings.outline, *notes))
+    first, *others = study_tables(settings, result)
+    together = same_lines(result) if settings.plots and settings.plots[0].kind == "time" else ()
+    first = replace(first, notes=(*asked, *first.notes, *together))
+    if not others and len(first.rows) <= ROWS_WITH_CURVES:
+        # The question stands below the curves and on the summary.
+        short = replace(first, notes=(*notes, *first.notes[len(asked) :]))
+        lower = tuple(replace(figure, low=True, aspect=figure.aspect * LOWER) for figure in figures)
+        yield settings.title, (*source.plan_box(), short, *(lower or curves))
+        return
+    yield f"{settings.title}: Curves", (*source.plan_box(), *curves)
+    yield f"{settings.title}: Table", (first, *others)
 
-    def insights(self) -> Iterator[Insight]:
-        """How far a setting moves it, and what the reading of the study finds."""
-        return study_insights(self.test, self.result)
 
-    def numbers(self) -> Iterator[Measure]:
-        """The slowest and the fastest variant, what the reading found, and every stage of every variant."""
-        yield from study_measures(self.settings, self.result, self.run.identity.capacity_bytes)
-        yield from TestReport.numbers(self)
+def _numbers(run: StoredRun, settings: StudySettings, result: StudyResult, spread: Distribution) -> Iterator[Measure]:
+    """The slowest and the fastest variant, what the reading found, and every stage of every variant."""
+    yield from study_measures(settings, result, run.identity.capacity_bytes)
+    yield from distribution_measures(spread)
 
-    def own_settings(self) -> tuple[Entry, ...]:
-        """Variants, and how values are taken from samples."""
-        settings = self.settings
-        return (
-            *((f"Variant {number}", variant.label) for number, variant in enumerate(settings.variants, 1)),
-            *((f"{label} not run", paragraph(reason)) for label, reason in settings.not_run),
-            ("Preparation", settings.preparation),
-            ("Settled value", f"mean of the last {percent(settings.settled_share)} of a stage's samples"),
-        )
 
-    def details(self) -> tuple[Table, ...]:
-        """Every step of every variant, as it was set."""
-        rows = tuple(
-            (
-                variant.label,
-                step.role,
-                step.label,
-                str(step.samples),
-                _stop(step),
-                share_label(self.run, step.length_bytes),
-            )
-            for variant in self.settings.variants
-            for step in variant.steps
-        )
-        columns = ("Variant", "Role", "Accesses", "Samples", "Each", "Range")
-        return (Table(caption=f"{self.settings.test_label}: steps", columns=columns, rows=rows, folded=True),)
+def not_quoted(numbers: Iterable[Measure]) -> Iterator[Measure]:
+    """The cells of a study beside which a test has key results of its own."""
+    return (replace(number, quoted=False, name="") for number in numbers if number.cell)
 
-    def distribution(self) -> Distribution:
-        """Response times of the settled part of every stage."""
-        return self.once("distribution", lambda: study_distribution(self.test, self.result, self.prefix))
 
-    def tables(self, suffix: str) -> Iterator[ResultTable]:
-        """Every sample, the settled values, and what the reading found."""
-        return study_data(self.settings, self.result, suffix)
+def _settings(settings: StudySettings) -> tuple[Entry, ...]:
+    """Variants, and how values are taken from samples."""
+    return (
+        *((f"Variant {number}", variant.label) for number, variant in enumerate(settings.variants, 1)),
+        *((f"{label} not run", paragraph(reason)) for label, reason in settings.not_run),
+        ("Preparation", settings.preparation),
+        ("Settled value", f"mean of the last {percent(settings.settled_share)} of a stage's samples"),
+    )
+
+
+def _steps(run: StoredRun, settings: StudySettings) -> Table:
+    """Every step of every variant, as it was set."""
+    rows = tuple(
+        (variant.label, step.role, step.label, str(step.samples), _stop(step), share_label(run, step.length_bytes))
+        for variant in settings.variants
+        for step in variant.steps
+    )
+    columns = ("Variant", "Role", "Accesses", "Samples", "Each", "Range")
+    return Table(caption=f"{settings.test_label}: steps", columns=columns, rows=rows, folded=True)
 
 
 def _stop(step: StudyStep) -> str:
     if step.role == "trim":
         return NOT_APPLICABLE
     return duration_label(step.span_ns) if step.span_ns else f"{step.amount_bytes:,} bytes"
-
-
-def study_report(run: StoredRun, test: StoredTest, edition: Edition, prefix: str) -> StudyReport:
-    """A stored study with everything that its pages print."""
-    return StudyReport(run=run, test=test, edition=edition, prefix=prefix, result=study_result(test))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from assay.plan.procedure import Procedure
 from assay.procedures.families.loop.figures import plane_figure
 from assay.procedures.families.loop.plan import LoopOptions, LoopSettings, LoopTable, loop_departures
-from assay.procedures.families.loop.record import loop_report
+from assay.procedures.families.loop.record import loop_shown
 from assay.procedures.families.loop.run import plan_loop
 from assay.procedures.families.loop.tables import open_loop_parts
 from assay.spec.units import KIB
@@ -25,30 +25,30 @@ from assay.words.printed import size_label
 
 if TYPE_CHECKING:
     from assay.plan.procedure import PlannedTest, Request
-    from assay.procedures.families.loop.record import LoopReport
-    from assay.summary.pages.model import Page
+    from assay.procedures.families.loop.record import LoopPages
+    from assay.summary.pages.test_record import PagePart
 
 
-def tp_pages(test_report: LoopReport) -> tuple[Page, ...]:
+def tp_pages(pages: LoopPages) -> tuple[str, tuple[PagePart, ...]]:
     """Lay out the pages of one throughput run: convergence of writes and of reads, window, table with plot."""
-    edition = test_report.edition
-    size = size_label((*test_report.settings.sizes_bytes, *test_report.settings.not_applicable)[0])
+    edition = pages.edition
+    size = size_label((*pages.settings.sizes_bytes, *pages.settings.not_applicable)[0])
     name = f"{edition.market} {size} Throughput" if edition.market == "Enterprise" else f"{edition.market} Throughput"
-    plane = plane_figure(f"{test_report.prefix}-plane", test_report.result, test_report.settings)
-    subtitle, writes = test_report.convergence("Steady State Convergence Plot - 100% Writes")
-    title = f"{edition.market} Throughput Test ({test_report.status}) - Report Page"
-    return test_report.pages(
+    plane = plane_figure(f"{pages.prefix}-plane", pages.result, pages.settings)
+    subtitle, writes = pages.convergence("Steady State Convergence Plot - 100% Writes")
+    title = f"{edition.market} Throughput Test ({pages.status}) - Report Page"
+    return (
         "Throughput Test - Report Page" if edition.header == "2.0" else title,
         (
-            (subtitle, (*test_report.strip(), *writes)),
-            test_report.convergence("Steady State Convergence Plot - 100% Reads", name="reads", read_pct=100),
-            *test_report.windows(),
+            (subtitle, (*pages.plan_box(), *writes)),
+            pages.convergence("Steady State Convergence Plot - 100% Reads", name="reads", read_pct=100),
+            *pages.windows(),
             # A table of one size is a line, and its plot a pair of bars: together they are a page.
             (
                 f"{name} - ALL RW Mix & BS - Tabular Data & 2D Plot",
-                (test_report.matrix("MB/s by block size and read/write mix"), test_report.or_reason(plane)),
+                (pages.matrix("MB/s by block size and read/write mix"), pages.or_reason(plane)),
             ),
-            *open_loop_parts(test_report.test, test_report.result),
+            *open_loop_parts(pages.test, pages.result),
         ),
     )
 
@@ -76,6 +76,6 @@ TP = Procedure(
     options=LoopOptions,
     settings=LoopSettings,
     plan=plan_tp,
-    report=loop_report(tp_pages),
+    report=loop_shown(tp_pages),
     departures=loop_departures,
 )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from assay.errors import UsageError
 from assay.plan.fills import preparation_text, with_fill
-from assay.procedures.custom import CustomReport, CustomResult
+from assay.procedures.custom import custom_facts
 from assay.procedures.subjects import pattern_subject
 from assay.procedures.waits import stalls, tails, waited
 from assay.procedures.workload.result import averaged, iometer_csv, stage_results, stream_seconds
@@ -29,6 +29,7 @@ from assay.summary.pages.axes import MINUTES
 from assay.summary.pages.data_tables import printed_table
 from assay.summary.pages.main_figure import MainFigure, main_tail, time_figure
 from assay.summary.pages.model import Table, Text
+from assay.summary.pages.test_record import Shown, Source
 from assay.summary.record import OWN_SLOTS, Measure, Tile
 from assay.summary.table import Column, ResultTable, table_of
 from assay.words.coded import coded
@@ -39,14 +40,12 @@ from assay.words.text import text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from assay.engine.records import AccessPattern, StepRecord, StepSpec, StoredRun, StoredTest
+    from assay.engine.records import AccessPattern, StepRecord, StepSpec, StoredTest
     from assay.procedures.workload.result import StreamResult, Times
     from assay.procedures.workload.run import WorkloadStage
-    from assay.spec.edition import Edition
     from assay.summary.insight import Insight
-    from assay.summary.pages.facts import TestFacts
-    from assay.summary.pages.model import Block, Entry, Figure, Page
-    from assay.summary.pages.test_report import PagePart
+    from assay.summary.pages.model import Block, Figure
+    from assay.summary.pages.test_record import PagePart
     from assay.summary.record import Key, Stat
     from assay.summary.table import Declared
     from assay.words.subject import Subject
@@ -206,58 +205,44 @@ def far_below(depths: Sequence[float]) -> Iterator[Insight]:
         yield insight("far-below", busy=min(max(depths), 1.0))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkloadResult(CustomResult):
-    """What the stages did; empty where the results are withheld."""
-
-    stages: tuple[tuple[StreamResult, ...], ...] = ()
-
-
 @dataclass(frozen=True, kw_only=True)
-class WorkloadReport(CustomReport):
-    """One workload on its way to pages."""
+class WorkloadPages(Source):
+    """What the pages of a workload are made of. stages : what they did; empty where the results are withheld."""
 
-    result: WorkloadResult
+    stages: tuple[tuple[StreamResult, ...], ...]
 
     @property
     def settings(self) -> WorkloadSettings:
         """What it used."""
         return self.test.settings_as(WorkloadSettings)
 
-    @property
-    def facts(self) -> TestFacts:
-        """The test in the words of headers and summaries, with its fills and the number of its streams."""
-        count = max(len(stage.streams) for stage in self.settings.stages)
-        several = (f"{count} streams, see the table", NOT_APPLICABLE) if count > 1 else None
-        return with_fill(replace(super().facts, demands=several), self.settings)
-
-    @property
-    def outline(self) -> str:
-        """Stages and their lengths."""
-        first, rest = self.settings.stages[:_NAMED_STAGES], self.settings.stages[_NAMED_STAGES:]
-        stages = "; ".join(f"{stage.name}: {ends_after(stage)}" for stage in first)
-        more = f"; and {len(rest)} more" if rest else ""
-        return f"{self.settings.title or 'A workload'}, {stages}{more}."
-
-    @property
-    def preparation(self) -> str:
-        """Purge and fills as they were asked for."""
-        return preparation_text(self.settings)
-
-    def report_pages(self) -> tuple[Page, ...]:
+    def parts(self) -> Iterator[PagePart]:
         """What was asked, then a page for every measured stage."""
-        asked, done = self._asked(), self.result.stages
-        if self.result.withheld:
-            reason = text(coded("withheld", reason=self.result.withheld))
-            return self.pages(_TITLE, (("Workload", asked), ("Results", (Text(paragraphs=(reason,)),))))
+        asked, done = self._asked(), self.stages
+        if withheld := withheld_reason(self.test):
+            yield "Workload", asked
+            yield "Results", (Text(paragraphs=(text(coded("withheld", reason=withheld)),)),)
+            return
         parts = [part for index in range(len(done)) for part in self._stage_parts(index)]
         rows = sum(len(block.rows) for block in asked if isinstance(block, Table))
         if len(done) == 1 and rows <= _ROWS_TOGETHER:
             # What was asked and what came of it stand on one page, each table with its caption.
             (name, blocks), *parts = parts
             titled = (replace(one, titled=True) if isinstance(one, Table) else one for one in (*asked, *blocks))
-            return self.pages(_TITLE, ((f"Workload and {name}", tuple(titled)), *parts))
-        return self.pages(_TITLE, (("Workload", asked), *parts))
+            yield f"Workload and {name}", tuple(titled)
+        else:
+            yield "Workload", asked
+        yield from parts
+
+    def figures(self) -> Iterator[MainFigure]:
+        """The rate of each stream over time and its tail, stage by stage."""
+        for index, stage in enumerate(self.stages):
+            note = stage[0].stage if self.stages[1:] else ""
+            if figure := self._over_time(index):
+                rates = replace(figure, name=f"{self.prefix}-main-rate-{index + 1}")
+                yield MainFigure(kind="curve", title="I/Os per second", note=note, figure=rates)
+            tails = [(one.label, one.service.histogram) for one in stage if one.spec and one.service.histogram]
+            yield from main_tail(f"{self.prefix}-main-tail-{index + 1}", tails[:_TAILS_MAX], note)
 
     def _asked(self) -> tuple[Block, ...]:
         """Every stream, and what the file of the workload says otherwise."""
@@ -268,11 +253,11 @@ class WorkloadReport(CustomReport):
         caption = "In the workload's file, and otherwise here"
         rows = tuple((line,) for line in settings.left_out)
         left_out = (Table(caption=caption, columns=(caption,), rows=rows),) if rows else ()
-        return (*self.strip(), printed_table(table, notes=notes), *left_out)
+        return (*self.plan_box(), printed_table(table, notes=notes), *left_out)
 
     def _stage_parts(self, index: int) -> Iterator[PagePart]:
         """The numbers of a stage, and its rates over time."""
-        stage = self.result.stages[index]
+        stage = self.stages[index]
         done = ("label", *rate_keys(stage), *_TIMES, "errors")
         blocks = [printed_table(stream_table("done", "What each stream did", done, stage))]
         if rated := [stream for stream in stage if stream.offered is not None]:
@@ -304,90 +289,97 @@ class WorkloadReport(CustomReport):
         series = tuple(replace(one, x=tuple(hours * _HOUR_MINUTES for hours in one.x)) for one in figure.series)
         return replace(figure, x_title=MINUTES, series=series)
 
-    @property
-    def readings(self) -> dict[str, str]:
-        """Sentences below the figures."""
-        return {
-            "stage": "Does each stream keep its rate? I/Os completed in every second, a colour per stream; "
-            "a slow stream is averaged over about ten I/Os."
-        }
 
-    def insights(self) -> Iterator[Insight]:
-        """Rates missed, waits, and whether the drive was busy."""
-        for stage in self.result.stages:
-            yield from rate_kept([stream for stream in stage if stream.spec])
-        for stage in self.result.stages:
-            for stream, spec in ((stream, stream.spec) for stream in stage if stream.spec):
-                about = replace(pattern_subject(spec.pattern), stream=spec.label if stage[1:] else None)
-                yield from stream_insights(about, stream)
-        yield from far_below([stage[-1].held for stage in self.result.stages if stage])
+_READINGS = {
+    "stage": "Does each stream keep its rate? I/Os completed in every second, a colour per stream; a slow stream is "
+    "averaged over about ten I/Os."
+}
 
-    def numbers(self) -> Iterator[Measure]:
-        """Every number of every stream; people quote rate, throughput and mean response time of each."""
-        for stage in self.result.stages:
-            for stream in (stage[-1], *stage[:-1]):
-                yield from stream_measures(stream, is_whole=stream is stage[-1])
 
-    def tiles(self) -> Iterator[Tile]:
-        """The rate of each stage with its 99 %; of many, of all together first."""
-        streams = [
-            stream
-            for stage in self.result.stages
-            for stream in (stage[-1], *stage[:-1])
-            if stream is stage[-1] or stream.spec
-        ]
-        for slot, stream in zip(OWN_SLOTS, streams, strict=False):
-            cell = stream_cell(stream)
-            title = coded("tile-own", name=stream.label if stream.spec else "All streams")
-            rate = "iops" if stream.moves else "commands_per_s"
-            yield Tile(slot=slot, title=title, value=(cell, rate), then=(cell, percentile_key(0.99)))
-
-    def main_figures(self) -> Iterator[MainFigure]:
-        """The rate of each stream over time and its tail, stage by stage."""
-        for index, stage in enumerate(self.result.stages):
-            note = stage[0].stage if self.result.stages[1:] else ""
-            if figure := self._over_time(index):
-                rates = replace(figure, name=f"{self.prefix}-main-rate-{index + 1}")
-                yield MainFigure(kind="curve", title="I/Os per second", note=note, figure=rates)
-            tails = [(one.label, one.service.histogram) for one in stage if one.spec and one.service.histogram]
-            yield from main_tail(f"{self.prefix}-main-tail-{index + 1}", tails[:_TAILS_MAX], note)
-
-    def demand_entries(self) -> tuple[Entry, ...]:
-        """Of a single stream; several have theirs in the table."""
-        several = self.facts.demands
-        return (("Total OIO - TC/QD", several[0]),) if several else super().demand_entries()
-
-    def own_settings(self) -> tuple[Entry, ...]:
-        """Title, source and how the drive was prepared."""
-        settings = self.settings
-        return (
+def workload_shown(source: Source) -> Shown:
+    """What a stored workload shows."""
+    test, settings = source.test, source.test.settings_as(WorkloadSettings)
+    stages = () if withheld_reason(test) else stage_results(test)
+    pages, title, preparation = (
+        WorkloadPages(**source.origin, stages=stages),
+        settings.title or "Workload",
+        preparation_text(settings),
+    )
+    count = max(len(stage.streams) for stage in settings.stages)
+    several = (f"{count} streams, see the table", NOT_APPLICABLE) if count > 1 else None
+    return Shown(
+        **source.origin,
+        facts=with_fill(replace(custom_facts(source, title), demands=several), settings),
+        outline=_outline(settings),
+        preparation=preparation,
+        title=_TITLE,
+        parts=pages.parts(),
+        readings=_READINGS,
+        drawn=pages.figures(),
+        numbers=_numbers(stages),
+        tiled=lambda _: _tiles(stages),
+        seen=_insights(stages),
+        demand=(("Total OIO - TC/QD", several[0]),) if several else None,
+        settings=(
             ("Workload", settings.title or "not named"),
             ("Source of the workload", settings.source or "not stated"),
-            ("Preparation", self.preparation),
+            ("Preparation", preparation),
             ("Stages", f"{len(settings.stages):,}"),
-        )
-
-    def tables(self, suffix: str) -> Iterator[ResultTable]:
-        """A row for every stream of each measured stage, with what it was asked; and one for each second of each."""
-        streams = (stream for stage in self.result.stages for stream in stage)
-        key = f"workload_streams{suffix}"
-        yield stream_table(key, "Streams", _STREAMS, streams, section="results", brief=_BRIEF)
-        rows = tuple(stream_seconds(self.test)) if self.result.stages else ()
-        yield ResultTable(key=f"workload_seconds{suffix}", title="Streams by second", columns=_SECONDS, rows=rows)
-
-    def other_files(self, suffix: str) -> Iterator[tuple[str, bytes]]:
-        """The results as Iometer writes them, where it has words for the workload."""
-        with suppress(UsageError):
-            yield f"iometer{suffix}.csv", iometer_csv(self.run, self.test).encode("utf-8", "backslashreplace")
+        ),
+        tables=lambda: _tables(test, stages, source.suffix),
+        files=lambda: _files(source),
+    )
 
 
-def workload_report(run: StoredRun, test: StoredTest, edition: Edition, prefix: str) -> WorkloadReport:
-    """The report of a stored workload."""
-    withheld = withheld_reason(test)
-    stages = () if withheld else stage_results(test)
-    result = WorkloadResult(withheld=withheld, stages=stages)
-    title = test.settings_as(WorkloadSettings).title or "Workload"
-    return WorkloadReport(run=run, test=test, edition=edition, prefix=prefix, result=result, title=title)
+def _outline(settings: WorkloadSettings) -> str:
+    """Stages and their lengths."""
+    first, rest = settings.stages[:_NAMED_STAGES], settings.stages[_NAMED_STAGES:]
+    stages = "; ".join(f"{stage.name}: {ends_after(stage)}" for stage in first)
+    more = f"; and {len(rest)} more" if rest else ""
+    return f"{settings.title or 'A workload'}, {stages}{more}."
+
+
+def _insights(stages: Sequence[Sequence[StreamResult]]) -> Iterator[Insight]:
+    """Rates missed, waits, and whether the drive was busy."""
+    for stage in stages:
+        yield from rate_kept([stream for stream in stage if stream.spec])
+    for stage in stages:
+        for stream, spec in ((stream, stream.spec) for stream in stage if stream.spec):
+            about = replace(pattern_subject(spec.pattern), stream=spec.label if stage[1:] else None)
+            yield from stream_insights(about, stream)
+    yield from far_below([stage[-1].held for stage in stages if stage])
+
+
+def _numbers(stages: Sequence[Sequence[StreamResult]]) -> Iterator[Measure]:
+    """Every number of every stream; people quote rate, throughput and mean response time of each."""
+    for stage in stages:
+        for stream in (stage[-1], *stage[:-1]):
+            yield from stream_measures(stream, is_whole=stream is stage[-1])
+
+
+def _tiles(stages: Sequence[Sequence[StreamResult]]) -> Iterator[Tile]:
+    """The rate of each stage with its 99 %; of many, of all together first."""
+    streams = [stream for stage in stages for stream in (stage[-1], *stage[:-1]) if stream is stage[-1] or stream.spec]
+    for slot, stream in zip(OWN_SLOTS, streams, strict=False):
+        cell = stream_cell(stream)
+        title = coded("tile-own", name=stream.label if stream.spec else "All streams")
+        rate = "iops" if stream.moves else "commands_per_s"
+        yield Tile(slot=slot, title=title, value=(cell, rate), then=(cell, percentile_key(0.99)))
+
+
+def _tables(test: StoredTest, stages: Sequence[Sequence[StreamResult]], suffix: str) -> Iterator[ResultTable]:
+    """A row for every stream of each measured stage, with what it was asked; and one for each second of each."""
+    streams = (stream for stage in stages for stream in stage)
+    yield stream_table(f"workload_streams{suffix}", "Streams", _STREAMS, streams, section="results", brief=_BRIEF)
+    rows = tuple(stream_seconds(test)) if stages else ()
+    yield ResultTable(key=f"workload_seconds{suffix}", title="Streams by second", columns=_SECONDS, rows=rows)
+
+
+def _files(source: Source) -> Iterator[tuple[str, bytes]]:
+    """The results as Iometer writes them, where it has words for the workload."""
+    with suppress(UsageError):
+        content = iometer_csv(source.run, source.test).encode("utf-8", "backslashreplace")
+        yield f"iometer{source.suffix}.csv", content
 
 
 def stream_cell(stream: StreamResult) -> Key:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from assay.plan.procedure import Procedure
 from assay.procedures.families.saturation.result import SaturationSettings
 from assay.procedures.wsat.plan import SaturationOptions, SaturationTable, wsat_departures
-from assay.procedures.wsat.record import wsat_report
+from assay.procedures.wsat.record import wsat_shown
 from assay.procedures.wsat.run import plan_wsat
 
 WSAT = Procedure(
@@ -29,6 +29,6 @@ WSAT = Procedure(
     options=SaturationOptions,
     settings=SaturationSettings,
     plan=plan_wsat,
-    report=wsat_report,
+    report=wsat_shown,
     departures=wsat_departures,
 )

@@ -35,11 +35,11 @@ from assay.procedures.families.saturation.result import (
     saturation_result,
     verdict_minutes,
 )
-from assay.summary.measures import FIRST, LAST, SETTLED
+from assay.summary.measures import FIRST, LAST, SETTLED, distribution_measures
 from assay.summary.pages.axes import MINUTES
 from assay.summary.pages.histogram import histogram_parts
 from assay.summary.pages.model import Box, figure_or_reason
-from assay.summary.pages.test_report import TestReport
+from assay.summary.pages.test_record import Shown, Source
 from assay.summary.pages.verdict import minutes_window
 from assay.summary.record import Tile
 from assay.words.coded import Coded, coded
@@ -50,27 +50,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.engine.records import StoredTest
-    from assay.engine.records.run import StoredRun
     from assay.procedures.families.saturation.result import Mark, SaturationResult
-    from assay.spec.edition import Edition
-    from assay.summary.insight import Insight
-    from assay.summary.pages.distribution import Distribution
-    from assay.summary.pages.facts import TestFacts
-    from assay.summary.pages.main_figure import MainFigure
-    from assay.summary.pages.model import Entry, Figure, Page
-    from assay.summary.pages.test_report import PagePart
-    from assay.summary.record import Measure
-    from assay.summary.table import ResultTable
-    from assay.summary.verdict import Ruled
+    from assay.summary.pages.model import Entry, Figure
+    from assay.summary.pages.test_record import PagePart
 
 
 _NO_SAMPLE = "no sample ran to its end"
 _ENDS = {"time": "time limit", "amount": "amount written", "steady": "five-point rule"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SaturationReport(TestReport):
-    """One write saturation test on its way to pages."""
+@dataclass(frozen=True, kw_only=True)
+class SaturationPages(Source):
+    """What the pages of a write saturation test are made of."""
 
     result: SaturationResult
 
@@ -78,78 +69,6 @@ class SaturationReport(TestReport):
     def settings(self) -> SaturationSettings:
         """What the test used."""
         return self.test.settings_as(SaturationSettings)
-
-    @property
-    def facts(self) -> TestFacts:
-        """The test in the words of headers and summaries."""
-        return saturation_facts(self.run, self.test, self.result)
-
-    @property
-    def outline(self) -> str:
-        """Samples until the stop rule."""
-        return saturation_outline(self.settings)
-
-    @property
-    def readings(self) -> dict[str, str]:
-        """Sentences below the figures."""
-        settings, result = self.settings, self.result
-        change = last_fill_change(result) or 0
-        return saturation_readings(settings, steady_label(settings, result), level_text(settings, result), change)
-
-    def report_pages(self) -> tuple[Page, ...]:
-        """The standard pages."""
-        return wsat_pages(self)
-
-    @property
-    def ruled(self) -> Ruled:
-        """That of its verdict samples."""
-        return saturation_ruled(self.settings, self.result)
-
-    def tiles(self) -> Iterator[Tile]:
-        """Fresh, and where it settles."""
-        settled = self.result.steady_iops is not None
-        title = coded("tile-settled" if settled else "tile-not-settled", label=self.settings.label)
-        yield Tile(slot="settled", title=title, value=(FIRST, "iops"), then=(SETTLED if settled else LAST, "iops"))
-
-    def insights(self) -> Iterator[Insight]:
-        """How far writes fall, whether they still do, and how long they wait."""
-        return saturation_insights(self.test, self.result)
-
-    def numbers(self) -> Iterator[Measure]:
-        """Fresh, settled, their ratio, gigabytes written, and response times."""
-        yield from saturation_measures(self.settings, self.result)
-        yield from TestReport.numbers(self)
-
-    def remarks(self) -> tuple[Coded, ...]:
-        """That the samples are long for a drive of this size, and that it ended before it could be judged, where so."""
-        early = self.result.window is None and self.test.ended in _ENDS and not self.result.withheld
-        ended = coded("ended-unjudged", end=_end_label(self.test, self.result))
-        coarse = (coded("reason", reason=line) for line in coarse_samples(self.settings, self.result))
-        return (*coarse, *((ended,) if early else ()))
-
-    def main_figures(self) -> Iterator[MainFigure]:
-        """Its curve over drive fills, fresh response times against settled ones, and how they develop."""
-        return saturation_main_figures(self.settings, self.result, self.distribution(), self.prefix)
-
-    def overlaid(self) -> tuple[Figure, ...]:
-        """IOPS over time, data written and drive fills."""
-        result = (
-            iops_figure(f"{self.prefix}-{name}", self.result, x_title, "log")
-            for name, x_title in (("minutes", MINUTES), ("written", WRITTEN), ("fills", FILLS))
-        )
-        return tuple(replace(one, by_amount=one.x_title == WRITTEN) for one in result if one)
-
-    def own_settings(self) -> tuple[Entry, ...]:
-        """Samples and stop rule."""
-        return saturation_settings(self.settings)
-
-    def distribution(self) -> Distribution:
-        """Response times of the first and last sample and of the steady part."""
-        return self.once("distribution", lambda: saturation_distribution(self.test, self.result, self.prefix))
-
-    def tables(self, suffix: str) -> Iterator[ResultTable]:
-        """Samples, marks and the histogram behind them."""
-        return saturation_tables(self.test, self.result, suffix)
 
     def curve(self, x_title: str, subtitle: str, *, log: bool = False) -> PagePart:
         """IOPS over time, data written or drive fills, under the strip of marks."""
@@ -160,27 +79,60 @@ class SaturationReport(TestReport):
         return subtitle, (marks_strip(self.test, self.result), figure_or_reason(figure, _NO_SAMPLE))
 
 
-def wsat_pages(test_report: SaturationReport) -> tuple[Page, ...]:
-    """Lay out the pages of one write saturation test: 1.x the standard four, 2.0 those of its edition."""
-    edition, label = test_report.edition, test_report.settings.label
-    workload = "" if label == "RND 4KiB 0/100" else f" - {label}"
-    if edition.header == "2.0":
-        title, found = f"WSAT Test{workload} - Report Page", _parts_2_0(test_report)
-    else:
-        title, found = (
-            f"{edition.market} WSAT ({test_report.status}){workload} - Report Page",
-            _parts_1_0(test_report),
-        )
-    first, *rest = found
-    with_strip = (first[0], (*test_report.strip(), *first[1]))
-    pages = (with_strip, *rest, *histogram_parts(test_report))
-    return test_report.pages(title, pages)
+def wsat_shown(source: Source) -> Shown:
+    """What a stored write saturation test shows: of 1.x the standard four pages, of 2.0 those of its edition.
+
+    Raises VerificationError as ``saturation_result``.
+    """
+    run, test = source.run, source.test
+    result, settings = saturation_result(test, run.identity.capacity_bytes), test.settings_as(SaturationSettings)
+    spread = saturation_distribution(test, result, source.prefix)
+    pages, is_2_0 = SaturationPages(**source.origin, result=result), source.edition.header == "2.0"
+    (subtitle, blocks), *others = _parts_2_0(pages) if is_2_0 else _parts_1_0(pages)
+    workload = "" if settings.label == "RND 4KiB 0/100" else f" - {settings.label}"
+    of_1_0 = f"{source.edition.market} WSAT ({source.status}){workload} - Report Page"
+    change = last_fill_change(result) or 0
+    return Shown(
+        **source.origin,
+        findings=result.findings,
+        facts=saturation_facts(run, test, result),
+        outline=saturation_outline(settings),
+        title=f"WSAT Test{workload} - Report Page" if is_2_0 else of_1_0,
+        parts=((subtitle, (*source.plan_box(), *blocks)), *others, *histogram_parts(source)),
+        readings=saturation_readings(settings, steady_label(settings, result), level_text(settings, result), change),
+        overlaid=_overlaid(source.prefix, result),
+        drawn=saturation_main_figures(settings, result, spread, source.prefix),
+        numbers=(*saturation_measures(settings, result), *distribution_measures(spread)),
+        tiled=lambda _: _tiles(settings, result),
+        seen=saturation_insights(test, result),
+        remarks=_remarks(test, settings, result),
+        ruled=saturation_ruled(settings, result),
+        settings=saturation_settings(settings),
+        tables=lambda: saturation_tables(test, result, source.suffix),
+        distribution=spread,
+    )
 
 
-def wsat_report(run: StoredRun, test: StoredTest, edition: Edition, prefix: str) -> SaturationReport:
-    """A stored test with everything that its pages print. Raises VerificationError as ``saturation_result``."""
-    result = saturation_result(test, run.identity.capacity_bytes)
-    return SaturationReport(run=run, test=test, edition=edition, prefix=prefix, result=result)
+def _tiles(settings: SaturationSettings, result: SaturationResult) -> Iterator[Tile]:
+    """Fresh, and where it settles."""
+    settled = result.steady_iops is not None
+    title = coded("tile-settled" if settled else "tile-not-settled", label=settings.label)
+    yield Tile(slot="settled", title=title, value=(FIRST, "iops"), then=(SETTLED if settled else LAST, "iops"))
+
+
+def _remarks(test: StoredTest, settings: SaturationSettings, result: SaturationResult) -> tuple[Coded, ...]:
+    """That the samples are long for a drive of this size, and that it ended before it could be judged, where so."""
+    early = result.window is None and test.ended in _ENDS and not result.withheld
+    ended = coded("ended-unjudged", end=_end_label(test, result))
+    coarse = (coded("reason", reason=line) for line in coarse_samples(settings, result))
+    return (*coarse, *((ended,) if early else ()))
+
+
+def _overlaid(prefix: str, result: SaturationResult) -> Iterator[Figure]:
+    """IOPS over time, data written and drive fills."""
+    for name, x_title in (("minutes", MINUTES), ("written", WRITTEN), ("fills", FILLS)):
+        if figure := iops_figure(f"{prefix}-{name}", result, x_title, "log"):
+            yield replace(figure, by_amount=x_title == WRITTEN)
 
 
 def marks_strip(test: StoredTest, result: SaturationResult) -> Box:
@@ -217,22 +169,22 @@ def mark_label(mark: Mark | None) -> str:
     return f"{minutes_label(mark.minutes)} / {mark.written_gb:,.1f} GB / {mark.fills:.2f} fills"
 
 
-def _parts_1_0(test_report: SaturationReport) -> tuple[PagePart, ...]:
-    market = test_report.edition.market
+def _parts_1_0(pages: SaturationPages) -> tuple[PagePart, ...]:
+    market = pages.edition.market
     return (
-        test_report.curve(MINUTES, f"{market} IOPS (Linear) vs Time (Linear)"),
-        test_report.curve(MINUTES, f"{market} IOPS (Log) vs Time (Linear)", log=True),
-        test_report.curve(WRITTEN, f"{market} IOPS (Linear) vs Total Gigabytes Written (Linear)"),
-        test_report.curve(WRITTEN, f"{market} IOPS (Log) vs Total Gigabytes Written (Linear)", log=True),
+        pages.curve(MINUTES, f"{market} IOPS (Linear) vs Time (Linear)"),
+        pages.curve(MINUTES, f"{market} IOPS (Log) vs Time (Linear)", log=True),
+        pages.curve(WRITTEN, f"{market} IOPS (Linear) vs Total Gigabytes Written (Linear)"),
+        pages.curve(WRITTEN, f"{market} IOPS (Log) vs Total Gigabytes Written (Linear)", log=True),
     )
 
 
-def _parts_2_0(test_report: SaturationReport) -> tuple[PagePart, ...]:
-    figure = response_figure(f"{test_report.prefix}-response", test_report.result, FILLS)
+def _parts_2_0(pages: SaturationPages) -> tuple[PagePart, ...]:
+    figure = response_figure(f"{pages.prefix}-response", pages.result, FILLS)
     return (
-        test_report.curve(MINUTES, "IOPS v Time"),
-        test_report.curve(WRITTEN, "IOPS v TGBW"),
-        test_report.curve(FILLS, "IOPS v Normalized Capacity"),
+        pages.curve(MINUTES, "IOPS v Time"),
+        pages.curve(WRITTEN, "IOPS v TGBW"),
+        pages.curve(FILLS, "IOPS v Normalized Capacity"),
         ("ART, 99.999 % & MRT v Normalized Capacity", (figure_or_reason(figure, _NO_SAMPLE),)),
     )
 

@@ -21,7 +21,7 @@ from assay.summary.pages.data_tables import printed_table
 from assay.summary.pages.facts import TestFacts, share_label
 from assay.summary.pages.main_figure import enlarged, main_figures, time_figure
 from assay.summary.pages.model import Series, figure_or_reason
-from assay.summary.pages.test_report import TestReport
+from assay.summary.pages.test_record import Shown, Source
 from assay.summary.record import Tile
 from assay.summary.table import Column, Lines, table_of
 from assay.words.coded import coded
@@ -42,11 +42,10 @@ if TYPE_CHECKING:
     from assay.engine.records.run import StoredRun, StoredTest
     from assay.procedures.xsr.result import CrossStimulusResult, GroupResult
     from assay.results.step import Sample
-    from assay.spec.edition import Edition
     from assay.summary.insight import Insight
     from assay.summary.pages.main_figure import MainFigure
-    from assay.summary.pages.model import Entry, Figure, Page, Table
-    from assay.summary.pages.test_report import PagePart
+    from assay.summary.pages.model import Entry, Figure, Table
+    from assay.summary.pages.test_record import PagePart
     from assay.summary.record import Measure
     from assay.summary.table import Declared, ResultTable
 
@@ -117,9 +116,9 @@ _PAGE_GROUPS: Declared[_Group] = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CrossStimulusReport(TestReport):
-    """One cross stimulus recovery test on its way to pages."""
+@dataclass(frozen=True, kw_only=True)
+class CrossStimulusPages(Source):
+    """What the pages of a cross stimulus recovery test are made of."""
 
     result: CrossStimulusResult
 
@@ -128,77 +127,16 @@ class CrossStimulusReport(TestReport):
         """What the test used."""
         return self.test.settings_as(CrossStimulusSettings)
 
-    @property
-    def facts(self) -> TestFacts:
-        """The test in the words of headers and summaries."""
-        settings = self.settings
-        sizes = sorted({size for group in settings.groups for size, _ in group.pattern.sizes})
-        groups = "; ".join(f"{group.label} {duration_label(group.span_ns)}" for group in settings.groups)
-        share = share_label(self.run, settings.range_amount_bytes)
-        return TestFacts(
-            dependent="None",
-            test_area=share,
-            test_range=share,
-            step=duration_label(settings.sample_ns),
-            stimulus=(
-                ("Test Stimulus 1", groups),
-                ("RW Mix", mix_label(0)),
-                ("Block Sizes", ", ".join(map(size_label, sizes))),
-            ),
-            workload="; ".join(dict.fromkeys(group.label for group in settings.groups)),
-            extent=f"{len(settings.groups)} access groups",
-            steady=NOT_APPLICABLE,
-        )
+    def parts(self) -> Iterator[PagePart]:
+        """The standard pages: throughput of all groups and of each change, response times, the table of recovery."""
+        drawn = {column: figure_or_reason(self._over_time(column), _NO_SAMPLE) for column in _QUESTIONS}
+        yield "TP v Time - All Access Groups", (*self.plan_box(), drawn[_THROUGHPUT])
+        yield from (self._change(index) for index in range(1, len(self.settings.groups)))
+        yield "Maximum Latency v Time - All Access Groups", (drawn[_MAX_TIME],)
+        yield "Average Latency v Time - All Access Groups", (drawn[_MEAN_TIME],)
+        yield "TP, ART, MRT & BW Recovery Time", (self._recovery(),)
 
-    @property
-    def outline(self) -> str:
-        """The access groups in their order."""
-        groups = "; ".join(f"{group.label} for {duration_label(group.span_ns)}" for group in self.settings.groups)
-        return f"{groups}; in samples of {duration_label(self.settings.sample_ns)} without a gap."
-
-    def own_settings(self) -> tuple[Entry, ...]:
-        """Access groups and samples."""
-        settings = self.settings
-        return (
-            *(
-                (f"Access group {number}", f"{group.label}, {duration_label(group.span_ns)}")
-                for number, group in enumerate(settings.groups, 1)
-            ),
-            ("Sample", duration_label(settings.sample_ns)),
-            ("Recovered at", f"{percent(settings.recovered_share)} of the first group's mean"),
-        )
-
-    def numbers(self) -> Iterator[Measure]:
-        """Throughput of each group, the recovery, and response times."""
-        yield from cross_stimulus_measures(self.settings, self.result)
-        yield from TestReport.numbers(self)
-
-    def tiles(self) -> Iterator[Tile]:
-        """The recovery."""
-        value = ((("group", len(self.result.groups)),), "minutes")
-        yield Tile(slot="recovery", title=coded("tile-recovery"), value=value)
-
-    def insights(self) -> Iterator[Insight]:
-        """How low writes restart, and when they are back."""
-        return cross_stimulus_insights(self.test, self.result)
-
-    def tables(self, suffix: str) -> Iterator[ResultTable]:
-        """Every sample, and the groups."""
-        stem = self.settings.test.replace("-", "_")
-        samples = (
-            _GroupSample(number, group, sample)
-            for number, group in enumerate(self.result.groups, 1)
-            for sample in group.samples.each()
-        )
-        lines = Lines(of.MINUTE.key, of.MB_PER_S.key, by=(of.GROUP.key, of.LABEL.key))
-        yield table_of(f"{stem}_samples{suffix}", "Samples", _SAMPLES, samples, lines=(lines,))
-        yield table_of(f"{stem}_groups{suffix}", "Access groups", _GROUPS, self._groups(), section="results")
-
-    def _groups(self) -> list[_Group]:
-        pairs = zip(self.result.groups, self.settings.groups, strict=True)
-        return [_Group(number, group, asked.span_ns) for number, (group, asked) in enumerate(pairs, 1)]
-
-    def main_figures(self) -> Iterator[MainFigure]:
+    def figures(self) -> Iterator[MainFigure]:
         """Throughput over all groups, near the last change, and the slowest I/Os."""
         last = len(self.settings.groups) - 1
         near = self._change_figures(last)[1] if last else None
@@ -211,31 +149,13 @@ class CrossStimulusReport(TestReport):
             ),
         )
 
-    def overlaid(self) -> tuple[Figure, ...]:
+    def overlaid(self) -> Iterator[Figure]:
         """Throughput over time, all access groups in one line."""
         whole = self._over_time(_THROUGHPUT)
-        if self.result.withheld or whole is None:
-            return ()
-        lines = [one for one in whole.series if not one.mark]
-        line = replace(lines[0], x=sum((one.x for one in lines), ()), y=sum((one.y for one in lines), ()))
-        return (replace(whole, name=f"{self.prefix}-throughput-overlaid", series=(line,), reading=""),)
-
-    def report_pages(self) -> tuple[Page, ...]:
-        """The standard pages: throughput of all groups and of each change, response times, the table of recovery."""
-        study = self.table is None
-        title = f"{self.edition.market} XSR ({self.status}) - Report Page"
-        name = "XSR - Report Page (no test of the specification)" if study else "XSR Test - Report Page"
-        drawn = {column: figure_or_reason(self._over_time(column), _NO_SAMPLE) for column in _QUESTIONS}
-        return self.pages(
-            name if study or self.edition.header == "2.0" else title,
-            (
-                ("TP v Time - All Access Groups", (*self.strip(), drawn[_THROUGHPUT])),
-                *(self._change(index) for index in range(1, len(self.settings.groups))),
-                ("Maximum Latency v Time - All Access Groups", (drawn[_MAX_TIME],)),
-                ("Average Latency v Time - All Access Groups", (drawn[_MEAN_TIME],)),
-                ("TP, ART, MRT & BW Recovery Time", (self._recovery(),)),
-            ),
-        )
+        if whole is not None and not self.result.withheld:
+            lines = [one for one in whole.series if not one.mark]
+            line = replace(lines[0], x=sum((one.x for one in lines), ()), y=sum((one.y for one in lines), ()))
+            yield replace(whole, name=f"{self.prefix}-throughput-overlaid", series=(line,), reading="")
 
     def _change(self, index: int) -> PagePart:
         """The page of a change: a group and the next."""
@@ -304,13 +224,86 @@ class CrossStimulusReport(TestReport):
             f"Lowest sample of the last group over the first group's mean: {lowest}.",
         )
         title = "Throughput and response times by access group"
-        return printed_table(table_of("groups", title, _PAGE_GROUPS, self._groups()), notes=notes)
+        return printed_table(table_of("groups", title, _PAGE_GROUPS, _groups(self.settings, self.result)), notes=notes)
 
 
-def xsr_report(run: StoredRun, test: StoredTest, edition: Edition, prefix: str) -> CrossStimulusReport:
-    """A stored test with everything that its pages print."""
-    result = cross_stimulus_result(test)
-    return CrossStimulusReport(run=run, test=test, edition=edition, prefix=prefix, result=result)
+def xsr_shown(source: Source) -> Shown:
+    """What a stored cross stimulus recovery test shows."""
+    result, settings = cross_stimulus_result(source.test), source.test.settings_as(CrossStimulusSettings)
+    pages, study = CrossStimulusPages(**source.origin, result=result), source.table is None
+    recovered = Tile(slot="recovery", title=coded("tile-recovery"), value=((("group", len(result.groups)),), "minutes"))
+    name = "XSR - Report Page (no test of the specification)" if study else "XSR Test - Report Page"
+    of_1_0 = f"{source.edition.market} XSR ({source.status}) - Report Page"
+    return Shown(
+        **source.origin,
+        findings=result.findings,
+        facts=_facts(source.run, settings),
+        outline=_outline(settings),
+        title=name if study or source.edition.header == "2.0" else of_1_0,
+        parts=pages.parts(),
+        drawn=pages.figures(),
+        overlaid=pages.overlaid(),
+        numbers=cross_stimulus_measures(settings, result),
+        tiled=lambda _: (recovered,),
+        seen=cross_stimulus_insights(source.test, result),
+        settings=_settings(settings),
+        tables=lambda: _tables(settings, result, source.suffix),
+    )
+
+
+def _facts(run: StoredRun, settings: CrossStimulusSettings) -> TestFacts:
+    sizes = sorted({size for group in settings.groups for size, _ in group.pattern.sizes})
+    groups = "; ".join(f"{group.label} {duration_label(group.span_ns)}" for group in settings.groups)
+    share = share_label(run, settings.range_amount_bytes)
+    return TestFacts(
+        dependent="None",
+        test_area=share,
+        test_range=share,
+        step=duration_label(settings.sample_ns),
+        stimulus=(
+            ("Test Stimulus 1", groups),
+            ("RW Mix", mix_label(0)),
+            ("Block Sizes", ", ".join(map(size_label, sizes))),
+        ),
+        workload="; ".join(dict.fromkeys(group.label for group in settings.groups)),
+        extent=f"{len(settings.groups)} access groups",
+        steady=NOT_APPLICABLE,
+    )
+
+
+def _outline(settings: CrossStimulusSettings) -> str:
+    groups = "; ".join(f"{group.label} for {duration_label(group.span_ns)}" for group in settings.groups)
+    return f"{groups}; in samples of {duration_label(settings.sample_ns)} without a gap."
+
+
+def _settings(settings: CrossStimulusSettings) -> tuple[Entry, ...]:
+    """Access groups and samples."""
+    return (
+        *(
+            (f"Access group {number}", f"{group.label}, {duration_label(group.span_ns)}")
+            for number, group in enumerate(settings.groups, 1)
+        ),
+        ("Sample", duration_label(settings.sample_ns)),
+        ("Recovered at", f"{percent(settings.recovered_share)} of the first group's mean"),
+    )
+
+
+def _tables(settings: CrossStimulusSettings, result: CrossStimulusResult, suffix: str) -> Iterator[ResultTable]:
+    """Every sample, and the groups."""
+    stem = settings.test.replace("-", "_")
+    samples = (
+        _GroupSample(number, group, sample)
+        for number, group in enumerate(result.groups, 1)
+        for sample in group.samples.each()
+    )
+    lines = Lines(of.MINUTE.key, of.MB_PER_S.key, by=(of.GROUP.key, of.LABEL.key))
+    yield table_of(f"{stem}_samples{suffix}", "Samples", _SAMPLES, samples, lines=(lines,))
+    yield table_of(f"{stem}_groups{suffix}", "Access groups", _GROUPS, _groups(settings, result), section="results")
+
+
+def _groups(settings: CrossStimulusSettings, result: CrossStimulusResult) -> list[_Group]:
+    pairs = zip(result.groups, settings.groups, strict=True)
+    return [_Group(number, group, asked.span_ns) for number, (group, asked) in enumerate(pairs, 1)]
 
 
 def recovery_name(settings: CrossStimulusSettings) -> str:

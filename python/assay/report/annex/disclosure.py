@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from assay.results import SequenceAudit
     from assay.spec.edition import Edition
     from assay.summary.pages.model import Block, Entry
-    from assay.summary.pages.test_report import TestReport
+    from assay.summary.pages.test_record import TestRecord
 
 # Sequences of each test that are named on the page; the appendix on screen has them all.
 _HOST_NOTES = 4
@@ -82,15 +82,15 @@ def _journal(run: StoredRun) -> tuple[Entry, ...]:
     return (("Journal", lines), ("SHA-256 of its last line", run.journal.hash), *breaks)
 
 
-def test_blocks(test_report: TestReport) -> tuple[Block, ...]:
+def test_blocks(test_record: TestRecord) -> tuple[Block, ...]:
     """Lay out what one test used that the method does not show: purge, edition data with sources, its steps."""
-    test = test_report.test
+    test = test_record.test
     name = test.settings.test_label
-    audits = (*test_tables(test_report), _audit(name, test))
-    return (*_test_facts(test_report), *audits, *_stalls(name, test), *event_tables(name, test), *test_report.details())
+    audits = (*test_tables(test_record), _audit(name, test))
+    return (*_test_facts(test_record), *audits, *_stalls(name, test), *event_tables(name, test), *test_record.details)
 
 
-def pages(run: StoredRun, tests: Sequence[TestReport], tables: Sequence[Table]) -> list[Page]:
+def pages(run: StoredRun, tests: Sequence[TestRecord], tables: Sequence[Table]) -> list[Page]:
     """Lay out the disclosure as printed pages: what the run shares, integrity checks, per test its facts and audit.
 
     tables : the list of findings, a table a page.
@@ -104,7 +104,7 @@ def pages(run: StoredRun, tests: Sequence[TestReport], tables: Sequence[Table]) 
     ]
 
 
-def _checks_pages(tests: Sequence[TestReport]) -> Iterable[Page]:
+def _checks_pages(tests: Sequence[TestRecord]) -> Iterable[Page]:
     """What is open, and every check by test; the latter alone where nothing is open."""
     first, every = printed_checks(tests), checks_by_test(tests)
     yield _page("Disclosure - Checks", ((first,),))
@@ -136,7 +136,7 @@ def _columns(blocks: Sequence[Block], count: int) -> tuple[tuple[Block, ...], ..
     return tuple(tuple(column) for column in columns if column)
 
 
-def integrity(tests: Sequence[TestReport]) -> Table:
+def integrity(tests: Sequence[TestRecord]) -> Table:
     """One row per test: what was issued, what the drive's own counters say, and what was lost."""
     rows = []
     for one in tests:
@@ -182,7 +182,7 @@ def _host_rows(audits: Sequence[SequenceAudit]) -> str:
     return f"{disturbed} of {len(audits)} sequences"
 
 
-def _host_notes(tests: Sequence[TestReport]) -> Iterable[str]:
+def _host_notes(tests: Sequence[TestRecord]) -> Iterable[str]:
     """The first disturbed sequences of each test, by name: what the host did there is not the drive's doing."""
     for test in tests:
         notes = [audit for audit in sequence_audits(test.test) if audit.host[0].marked]
@@ -207,12 +207,12 @@ def _totals(pairs: Iterable[tuple[int, int | None]]) -> tuple[str, str]:
     return f"{issued:,}", "equal" if counted == issued else f"{counted:,}"
 
 
-def _test_facts(test_report: TestReport) -> tuple[Table, ...]:
-    test, edition = test_report.test, test_report.edition
+def _test_facts(test_record: TestRecord) -> tuple[Table, ...]:
+    test, edition = test_record.test, test_record.edition
     name = test.settings.test_label
     return (
         _facts(f"{name}: purge", _purge(test)),
-        _sources(f"{name}: {edition.title} edition data and their sources", edition, test_report.table),
+        _sources(f"{name}: {edition.title} edition data and their sources", edition, test_record.table),
     )
 
 
@@ -298,17 +298,17 @@ def _purge(test: StoredTest) -> tuple[Entry, ...]:
     )
 
 
-def settings_entries(test_report: TestReport) -> tuple[Entry, ...]:
+def settings_entries(test_record: TestRecord) -> tuple[Entry, ...]:
     """Everything that a test was set to do."""
-    settings = test_report.test.settings
+    settings = test_record.test.settings
     cache = (
-        "switched by the test" if settings.switches_write_cache else cache_label(test_report.run.identity.write_cache)
+        "switched by the test" if settings.switches_write_cache else cache_label(test_record.run.identity.write_cache)
     )
     return (
         ("Edition", printable(settings.edition)),
-        *test_report.demand_entries(),
+        *(test_record.demand or test_record.demand_entries()),
         ("Data pattern", data_label(settings.data)),
-        *test_report.own_settings(),
+        *test_record.settings,
         *_limits(settings),
         ("Test ActiveRange", amount_label(settings.range_amount_bytes, settings.segment_count)),
         ("ActiveRange segments", f"{settings.segment_count:,}" if settings.segment_count else "contiguous"),

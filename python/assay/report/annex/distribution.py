@@ -10,14 +10,13 @@ from assay.summary.pages.model import Page
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from assay.summary.pages.distribution import Distribution
-    from assay.summary.pages.test_report import TestReport
+    from assay.summary.pages.test_record import TestRecord
 
 
-def pages(tests: Sequence[TestReport], spread: Sequence[Distribution | None]) -> Iterator[Page]:
+def pages(tests: Sequence[TestRecord]) -> Iterator[Page]:
     """The pages of each test that has histograms and prints results: one, and one for its printed map."""
-    for one, result in zip(tests, spread, strict=True):
-        if result:
+    for one in tests:
+        if result := one.distribution:
             for index, blocks in enumerate(printed_pages(result)):
                 which = result.printed_title if index else f"over {result.over}"
                 subtitle = f"{result.title} - Response Times (ms) {which}"

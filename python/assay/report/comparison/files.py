@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from assay.compare.subject import LoadedRun
 from assay.procedures.conformity_label import conformity_class
-from assay.report import render_pages, reports_of_tests
+from assay.report import records_of_tests, render_pages
 from assay.report.annex.level import level_label
 from assay.report.comparison.data import comparison_data, gate_data
 from assay.report.comparison.facts import comparison_facts, gate_facts
@@ -33,9 +33,9 @@ NAME = "comparison"
 def loaded_run(run: StoredRun, path: str, price: Price | None = None) -> LoadedRun:
     """A stored run ready to be compared. path : as the user named it. price : of its drive.
 
-    Raises as ``reports_of_tests``.
+    Raises as ``records_of_tests``.
     """
-    tests = tuple(reports_of_tests(run))
+    tests = tuple(records_of_tests(run))
     return LoadedRun(
         path=path, run=run, tests=tests, label_class=conformity_class(run), level=level_label(run), price=price
     )

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from assay.compare.subject import Subject
     from assay.compare.summary import Remark
     from assay.compare.unverified import Beside, OldFigure, Unverified
-    from assay.summary.pages.test_report import TestReport
+    from assay.summary.pages.test_record import TestRecord
     from assay.summary.record import Level, State
     from assay.words.coded import Coded
 
@@ -414,7 +414,7 @@ def _of_subject(subject: Subject, test: str) -> TestState:
     return min(states, key=lambda state: (state.state not in _NO_RESULT, gravity(state.level)))
 
 
-def _of_test(report: TestReport) -> TestState:
+def _of_test(report: TestRecord) -> TestState:
     verdict = report.verdict
     if verdict.state in _NO_RESULT:
         return TestState(state=verdict.state, level=level_of(verdict))
@@ -423,8 +423,8 @@ def _of_test(report: TestReport) -> TestState:
     return TestState(state=verdict.state, level=level, beside=(*stalls, *beside(verdict))[:_BESIDE_MAX])
 
 
-def _stalls(report: TestReport) -> Iterator[Coded]:
+def _stalls(report: TestRecord) -> Iterator[Coded]:
     """The longest time for which the drive stood still, where that is worth knowing."""
-    stalls = [insight for insight in report.insights() if insight.kind == "stalls" and is_raised(insight)]
+    stalls = [insight for insight in report.insights if insight.kind == "stalls" and is_raised(insight)]
     if stalls:
         yield coded("stalls", longest_ms=max(stall.values["longest_ms"] for stall in stalls))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from assay.compare.subject import Subject
     from assay.summary.pages.distribution import Part
     from assay.summary.pages.model import Block
-    from assay.summary.pages.test_report import TestReport
+    from assay.summary.pages.test_record import TestRecord
 
 CURVES_MAX = 9
 """Curves in one figure: more have no colour of their own."""
@@ -93,7 +93,7 @@ def _paired(figures: Sequence[Figure]) -> Iterator[tuple[Figure, ...]]:
 def _curves(comparison: Comparison, test: str, shown: str, left_out: list[tuple[str, str]]) -> Iterator[Figure]:
     """What a test offers to be laid over others, such as IOPS over time, all subjects on its axes."""
     reports = [(one, test_of(one, test)) for one in in_order(comparison)]
-    offered = [(one, figure) for one, report in reports if report for figure in report.overlaid()]
+    offered = [(one, figure) for one, report in reports if report for figure in report.overlaid]
     for name in dict.fromkeys(figure.name for _, figure in offered):
         curves = [(one, figure) for one, figure in offered if figure.name == name]
         if reason := _unlike_amounts(curves):
@@ -206,9 +206,9 @@ def _common_label(parts: Sequence[Part]) -> str:
     return parts[0].label if len(labels) == 1 else str(parts[0].key[-1]).capitalize()
 
 
-def _drawn(report: TestReport | None) -> list[tuple[int, Part]]:
+def _drawn(report: TestRecord | None) -> list[tuple[int, Part]]:
     """The parts of one test in the order in which they are drawn: quoted cells, or the first of those it draws."""
-    spread = report.distribution() if report else None
+    spread = report.distribution if report else None
     if spread is None:
         return []
     cells = [dict(zip(spread.columns, part.key, strict=True)) for part in spread.parts]
@@ -221,7 +221,7 @@ def in_order(comparison: Comparison) -> list[Subject]:
     return sorted(comparison.subjects, key=lambda subject: bool(subject.unlike))
 
 
-def test_of(subject: Subject, test: str) -> TestReport | None:
+def test_of(subject: Subject, test: str) -> TestRecord | None:
     """A test of a subject; None where nothing of it may be shown."""
     result = next((one for one in subject.first.tests if one.prefix == test), None)
     return None if subject.first.states.get(test, NOT_RUN)[0] in WITHOUT_RESULT else result

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from itertools import combinations, groupby, product
 from math import inf
 from typing import TYPE_CHECKING
 
 from assay.procedures.depths import depth_insights
 from assay.report.test_page.claims import baseline_of, judged_claims
-from assay.results import (
-    disturbed_count,
-    host_late_ns_max,
-    missed_steady_state,
-    unwritten_reads,
-    withheld_reason,
-)
-from assay.spec.units import KIB, MILLISECOND_NS
+from assay.results import missed_steady_state
+from assay.spec.units import KIB
 from assay.summary.insight import Insight, insight
 from assay.summary.record import Missed
 from assay.words.coded import quantity
@@ -28,43 +21,23 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StoredRun
     from assay.report.test_page.claims import Compared
-    from assay.summary.pages.test_report import TestReport
+    from assay.summary.pages.test_record import TestRecord
 
-    _Tested = tuple[TestReport, Subject, float]
+    _Tested = tuple[TestRecord, Subject, float]
 
 
-def cross_insights(run: StoredRun, tests: Sequence[TestReport]) -> Iterator[Insight]:
+def cross_insights(run: StoredRun, tests: Sequence[TestRecord]) -> Iterator[Insight]:
     """Everything that no test can say alone, each with the labels of its tests."""
-    for one in tests:
-        yield from one.once("beside", partial(_of_test, one))
     yield from _claims(run, tests)
     yield from _baseline(run, tests)
     judged = [test for test in tests if not missed_steady_state(test.test)]
-    rates = [(report, *rated) for report in judged for rated in report.rates()]
+    rates = [(report, *rated) for report in judged for rated in report.rates]
     yield from _depths(rates)
     yield from _orders(rates)
     yield from _disagreeing(judged)
 
 
-def _of_test(report: TestReport) -> tuple[Insight, ...]:
-    """What stands beside the numbers of any test: results withheld, a busy host, reads of what was never written."""
-    return tuple(_beside(report))
-
-
-def _beside(report: TestReport) -> Iterator[Insight]:
-    label, test = (report.label,), report.test
-    if reason := withheld_reason(test):
-        yield Insight(kind="withheld", values={"test": report.label, "reason": reason, "share": 1.0}, tests=label)
-    if (result := disturbed_count(test)) and result[0]:
-        count, of = result
-        worst = host_late_ns_max(test) / MILLISECOND_NS or None
-        values = {"count": count, "of": of, "share": count / of, "worst_ms": worst}
-        yield Insight(kind="host-interference", values=values, tests=label)
-    if share := max((unwritten_read.measured or 0.0 for unwritten_read in unwritten_reads(test)), default=0.0):
-        yield Insight(kind="unwritten-reads", values={"share": share}, tests=label)
-
-
-def _claims(run: StoredRun, tests: Sequence[TestReport]) -> Iterator[Insight]:
+def _claims(run: StoredRun, tests: Sequence[TestRecord]) -> Iterator[Insight]:
     """How many claims of the data sheet are missed, and the worst of them."""
     claims = judged_claims(run, tests)
     missed = [claim for claim in claims if claim.met is False]
@@ -98,7 +71,7 @@ def _short(claim: Compared) -> float:
     return ratio if claim.measure.unit == "ms" else 1 / ratio if ratio else inf
 
 
-def _baseline(run: StoredRun, tests: Sequence[TestReport]) -> Iterator[Insight]:
+def _baseline(run: StoredRun, tests: Sequence[TestRecord]) -> Iterator[Insight]:
     """How many numbers are worse than in the baseline, and by how much the worst."""
     result = [(one, one.worse) for one in baseline_of(run, tests) if one.worse is not None]
     worse = [pair for pair in result if pair[1] > 0]
@@ -138,7 +111,7 @@ def _orders(rates: Sequence[_Tested]) -> Iterator[Insight]:
             yield _at(insight("sequential-gain", replace(fast, depth=None), **values), (far.label, near.label))
 
 
-def _disagreeing(tests: Sequence[TestReport]) -> Iterator[Insight]:
+def _disagreeing(tests: Sequence[TestRecord]) -> Iterator[Insight]:
     """Numbers of one claim that two tests measured and that lie apart. Worked: 100 and 60 IOPS -> 40 %."""
     result = [
         (measure.claim, report, float(measure.value))
@@ -164,14 +137,14 @@ _CLAIMS = {
 }
 
 
-def _conditions(test_report: TestReport, two: TestReport) -> str | None:
+def _conditions(test_record: TestRecord, two: TestRecord) -> str | None:
     """In which conditions beside the demand two tests differ; None where in none."""
-    pairs = zip(_conditions_of(test_report), _conditions_of(two), strict=True)
+    pairs = zip(_conditions_of(test_record), _conditions_of(two), strict=True)
     apart = [f"{name} {first} and {second}" for (name, first), (_, second) in pairs if first != second]
     return "; ".join(apart) or None
 
 
-def _conditions_of(report: TestReport) -> tuple[tuple[str, str], ...]:
+def _conditions_of(report: TestRecord) -> tuple[tuple[str, str], ...]:
     facts = report.facts
     return ("preconditioning", facts.independent), ("range", facts.test_range)
 

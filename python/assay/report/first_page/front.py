@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from assay.report.test_page.page import TestPage
     from assay.summary.pages.main_figure import MainFigure
     from assay.summary.pages.model import Figure, Report
-    from assay.summary.pages.test_report import TestReport
+    from assay.summary.pages.test_record import TestRecord
     from assay.summary.record import RunSummary, TestSummary
 
 _ASPECTS = {"": 1.6, "-high": 1.4, "-tall": 1.25}
@@ -64,7 +64,7 @@ class Paper:
         return (*shaped, *self.report.printed_figures)
 
 
-def report_front(run: StoredRun, reports: Sequence[TestReport], run_summary: RunSummary) -> Front:
+def report_front(run: StoredRun, reports: Sequence[TestRecord], run_summary: RunSummary) -> Front:
     """Lay out the front of a run's report.
 
     Worked: a client suite -> a summary and four pages of tests, none of which has a figure of the summary.
@@ -87,11 +87,9 @@ def _fitted(figure: Figure, name: str, aspect: float) -> Figure:
     return replace(shaped, small=True, beside=True, narrow=False, low=False)
 
 
-def _tested(report: TestReport, summary: TestSummary) -> Tested:
+def _tested(report: TestRecord, summary: TestSummary) -> Tested:
     """A test with its figures and tables; without any where its results are withheld."""
     if report.withheld:
         return Tested(summary=summary, sheet=report.sheet, figures=(), tables=())
-    figures = tuple(
-        replace(main_figure, figure=replace(main_figure.figure, reading="")) for main_figure in report.main_figures()
-    )
-    return Tested(summary=summary, sheet=report.sheet, figures=figures, tables=tuple(report.tables("")))
+    figures = tuple(replace(one, figure=replace(one.figure, reading="")) for one in report.figures)
+    return Tested(summary=summary, sheet=report.sheet, figures=figures, tables=tuple(report.tables()))

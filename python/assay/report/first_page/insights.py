@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.report.first_page.cross_test import cross_insights, missed_insight
@@ -16,14 +15,14 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StoredRun
     from assay.summary.insight import Insight
-    from assay.summary.pages.test_report import TestReport
+    from assay.summary.pages.test_record import TestRecord
     from assay.summary.record import Held, Measure, Spoken
     from assay.words.coded import Coded
 
 
-def run_insights(run: StoredRun, tests: Sequence[TestReport], held: Held | None = None) -> tuple[Insight, ...]:
+def run_insights(run: StoredRun, tests: Sequence[TestRecord], held: Held | None = None) -> tuple[Insight, ...]:
     """Those of the run and of all its tests, ordered; at most five. held : how the limits of its plan came out."""
-    own = (one for report in tests for one in labelled(report))
+    own = (one for report in tests for one in report.insights)
     limits, across = tuple(_missed(held)), cross_insights(run, tests)
     # Claims are among what the limits of a plan count.
     others = [one for one in across if not limits or one.kind != "held-against-missed"]
@@ -36,16 +35,12 @@ def _missed(held: Held | None) -> Iterator[Insight]:
         yield missed_insight("limits and claims", held.missed, of, held.undecided, held.worst)
 
 
-def insights_of_test(report: TestReport) -> tuple[Insight, ...]:
+def insights_of_test(report: TestRecord) -> tuple[Insight, ...]:
     """Those of one test, ordered; at most three."""
-
-    def found() -> tuple[Insight, ...]:
-        return ordered((*cross_insights(report.run, [report]), *labelled(report)))
-
-    return report.once("insights", found)[:TEST_MAX]
+    return ordered((*cross_insights(report.run, [report]), *report.insights))[:TEST_MAX]
 
 
-def run_said(run: StoredRun, tests: Sequence[TestReport], insights: Sequence[Insight]) -> tuple[Spoken, ...]:
+def run_said(run: StoredRun, tests: Sequence[TestRecord], insights: Sequence[Insight]) -> tuple[Spoken, ...]:
     """What a run says, gravest first, each behind the labels of its tests, none of all; at most five.
 
     insights : its insights. What leads is what the drive is good for, where nothing is worse than a fact.
@@ -56,21 +51,14 @@ def run_said(run: StoredRun, tests: Sequence[TestReport], insights: Sequence[Ins
     return tuple([*leads, *(line for line in lines if line not in leads)][:RUN_MAX])
 
 
-def further_said(insights: Sequence[Insight], report: TestReport) -> tuple[Coded, ...]:
+def further_said(insights: Sequence[Insight], report: TestRecord) -> tuple[Coded, ...]:
     """The insights of one of several tests that the run does not say already; at most three. insights : of the run."""
     shown = {(insight.kind, label) for insight in insights for label in insight.tests}
     own = (one for one in insights_of_test(report) if (one.kind, report.label) not in shown)
     return tuple(map(said, own))
 
 
-def labelled(report: TestReport) -> tuple[Insight, ...]:
-    """The insights of a test, with its label."""
-    return report.once(
-        "labelled", lambda: tuple(replace(insight, tests=(report.label,)) for insight in report.insights())
-    )
-
-
-def _lead(run: StoredRun, tests: Sequence[TestReport], insights: Sequence[Insight]) -> Coded | None:
+def _lead(run: StoredRun, tests: Sequence[TestRecord], insights: Sequence[Insight]) -> Coded | None:
     """What the sentence of a run says: the gravest, else what bounds it, else what the drive is good for."""
     bounded = next(
         (said(insight) for insight in insights if insight.values.get("link") or KINDS[insight.kind].leads), None
@@ -78,7 +66,7 @@ def _lead(run: StoredRun, tests: Sequence[TestReport], insights: Sequence[Insigh
     return lead(insights, bounded or strength(run, tests))
 
 
-def strength(run: StoredRun, tests: Sequence[TestReport]) -> Coded | None:
+def strength(run: StoredRun, tests: Sequence[TestRecord]) -> Coded | None:
     """The most MB/s beside the link, where that is known; else the first number that a data sheet claims, or is quoted.
 
     Worked: sequential reads of 150 MB/s at a link of 300 -> ``SEQ 128KiB R: 150 MB/s, 50 % of its link``.

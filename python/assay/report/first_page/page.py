@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from assay.report.first_page.tiles import TileView
     from assay.summary.pages.main_figure import MainFigure
     from assay.summary.pages.model import Entry
-    from assay.summary.pages.test_report import TestReport
+    from assay.summary.pages.test_record import TestRecord
     from assay.summary.record import Held, HeldNumber, Level, Outcome, RunSummary, State, TestSummary
     from assay.words.coded import Coded, Number
 
@@ -275,7 +275,7 @@ class MethodPage:
     platform: tuple[Entry, ...]
 
 
-def method_page(run: StoredRun, tests: Sequence[TestReport]) -> MethodPage:
+def method_page(run: StoredRun, tests: Sequence[TestRecord]) -> MethodPage:
     """Lay out the method of a run.
 
     Worked: a client suite -> a column for each of four tests, a row for each parameter that any of them has.
@@ -289,7 +289,7 @@ def method_page(run: StoredRun, tests: Sequence[TestReport]) -> MethodPage:
     )
 
 
-def _of_test(report: TestReport) -> tuple[Entry, ...]:
+def _of_test(report: TestRecord) -> tuple[Entry, ...]:
     """Purge, outline and settings, as they ran."""
     purge = report.test.purge
     purged = (("Purge", f"{paragraph(purge.method)}, {duration_label(purge.span_ns)}"),) if purge else ()

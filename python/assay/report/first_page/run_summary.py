@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.errors import EXIT_NOT_MET, EXIT_WITHHELD, strongest_first
@@ -12,10 +11,11 @@ from assay.procedures.run_findings import beyond, checks_beyond
 from assay.report.annex.level import level_label
 from assay.report.first_page.insights import further_said, run_insights, run_said
 from assay.results import driven_s
+from assay.results.queue_depths import asked_depths
 from assay.spec.units import SECOND_NS
 from assay.summary.breaks import break_texts
 from assay.summary.pages.header import interface_label, model_label, nand_label
-from assay.summary.record import Held, RunSummary, Status
+from assay.summary.record import Held, RunSummary, Status, TestSummary
 from assay.summary.verdict import exit_codes_of
 from assay.words.coded import coded
 from assay.words.printed import UNKNOWN, printable
@@ -25,11 +25,10 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StoredRun
     from assay.summary.insight import Insight
-    from assay.summary.pages.test_report import TestReport
-    from assay.summary.record import TestSummary
+    from assay.summary.pages.test_record import TestRecord
 
 
-def summarise_run(run: StoredRun, reports: Sequence[TestReport], held: Held | None) -> RunSummary:
+def summarise_run(run: StoredRun, reports: Sequence[TestRecord], held: Held | None) -> RunSummary:
     """Gather what is said of a run. held : how its limits and claims came out, None where it states none."""
     result = run_insights(run, reports, held)
     tests = tuple(_summary_of(report, result) for report in reports)
@@ -67,11 +66,18 @@ def _facts(run: StoredRun) -> Iterator[str]:
     return (one for one in known if one != UNKNOWN)
 
 
-def _summary_of(report: TestReport, insights: Sequence[Insight]) -> TestSummary:
-    """A test as a record, with what the run does not say of it. insights : the insights of the run."""
+def _summary_of(report: TestRecord, insights: Sequence[Insight]) -> TestSummary:
+    """One test; of it what the run does not say. insights : the insights of the run."""
     name = report.test.settings.procedure
-    return replace(
-        report.summary,
+    return TestSummary(
+        name=report.name,
+        label=report.label,
+        procedure=name,
+        outstanding=asked_depths(report.test),
+        extent=report.facts.extent,
+        verdict=report.verdict,
+        measures=report.measures,
+        tiles=report.tiles,
         title=short_title(name),
         question=find_procedure(name).question,
         said=further_said(insights, report),
@@ -79,11 +85,11 @@ def _summary_of(report: TestReport, insights: Sequence[Insight]) -> TestSummary:
     )
 
 
-def _remarks(report: TestReport) -> Iterator[Status]:
+def _remarks(report: TestRecord) -> Iterator[Status]:
     """What a reader must know of a test that its verdict does not say."""
     for one in checks_beyond(report):
         yield Status(level="bad" if one.level == "invalid" else "warn", said=beyond(one).what)
-    told = (*(finding.reason for finding in report.result.findings if finding.reason), *report.remarks())
+    told = (*(finding.reason for finding in report.findings if finding.reason), *report.remarks)
     # That it ended unjudged is its verdict.
     yield from (Status(level="unknown", said=one) for one in told if one.code != "ended-unjudged")
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from assay.procedures.checks import kept_checks
 from assay.procedures.conformity_label import conformity_label, deviations
 from assay.report.annex.sequence_table import step_table
 from assay.results import host_checks
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from assay.engine.records import StoredRun
-    from assay.summary.pages.test_report import TestReport
+    from assay.summary.pages.test_record import TestRecord
     from assay.summary.record import Measure, RunSummary, Status, TestSummary, Verdict
     from assay.summary.table import Raw, ResultTable
 
@@ -173,7 +172,7 @@ class ShownForm(ResultsForm):
 def run_results(
     run: StoredRun,
     summary: RunSummary,
-    tests: Sequence[tuple[TestReport, Sequence[ResultTable]]],
+    tests: Sequence[tuple[TestRecord, Sequence[ResultTable]]],
     tables: Sequence[ResultTable],
 ) -> ResultsForm:
     """Everything that a run came to. tests : each with its tables. tables : of the run, its findings last."""
@@ -216,7 +215,7 @@ def results_text(results: ResultsForm) -> bytes:
     return (json.dumps(content, indent=1, default=str) + "\n").encode("ascii")
 
 
-def _test(report: TestReport, tables: Sequence[ResultTable], summary: TestSummary) -> TestForm:
+def _test(report: TestRecord, tables: Sequence[ResultTable], summary: TestSummary) -> TestForm:
     test, verdict = report.test, summary.verdict
     window = None if report.withheld or test.verdict is None else asdict(test.verdict)
     is_virtual = report.run.identity.kind == "simulated"
@@ -237,7 +236,7 @@ def _test(report: TestReport, tables: Sequence[ResultTable], summary: TestSummar
         caveats=_caveats(summary.caveats),
         measures=tuple(map(_measure, summary.measures)),
         tables=tuple(map(_table, (*tables, step_table(test, is_virtual=is_virtual)))),
-        checks=tuple(facts(check) for check in kept_checks(report)),
+        checks=tuple(facts(check) for check in report.checks),
     )
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from assay.compare.limits.judge import Judged
     from assay.engine.records import StoredRun
-    from assay.summary.pages.test_report import TestReport
+    from assay.summary.pages.test_record import TestRecord
 
 
 COLUMNS = ("Requirement", "Test", "Of", "Number", "Bound", "Found", "Verdict")
@@ -134,7 +134,7 @@ _EXPLANATION = (
 )
 
 
-def limits_report(run: StoredRun, tests: Sequence[TestReport], shown_limits: ShownLimits) -> Report:
+def limits_report(run: StoredRun, tests: Sequence[TestRecord], shown_limits: ShownLimits) -> Report:
     """Lay out verdicts as a report of their own; the same run and limits give the same pages."""
     rows = tuple(tuple(paragraph(text) if text else "" for text in row) for row in map(limit_row, shown_limits.limits))
     notes = tuple(paragraph(text) for text in _EXPLANATION)

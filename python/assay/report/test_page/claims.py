@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from assay.engine.records import StoredRun
-    from assay.summary.pages.test_report import TestReport
+    from assay.summary.pages.test_record import TestRecord
     from assay.summary.record import Measure
     from assay.summary.table import Declared, Raw, ResultTable
 
@@ -34,7 +34,7 @@ _GRAVEST = (False, True, None)
 class Compared(NamedTuple):
     """A key result beside what the plan states of it: a claim of the data sheet, or its value in a baseline."""
 
-    report: TestReport
+    report: TestRecord
     measure: Measure
     stated: float
 
@@ -61,21 +61,21 @@ class Compared(NamedTuple):
         return None if share is None else share - 1 if self.measure.unit == "ms" else 1 - share
 
 
-def claims_of(run: StoredRun, tests: Sequence[TestReport]) -> list[Compared]:
+def claims_of(run: StoredRun, tests: Sequence[TestRecord]) -> list[Compared]:
     """Every key result that the data sheet claims something of, in the order of the tests."""
     claims = run.plan.get("claims") or {}
     each = ((test, measure) for test in tests for measure in test.key_results if measure.claim)
     return [Compared(*pair, claim) for pair in each if (claim := claims.get(pair[1].claim)) is not None]
 
 
-def baseline_of(run: StoredRun, tests: Sequence[TestReport]) -> list[Compared]:
+def baseline_of(run: StoredRun, tests: Sequence[TestRecord]) -> list[Compared]:
     """Every key result that the baseline of the plan has."""
     baseline = run.plan.get("baseline") or {}
     each = ((test, measure) for test in tests for measure in test.key_results)
     return [Compared(*pair, was) for pair in each if (was := baseline.get(pair[1].baseline or pair[1].claim))]
 
 
-def judged_claims(run: StoredRun, tests: Sequence[TestReport]) -> list[Compared]:
+def judged_claims(run: StoredRun, tests: Sequence[TestRecord]) -> list[Compared]:
     """Every claim once; pair that two tests judge as the pair that misses it, where pair does."""
     claims: dict[str | None, list[Compared]] = {}
     for claim in claims_of(run, tests):
@@ -83,7 +83,7 @@ def judged_claims(run: StoredRun, tests: Sequence[TestReport]) -> list[Compared]
     return [min(same, key=lambda pair: _GRAVEST.index(pair.met)) for same in claims.values()]
 
 
-def claims_table(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table, ...]:
+def claims_table(run: StoredRun, tests: Sequence[TestRecord]) -> tuple[Table, ...]:
     """Each claim beside what was measured, none where the plan states none.
 
     Worked: 45,000 IOPS where 50,000 are claimed -> ``45,000.0``, ``at least 50,000``, ``90 %``, ``NO``.
@@ -100,7 +100,7 @@ def claims_table(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table, ..
     return _table("Claims of the data sheet", columns, rows, Bars(column="Of the claim", shares=_shares(claims)), note)
 
 
-def baseline_table(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table, ...]:
+def baseline_table(run: StoredRun, tests: Sequence[TestRecord]) -> tuple[Table, ...]:
     """Each number beside what it was in the baseline of the plan, none where that states none.
 
     Worked: 18,085.7 IOPS where the baseline has 16,563 -> ``18,085.7``, ``16,563.0``, ``109 %``.
@@ -153,13 +153,13 @@ _BASELINE: Declared[Compared] = (*_SHARED, (Column("baseline", "Baseline"), lamb
 _WORDS = Words(none="", yes="True", no="False")
 
 
-def claim_data(run: StoredRun, tests: Sequence[TestReport]) -> ResultTable:
+def claim_data(run: StoredRun, tests: Sequence[TestRecord]) -> ResultTable:
     """Each claim as numbers; without a row where the plan states none. met : None where it is not judged."""
     claims = claims_of(run, tests)
     return table_of("claims", "Claims of the data sheet", _CLAIMS, claims, words=_WORDS, section="results")
 
 
-def baseline_data(run: StoredRun, tests: Sequence[TestReport]) -> ResultTable:
+def baseline_data(run: StoredRun, tests: Sequence[TestRecord]) -> ResultTable:
     """Each number of the baseline; without a row where the plan states none."""
     numbers = baseline_of(run, tests)
     return table_of("baseline", "Against the baseline", _BASELINE, numbers, words=_WORDS, section="results")

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from assay.engine.records import DriveCondition, SkippedTest, StoredRun
     from assay.spec.edition import Edition
     from assay.summary.pages.model import Entry
-    from assay.summary.pages.test_report import TestReport
+    from assay.summary.pages.test_record import TestRecord
     from assay.summary.record import Measure
 
 _SET_UP = (
@@ -62,15 +62,15 @@ _NOT_STATED = "not stated"
 _VARIED = "varied"
 
 
-def all_tests_page(run: StoredRun, edition: Edition, tests: Sequence[TestReport]) -> Page:
+def all_tests_page(run: StoredRun, edition: Edition, tests: Sequence[TestRecord]) -> Page:
     """Lay out the summary of all tests: drive, platform, software, a row per test, and the sponsor's notes."""
     rows = [
         (
-            _section(test_report.table),
-            _name(test_report.test.settings.procedure, test_report.test.settings.test, test_report.table),
-            *_set_up(test_report),
+            _section(test_record.table),
+            _name(test_record.test.settings.procedure, test_record.test.settings.test, test_record.table),
+            *_set_up(test_record),
         )
-        for test_report in tests
+        for test_record in tests
     ]
     rows += [_skipped_row(edition, skipped) for skipped in run.skipped]
     table = Table(caption="Tests", columns=("Sec.", "Test", *_SET_UP), rows=tuple(rows))
@@ -84,38 +84,38 @@ def all_tests_page(run: StoredRun, edition: Edition, tests: Sequence[TestReport]
     )
 
 
-def test_page(test_report: TestReport) -> Page:
+def test_page(test_record: TestRecord) -> Page:
     """Lay out the summary of one test: its description, settings, selected figures and what was found."""
-    run, edition, test = test_report.run, test_report.edition, test_report.test
-    name = _name(test.settings.procedure, test.settings.test, test_report.table)
+    run, edition, test = test_record.run, test_record.edition, test_record.test
+    name = _name(test.settings.procedure, test.settings.test, test_record.table)
     procedure = find_procedure(test.settings.procedure)
     description = (
         ("Purpose", procedure.question),
-        ("Test Outline", paragraph(test_report.outline)),
-        ("Preconditioning", test_report.preparation or procedure.preconditioning),
+        ("Test Outline", paragraph(test_record.outline)),
+        ("Preconditioning", test_record.preparation or procedure.preconditioning),
     )
     return Page(
         title=f"Summary Report - {name}",
         subtitle=f"{edition.market} {name}",
         header=summary_header(run, edition),
-        banner=test_report.banner,
+        banner=test_record.banner,
         chapter=name,
         blocks=(
             Table(caption="Test Description", columns=("Test Description", ""), rows=description),
             Table(
                 caption="Set-up",
                 columns=("Sec.", *_SET_UP),
-                rows=((_section(test_report.table), *_set_up(test_report)),),
+                rows=((_section(test_record.table), *_set_up(test_record)),),
             ),
-            _select_table((test_report,)),
-            *found_table(test_report),
+            _select_table((test_record,)),
+            *found_table(test_record),
         ),
     )
 
 
-def selected_page(run: StoredRun, edition: Edition, tests: Sequence[TestReport]) -> Page:
+def selected_page(run: StoredRun, edition: Edition, tests: Sequence[TestRecord]) -> Page:
     """Lay out the drive's selected performance: the settings of each test in a box, then its figures."""
-    boxes = tuple(_settings_box(test_report) for test_report in tests)
+    boxes = tuple(_settings_box(test_record) for test_record in tests)
     held = (*claims_table(run, tests), *baseline_table(run, tests))
     return Page(
         title="Summary Performance - Selected",
@@ -216,9 +216,9 @@ def _unit(value: float | None, unit: str) -> str | None:
     return None if value is None else f"{value:g} {unit}"
 
 
-def _set_up(test_report: TestReport) -> tuple[str, ...]:
-    test = test_report.test
-    settings, facts = test.settings, test_report.facts
+def _set_up(test_record: TestRecord) -> tuple[str, ...]:
+    test = test_record.test
+    settings, facts = test.settings, test_record.facts
     return (
         purge_label(test),
         data_label(settings.data),
@@ -235,7 +235,7 @@ def _set_up(test_report: TestReport) -> tuple[str, ...]:
         segments_label(settings),
         facts.workload,
         facts.extent,
-        test_report.qualified(facts.steady),
+        test_record.steady,
     )
 
 
@@ -245,31 +245,36 @@ def _skipped_row(edition: Edition, skipped: SkippedTest) -> tuple[str, ...]:
     return (_section(table), name, *fields, f"{NOT_APPLICABLE}: {paragraph(skipped.reason)}")
 
 
-def _select_table(tests: Sequence[TestReport]) -> Table:
+def _select_table(tests: Sequence[TestRecord]) -> Table:
     rows = tuple(
         (
-            test_report.label,
+            test_record.label,
             measure.printed,
             measure.unit,
             measure_text(measure),
-            _basis(test_report, measure),
+            _basis(test_record, measure),
             claim_text(claim, measure.unit) if claim is not None else _NOT_STATED,
         )
-        for test_report in tests
-        for claims in [test_report.run.plan.get("claims") or {}]
-        for measure in test_report.selected
+        for test_record in tests
+        for claims in [test_record.run.plan.get("claims") or {}]
+        for measure in _selected(test_record)
         for claim in [claims.get(measure.claim)]
     )
     table = Table(caption="Select Performance Data", columns=_SELECT, rows=rows, merged=("Test",))
     return with_values(table, kept=_SELECT[:-1])
 
 
-def _basis(test_report: TestReport, measure: Measure) -> str:
+def _selected(test: TestRecord) -> tuple[Measure, ...]:
+    """The key results, and the numbers that the paper form has beside them."""
+    return (*test.key_results, *(measure for measure in test.measures if measure.identity in test.also_selected))
+
+
+def _basis(test_record: TestRecord, measure: Measure) -> str:
     """What a number comes from, whether steady state is about it, and what a reader must know of it.
 
     Worked: the host disturbed 2 of 5 rounds -> ``"average of rounds 1-5; steady state; host disturbed 2 of 5"``.
     """
-    moved = [cell.apart for cell in test_report.moved_cells() if cell.label == measure.label and measure.stat == "mean"]
+    moved = [cell.apart for cell in test_record.moved if cell.label == measure.label and measure.stat == "mean"]
     return "; ".join(
         filter(
             None,
@@ -277,14 +282,14 @@ def _basis(test_report: TestReport, measure: Measure) -> str:
                 basis_text(measure),
                 "steady state" if measure.tracked else "",
                 *(f"not tracked, varied by {share_text(apart)}" for apart in moved),
-                "" if measure.value is None else host_text(test_report.test),
+                "" if measure.value is None else host_text(test_record.test),
             ),
         )
     )
 
 
-def _settings_box(test_report: TestReport) -> Box:
-    test, facts = test_report.test, test_report.facts
+def _settings_box(test_record: TestRecord) -> Box:
+    test, facts = test_record.test, test_record.facts
     entries = (
         ("Test", test.settings.test_label),
         ("Test Run Date", utc(test.started_wall_ns)),
@@ -294,7 +299,7 @@ def _settings_box(test_report: TestReport) -> Box:
         ("AR AMT / Segments", f"{facts.test_range} / {segments_label(test.settings)}"),
         ("OIO - TC/QD", demand_label(test.settings.demand)),
         ("Rounds or Time/GB", facts.extent),
-        ("Steady", test_report.qualified(facts.steady)),
+        ("Steady", test_record.steady),
     )
     return Box(title=test.settings.test_label, entries=entries, wide=True)
 
@@ -326,7 +331,7 @@ def _name(procedure: str, test: str, table: Any) -> str:
     return f"{result.title}{f' {variant}' if variant else ''} - {status}"
 
 
-def joined_banner(tests: Sequence[TestReport]) -> str | None:
+def joined_banner(tests: Sequence[TestRecord]) -> str | None:
     """The banners of all tests, each under its test's name."""
     if not any(test.banner for test in tests):
         return None

@@ -18,51 +18,51 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.results.finding import Checked
-    from assay.summary.pages.test_report import TestReport
+    from assay.summary.pages.test_record import TestRecord
 
 
 _NAMED = 3
 _FOUND = "What was found"
 
 
-def found_table(test_report: TestReport) -> tuple[Table, ...]:
+def found_table(test_record: TestRecord) -> tuple[Table, ...]:
     """Both of one test, for its summary."""
-    rows = [("Key findings", line) for line in sentences(insights_of_test(test_report))]
-    rows += [("Unusual", line) for line in of_test(test_report)]
+    rows = [("Key findings", line) for line in sentences(insights_of_test(test_record))]
+    rows += [("Unusual", line) for line in of_test(test_record)]
     return (Table(caption=_FOUND, columns=(_FOUND, ""), rows=tuple(rows), merged=(_FOUND,)),) if rows else ()
 
 
-def of_test(test_report: TestReport) -> Iterator[str]:
+def of_test(test_record: TestRecord) -> Iterator[str]:
     """What was unusual in one test: that its results are withheld, then all else."""
-    withheld = withheld_reason(test_report.test)
+    withheld = withheld_reason(test_record.test)
     if withheld:
         yield f"results withheld, {text(withheld)}"
-    yield from unusual(test_report)
+    yield from unusual(test_record)
 
 
-def unusual(test_report: TestReport) -> Iterator[str]:
+def unusual(test_record: TestRecord) -> Iterator[str]:
     """What a reader must know of a test beside whether its results are withheld: findings, void parts, the host."""
-    yield from beside_verdict(test_report)
-    if told := host_text(test_report.test):
+    yield from beside_verdict(test_record)
+    if told := host_text(test_record.test):
         yield f"the {told} measured parts; see {SEE_FINDINGS}"
 
 
-def beside_verdict(test_report: TestReport) -> Iterator[str]:
+def beside_verdict(test_record: TestRecord) -> Iterator[str]:
     """The same where the verdict is read with it, which says whether results are withheld and what the host did."""
-    test = test_report.test
+    test = test_record.test
     voids = void_places(test)
-    yield from (finding.words for finding in test_report.result.findings)
+    yield from (finding.words for finding in test_record.findings)
     yield from (f"{place} void, {text(reason)}" for place, reason in voids[:_NAMED])
     if voids[_NAMED:]:
         yield f"{len(voids) - _NAMED} more void"
-    yield from map(text, test_report.remarks())
-    moved = len(test_report.moved_cells())
+    yield from map(text, test_record.remarks)
+    moved = len(test_record.moved)
     if moved:
         cells = "1 cell that is not tracked" if moved == 1 else f"{moved} cells that are not tracked"
-        where = f"; {test_report.moved_where()}" if test_report.moved_where() else ""
+        where = f"; {test_record.moved_where}" if test_record.moved_where else ""
         yield f"{cells} moved by more than 20 % of the average in the window{where}; see {SEE_FINDINGS}"
     yield from short_window_text(test)
-    beyond = checks_beyond(test_report)
+    beyond = checks_beyond(test_record)
     if beyond:
         named = ", ".join(map(_check_text, beyond[:_NAMED])) + (", and others" if beyond[_NAMED:] else "")
         yield f"{count_label(len(beyond), 'check')} beyond the limit: {named}; see {SEE_FINDINGS}"
@@ -79,14 +79,14 @@ def _check_text(check: Checked) -> str:
     return f"{check.check.title} ({told})" if told else check.check.title
 
 
-def verdict(test_report: TestReport) -> str:
+def verdict(test_record: TestRecord) -> str:
     """How a test came out. Worked: ``"steady state: YES, rounds 1-5"``; ``"WITHHELD: 1 I/O error in the test"``.
 
     Of a test whose other cells moved: ``"steady state: YES, rounds 1-5; 5 other cells moved"``; of one that the test
     system disturbed: ``"steady state: YES, rounds 1-5; host disturbed 2 of 5"``.
     """
-    withheld = withheld_reason(test_report.test)
+    withheld = withheld_reason(test_record.test)
     if withheld:
         return f"WITHHELD: {text(withheld)}"
-    told = ", ".join(filter(None, (f"steady state: {test_report.facts.steady}", test_report.facts.window)))
-    return "; ".join((told, *beside(test_report.test, len(test_report.moved_cells()))))
+    told = ", ".join(filter(None, (f"steady state: {test_record.facts.steady}", test_record.facts.window)))
+    return "; ".join((told, *beside(test_record.test, len(test_record.moved))))

@@ -23,29 +23,29 @@ if TYPE_CHECKING:
     from assay.engine.records import StoredTest
     from assay.results import ResponseTimes
     from assay.summary.pages.model import Block, Figure
-    from assay.summary.pages.test_report import PagePart, TestReport
+    from assay.summary.pages.test_record import PagePart, Source
 
 
-def histogram_parts(test_report: TestReport) -> tuple[PagePart, ...]:
+def histogram_parts(source: Source) -> tuple[PagePart, ...]:
     """The response-time histogram and the Confidence Level Plot behind a test; none where it had none."""
     steps, times = (
-        [step for kept_histogram in kept_histograms(test_report.test) for step in kept_histogram.steps],
-        histogram_times(test_report.test),
+        [step for kept_histogram in kept_histograms(source.test) for step in kept_histogram.steps],
+        histogram_times(source.test),
     )
     if not steps:
         return ()
     step = steps[0]
-    if (withheld := withheld_reason(test_report.test)) or not times.io_count:
+    if (withheld := withheld_reason(source.test)) or not times.io_count:
         reason = f"n/a: {text_or_none(withheld) or 'no I/O completed'}"
         return (("Response Time Histogram", (Text(paragraphs=(reason,)),)),)
     latency_ms_max = (max_latency_ns(step) or 0) / MILLISECOND_NS
     what = f"{step.label.removeprefix('histogram ')}, {duration_label(step.span_ns)}"
     mean_ms, found = float(response_time(step)), percentiles(times, MARKED_SHARES)
-    plot = confidence_figure(f"{test_report.prefix}-confidence", times, mean_ms)
+    plot = confidence_figure(f"{source.prefix}-confidence", times, mean_ms)
     return (
         (
             f"Response Time Histogram - {what}, MRT = {milliseconds_text(latency_ms_max)} ms",
-            (_or_nothing(histogram_figure(f"{test_report.prefix}-histogram", times, mean_ms, found)),),
+            (_or_nothing(histogram_figure(f"{source.prefix}-histogram", times, mean_ms, found)),),
         ),
         (f"Response Time Histogram - Confidence Level Plot - {what}", (_or_nothing(plot),)),
     )

@@ -30,10 +30,10 @@ from assay.summary.measures import MEAN
 from assay.summary.pages.facts import TestFacts, pattern_stimulus, share_label, steady_word
 from assay.summary.pages.histogram_figures import histogram_figure
 from assay.summary.pages.model import Box, Table, Text, figure_or_reason
-from assay.summary.pages.test_report import TestReport
+from assay.summary.pages.test_record import Shown, Source
 from assay.summary.pages.verdict import minutes_window, verdict_box, verdict_figure
 from assay.summary.record import Key, Tile
-from assay.summary.verdict import Ruled, ruled_by
+from assay.summary.verdict import ruled_by
 from assay.words.coded import Coded, coded
 from assay.words.printed import (
     NOT_AVAILABLE,
@@ -54,13 +54,8 @@ if TYPE_CHECKING:
     from assay.engine.records import Demand, MeasurementWindow, StepRecord, StoredRun, StoredTest
     from assay.procedures.families.grid.result import DemandCell, DemandResult, PointRun
     from assay.results import ExactTimes
-    from assay.spec.edition import Edition
-    from assay.summary.insight import Insight
-    from assay.summary.pages.main_figure import MainFigure
-    from assay.summary.pages.model import Block, Entry, Figure, Page
-    from assay.summary.pages.test_report import PagePart
-    from assay.summary.record import Measure
-    from assay.summary.table import ResultTable
+    from assay.summary.pages.model import Block, Entry, Figure
+    from assay.summary.pages.test_record import PagePart
 
 
 _SAME_SHARE = 0.01
@@ -227,9 +222,9 @@ def _pre_write_ns(settings: DemandSettings) -> int:
     return settings.pre_write_samples * settings.sample_ns
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DemandReport(TestReport):
-    """One test over a grid of demands on its way to pages."""
+@dataclass(frozen=True, kw_only=True)
+class DemandPages(Source):
+    """What the pages of a test over a grid of demands are made of."""
 
     result: DemandResult
 
@@ -238,192 +233,162 @@ class DemandReport(TestReport):
         """What the test used."""
         return self.test.settings_as(DemandSettings)
 
-    @property
-    def facts(self) -> TestFacts:
-        """The test in the words of headers and summaries."""
-        return demand_facts(self.run, self.test, self.result)
 
-    @property
-    def outline(self) -> str:
-        """Rounds over the grid, then the operating points."""
-        return demand_outline(self.settings)
-
-    @property
-    def readings(self) -> dict[str, str]:
-        """Sentences below the figures."""
-        return grid_readings(self.settings)
-
-    def report_pages(self) -> tuple[Page, ...]:
-        """The standard pages, P1 to P15."""
-        return self.pages(_title(self), tuple(_parts(self)))
-
-    def main_figures(self) -> Iterator[MainFigure]:
-        """IOPS over response times, the tail of each operating point, and IOPS by threads and queue depth."""
-        return demand_main_figures(self.settings, self.result, self.prefix)
-
-    def insights(self) -> Iterator[Insight]:
-        """Where the drive saturates, and points that are alike."""
-        return demand_insights(self.test, self.result)
-
-    @property
-    def ruled(self) -> Ruled:
-        """That of the tracked cell, behind that of its preconditioning."""
-        before = self.result.precondition_window
-        windows = () if before is None else (saturation_window_of(self.settings.preconditioning, before),)
-        return ruled_by(self.result.window, others=windows)
-
-    def tiles(self) -> Iterator[Tile]:
-        """The Max point, and how long its I/Os take."""
-        cell: Key = (("point", "Max"),)
-        best = next((run.point for run in self.result.points if run.point.name == "Max"), None)
-        limit = self.settings.art_limit_ms if best and best.below_limit else None
-        title = coded("tile-point", point="Max", label=self.settings.label, limit=limit)
-        yield Tile(slot="demand-max", title=title, value=(cell, "iops"), then=(cell, MEAN))
-
-    def numbers(self) -> Iterator[Measure]:
-        """What the operating points gave, and every cell of the grid."""
-        yield from demand_measures(self.settings, self.result)
-
-    def remarks(self) -> tuple[Coded, ...]:
-        """Where Max stands not alone, Mid is about Max, and points change places when they are measured at length."""
-        near = (f"Mid lies {line}" for line in mid_near_max(self.settings, self.result.points))
-        told = (*near, *out_of_order(self.result.points))
-        return (*max_by_chance(self.settings, self.result), *(coded("reason", reason=line) for line in told))
-
-    def own_settings(self) -> tuple[Entry, ...]:
-        """Pattern, grid, pre-writes and operating points."""
-        processor = (("System CPU utilization", "n/a: not known, as where a simulated drive runs in virtual time"),)
-        return (*demand_own_settings(self.settings), *(processor if _without_processor(self) else ()))
-
-    def details(self) -> tuple[Table, ...]:
-        """IOPS and response times of the grid over the measurement window."""
-        return _grid_tables(self)
-
-    def tables(self, suffix: str) -> Iterator[ResultTable]:
-        """Grid, rounds, operating points and histograms."""
-        return demand_tables(self.test, self.result, suffix)
+def demand_shown(source: Source) -> Shown:
+    """What a stored test over a grid of demands shows. Raises VerificationError as ``demand_result``."""
+    test, result = source.test, demand_result(source.test)
+    settings, before = test.settings_as(DemandSettings), result.precondition_window
+    windows = () if before is None else (saturation_window_of(settings.preconditioning, before),)
+    pages = DemandPages(**source.origin, result=result)
+    processor = (("System CPU utilization", "n/a: not known, as where a simulated drive runs in virtual time"),)
+    return Shown(
+        **source.origin,
+        findings=result.findings,
+        facts=demand_facts(source.run, test, result),
+        outline=demand_outline(settings),
+        title=_title(pages),
+        parts=_parts(pages),
+        readings=grid_readings(settings),
+        drawn=demand_main_figures(settings, result, source.prefix),
+        numbers=demand_measures(settings, result),
+        tiled=lambda _: _tiles(settings, result),
+        seen=demand_insights(test, result),
+        remarks=_remarks(settings, result),
+        ruled=ruled_by(result.window, others=windows),
+        settings=(*demand_own_settings(settings), *(processor if _without_processor(pages) else ())),
+        details=_grid_tables(settings, result),
+        tables=lambda: demand_tables(test, result, source.suffix),
+    )
 
 
-def demand_report(run: StoredRun, test: StoredTest, edition: Edition, prefix: str) -> DemandReport:
-    """A stored test with everything that its pages print. Raises VerificationError as ``demand_result``."""
-    return DemandReport(run=run, test=test, edition=edition, prefix=prefix, result=demand_result(test))
+def _tiles(settings: DemandSettings, result: DemandResult) -> Iterator[Tile]:
+    """The Max point, and how long its I/Os take."""
+    cell: Key = (("point", "Max"),)
+    best = next((run.point for run in result.points if run.point.name == "Max"), None)
+    limit = settings.art_limit_ms if best and best.below_limit else None
+    title = coded("tile-point", point="Max", label=settings.label, limit=limit)
+    yield Tile(slot="demand-max", title=title, value=(cell, "iops"), then=(cell, MEAN))
 
 
-def _title(test_report: DemandReport) -> str:
-    settings, edition = test_report.settings, test_report.edition
+def _remarks(settings: DemandSettings, result: DemandResult) -> tuple[Coded, ...]:
+    """Where Max stands not alone, Mid is about Max, and points change places when they are measured at length."""
+    lines = (*(f"Mid lies {line}" for line in mid_near_max(settings, result.points)), *out_of_order(result.points))
+    return (*max_by_chance(settings, result), *(coded("reason", reason=line) for line in lines))
+
+
+def _title(pages: DemandPages) -> str:
+    settings, edition = pages.settings, pages.edition
     workload = "" if settings.label.startswith(settings.name) else f" - {settings.label}"
     if edition.header == "2.0":
         return f"{settings.name} Test{workload} - Report Page"
-    return f"{edition.market} {settings.name} ({test_report.status}){workload} - Report Page"
+    return f"{edition.market} {settings.name} ({pages.status}){workload} - Report Page"
 
 
-def _parts(test_report: DemandReport) -> Iterator[PagePart]:
-    settings, result = test_report.settings, test_report.result
+def _parts(pages: DemandPages) -> Iterator[PagePart]:
+    settings, result = pages.settings, pages.result
     if len(settings.pattern.sizes) > 1:
         yield pattern_part(settings)
     minutes = settings.sample_ns / MINUTE_NS
     first = figures.samples_figure(
-        f"{test_report.prefix}-precondition",
+        f"{pages.prefix}-precondition",
         result.precondition_iops,
         minutes,
         "IOPS of the preconditioning over time",
-        _judged_minutes(test_report),
+        _judged_minutes(pages),
     )
     tracked = _tracked(settings)
-    yield "Pre Conditioning IOPS Plot", (*test_report.strip(), figure_or_reason(first, "no sample ran to its end"))
+    yield "Pre Conditioning IOPS Plot", (*pages.plan_box(), figure_or_reason(first, "no sample ran to its end"))
     yield (
         f"PC Steady State Check {_cell(settings.preconditioning.demand)}",
-        _window(test_report, "pc", _prepared(test_report)),
+        _window(pages, "pc", _prepared(pages)),
     )
-    yield "Between Round Pre Writes", (_round_figure(test_report, "pre-writes", figures.pre_writes_figure),)
+    yield "Between Round Pre Writes", (_round_figure(pages, "pre-writes", figures.pre_writes_figure),)
     threads = settings.tracking.thread_count
     yield (
         f"DV IOPS, TC={threads} (tracking), all QD",
-        (_round_figure(test_report, "by-round", figures.variation_by_round),),
+        (_round_figure(pages, "by-round", figures.variation_by_round),),
     )
-    yield f"Demand Variation Steady State Check {tracked}", _window(test_report, "dv", result.window)
-    variation = figures.variation_figure(f"{test_report.prefix}-variation", settings, result.cells)
-    yield "Demand Variation", (_or_window(test_report, variation),)
-    intensity = figures.intensity_figures(f"{test_report.prefix}-intensity", result)
-    yield "Demand Intensity", (_points_box(test_report), *(intensity or (_or_window(test_report, None),)))
-    maps = figures.demand_maps(f"{test_report.prefix}-map", result.cells)
+    yield f"Demand Variation Steady State Check {tracked}", _window(pages, "dv", result.window)
+    variation = figures.variation_figure(f"{pages.prefix}-variation", settings, result.cells)
+    yield "Demand Variation", (_or_window(pages, variation),)
+    intensity = figures.intensity_figures(f"{pages.prefix}-intensity", result)
+    yield "Demand Intensity", (_points_box(pages), *(intensity or (_or_window(pages, None),)))
+    maps = figures.demand_maps(f"{pages.prefix}-map", result.cells)
     if maps:
         yield "IOPS and Average Response Time by Threads and Queue Depth", maps
-    if not _without_processor(test_report):
-        yield "System CPU Utilization During Demand Variation Test", _processor(test_report)
+    if not _without_processor(pages):
+        yield "System CPU Utilization During Demand Variation Test", _processor(pages)
     if result.points:
-        writes = figures.point_writes_figure(f"{test_report.prefix}-point-writes", settings, result)
+        writes = figures.point_writes_figure(f"{pages.prefix}-point-writes", settings, result)
         names = ", ".join(run.point.name for run in result.points)
         yield f"Pre Writes of the {names} IOPS Points", (figure_or_reason(writes, "no sample ran to its end"),)
     for run in result.points:
-        yield from _point_parts(test_report, run)
-    if test_report.edition.header == "2.0":
+        yield from _point_parts(pages, run)
+    if pages.edition.header == "2.0":
         for noun, times in (("IOPS", False), ("ART", True)):
-            total = figures.total_figure(f"{test_report.prefix}-total-{noun.lower()}", result.cells, times=times)
-            yield f"{noun} v Total OIO", (_or_window(test_report, total),)
+            total = figures.total_figure(f"{pages.prefix}-total-{noun.lower()}", result.cells, times=times)
+            yield f"{noun} v Total OIO", (_or_window(pages, total),)
 
 
 def _round_figure(
-    test_report: DemandReport, name: str, draw: Callable[[str, DemandSettings, DemandResult], Figure | None]
+    pages: DemandPages, name: str, draw: Callable[[str, DemandSettings, DemandResult], Figure | None]
 ) -> Block:
-    figure = draw(f"{test_report.prefix}-{name}", test_report.settings, test_report.result)
+    figure = draw(f"{pages.prefix}-{name}", pages.settings, pages.result)
     return figure_or_reason(figure, "no round ran to its end")
 
 
-def _window(test_report: DemandReport, name: str, window: MeasurementWindow | None) -> tuple[Block, ...]:
+def _window(pages: DemandPages, name: str, window: MeasurementWindow | None) -> tuple[Block, ...]:
     """A verdict as plot and box; n/a where there is none or no number may be printed."""
-    reason = _missing(test_report, "five values make a window")
-    if window is None or test_report.result.withheld:
-        label = grid_label(test_report.settings, test_report.settings.tracking)
+    reason = _missing(pages, "five values make a window")
+    if window is None or pages.result.withheld:
+        label = grid_label(pages.settings, pages.settings.tracking)
         return Text(paragraphs=(reason,)), verdict_box("IOPS", label, None, one_decimal, reason)
     ((label, verdict),) = window.verdicts.items()
-    before = test_report.settings.preconditioning
+    before = pages.settings.preconditioning
     minutes = verdict_minutes(verdict, before) if label == before.label else ()
-    figure = verdict_figure(f"{test_report.prefix}-window-{name}", label, verdict, "IOPS", minutes)
+    figure = verdict_figure(f"{pages.prefix}-window-{name}", label, verdict, "IOPS", minutes)
     rounds = minutes_window(verdict, minutes) if minutes else f"Rounds {rounds_label(window.rounds)}"
     return figure, verdict_box("IOPS", label, verdict, one_decimal, rounds)
 
 
-def _prepared(test_report: DemandReport) -> MeasurementWindow | None:
-    return test_report.result.precondition_window
+def _prepared(pages: DemandPages) -> MeasurementWindow | None:
+    return pages.result.precondition_window
 
 
-def _judged_minutes(test_report: DemandReport) -> tuple[float, float] | None:
+def _judged_minutes(pages: DemandPages) -> tuple[float, float] | None:
     """From the first to the last sample that the verdict on the preconditioning took; None without a verdict."""
-    window = _prepared(test_report)
-    if window is None or test_report.result.withheld:
+    window = _prepared(pages)
+    if window is None or pages.result.withheld:
         return None
     (verdict,) = window.verdicts.values()
-    minutes = verdict_minutes(verdict, test_report.settings.preconditioning)
+    minutes = verdict_minutes(verdict, pages.settings.preconditioning)
     return minutes[0], minutes[-1]
 
 
-def _points_box(test_report: DemandReport) -> Box:
-    return Box(title="Operating points", entries=point_entries(test_report.settings, test_report.result), wide=True)
+def _points_box(pages: DemandPages) -> Box:
+    return Box(title="Operating points", entries=point_entries(pages.settings, pages.result), wide=True)
 
 
-def _without_processor(test_report: DemandReport) -> bool:
+def _without_processor(pages: DemandPages) -> bool:
     """Whether nobody can know the processor's time: a page would say nothing else; the settings do."""
-    cells = test_report.result.cells
+    cells = pages.result.cells
     return bool(cells) and all(cell.cpu_share is None for cell in cells)
 
 
-def _processor(test_report: DemandReport) -> tuple[Block, ...]:
-    count = test_report.run.platform.extra.get("logical_cpu_count")
+def _processor(pages: DemandPages) -> tuple[Block, ...]:
+    count = pages.run.platform.extra.get("logical_cpu_count")
     known = count if isinstance(count, int) and count > 0 else 1
-    figure = figures.processor_figure(
-        f"{test_report.prefix}-cpu", test_report.settings, test_report.result.cells, known
-    )
-    if not test_report.result.cells:
-        return (Text(paragraphs=(_missing(test_report, "a measurement window needs five complete rounds"),)),)
+    figure = figures.processor_figure(f"{pages.prefix}-cpu", pages.settings, pages.result.cells, known)
+    if not pages.result.cells:
+        return (Text(paragraphs=(_missing(pages, "a measurement window needs five complete rounds"),)),)
     of_what = f"{known} logical CPUs" if known > 1 else "a single CPU"
     note = f"CPU time of the stimulus threads in percent of {of_what}, average of the measurement window."
     return (Text(paragraphs=(note,)), figure_or_reason(figure, "nobody watched"))
 
 
-def _point_parts(test_report: DemandReport, run: PointRun) -> Iterator[PagePart]:
+def _point_parts(pages: DemandPages, run: PointRun) -> Iterator[PagePart]:
     name = run.point.name
-    prefix = f"{test_report.prefix}-{name.lower()}"
+    prefix = f"{pages.prefix}-{name.lower()}"
     if run.step is None or run.times is None or not run.times.io_count:
         yield f"{name} IOPS Response Time Histogram", (Text(paragraphs=("n/a: no I/O completed",)),)
         return
@@ -469,7 +434,7 @@ def _captured(run: PointRun) -> str:
     return f"{run.exact.io_count:,}" + ("" if run.exact.agrees else " - NOT those counted")
 
 
-def _grid_tables(test_report: DemandReport) -> tuple[Table, ...]:
+def _grid_tables(settings: DemandSettings, result: DemandResult) -> tuple[Table, ...]:
     contents: tuple[tuple[str, Callable[[DemandCell], str]], ...] = (
         ("IOPS", lambda cell: one_decimal(float(cell.iops))),
         (
@@ -478,14 +443,14 @@ def _grid_tables(test_report: DemandReport) -> tuple[Table, ...]:
         ),
     )
     return tuple(
-        _grid_table(test_report, f"{test_report.settings.name}: {title}, average of the window", printed)
+        _grid_table(result, f"{settings.name}: {title}, average of the window", printed)
         for title, printed in contents
-        if test_report.result.cells
+        if result.cells
     )
 
 
-def _grid_table(test_report: DemandReport, caption: str, printed: Callable[[DemandCell], str]) -> Table:
-    cells = {(cell.demand.thread_count, cell.demand.queue_depth): cell for cell in test_report.result.cells}
+def _grid_table(result: DemandResult, caption: str, printed: Callable[[DemandCell], str]) -> Table:
+    cells = {(cell.demand.thread_count, cell.demand.queue_depth): cell for cell in result.cells}
     threads, depths = ({key[place] for key in cells} for place in (0, 1))
     return Table(
         caption=caption,
@@ -505,12 +470,12 @@ def _cell(demand: Demand) -> str:
     return f"TC{demand.thread_count}-QD{demand.queue_depth}"
 
 
-def _or_window(test_report: DemandReport, figure: Figure | None) -> Block:
-    return figure or Text(paragraphs=(_missing(test_report, "a measurement window needs five complete rounds"),))
+def _or_window(pages: DemandPages, figure: Figure | None) -> Block:
+    return figure or Text(paragraphs=(_missing(pages, "a measurement window needs five complete rounds"),))
 
 
-def _missing(test_report: DemandReport, reason: str) -> str:
-    return text(coded("withheld", reason=test_report.result.withheld or reason))
+def _missing(pages: DemandPages, reason: str) -> str:
+    return text(coded("withheld", reason=pages.result.withheld or reason))
 
 
 def _ms(value: float | None) -> str:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from assay.procedures.families.loop.result import LoopResult
     from assay.results import ResponseTimes
     from assay.summary.insight import Insight
-    from assay.summary.pages.test_report import Rated
+    from assay.summary.pages.test_record import Rated
     from assay.summary.record import Key, Sources
     from assay.words.coded import Coded
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from assay.engine.records import Cell
 from assay.procedures.families.loop import figures as loop_figures
 from assay.procedures.families.loop.figures import loop_main_figures
-from assay.procedures.families.loop.measures import cell_key, loop_insights, loop_measures, loop_rates, loop_tiles
+from assay.procedures.families.loop.measures import loop_insights, loop_measures, loop_rates, loop_tiles
 from assay.procedures.families.loop.plan import LoopSettings
 from assay.procedures.families.loop.result import (
     MOVED_SHARE,
@@ -26,12 +26,13 @@ from assay.procedures.families.loop.result import (
 from assay.procedures.families.loop.tables import cell_tables, loop_distribution, loop_tables
 from assay.results import cell_label, is_reached
 from assay.results.link import link_mb_per_s
-from assay.spec.units import KIB, count_label, duration_label, kib_label
+from assay.spec.units import count_label, duration_label, kib_label
 from assay.summary.pages.facts import TestFacts, share_label, steady_word
+from assay.summary.pages.label import qualified
 from assay.summary.pages.model import Box, Figure, Table, Text
-from assay.summary.pages.test_report import MovedCell, TestReport
+from assay.summary.pages.test_record import MovedCell, Shown, Source
 from assay.summary.pages.verdict import in_us, is_in_us, time_box, verdict_box
-from assay.summary.verdict import Ruled, ruled_by
+from assay.summary.verdict import ruled_by
 from assay.words.printed import (
     NOT_APPLICABLE,
     NOT_AVAILABLE,
@@ -50,14 +51,8 @@ if TYPE_CHECKING:
 
     from assay.engine.records import SteadyVerdict, StoredRun, StoredTest
     from assay.procedures.families.loop.result import LoopResult, Spread
-    from assay.spec.edition import Edition
-    from assay.summary.insight import Insight
-    from assay.summary.pages.distribution import Distribution
-    from assay.summary.pages.main_figure import MainFigure
-    from assay.summary.pages.model import Entry, Page
-    from assay.summary.pages.test_report import PagePart, Rated
-    from assay.summary.record import Measure, Tile
-    from assay.summary.table import ResultTable
+    from assay.summary.pages.model import Entry
+    from assay.summary.pages.test_record import PagePart
 
 
 WORKLOAD_DEPENDENT = {
@@ -231,7 +226,6 @@ HISTOGRAM_READINGS = {
 Column = tuple[str, "Mapping[Cell, float]"]
 
 
-_FURTHER = frozenset(cell_key(Cell(read_pct=read_pct, transfer_bytes=8 * KIB)) for read_pct in (0, 100))
 _MOVED_NAMED = 8
 _SPREAD_NOTE = (
     f"* Greatest less least is more than {percent(MOVED_SHARE)} of the average, and the cell is not tracked: steady "
@@ -239,110 +233,17 @@ _SPREAD_NOTE = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoopReport(TestReport):
-    """One loop test on its way to pages."""
+@dataclass(frozen=True, kw_only=True)
+class LoopPages(Source):
+    """What the pages of a test loop are made of. moved : cells that are not tracked and moved in the window."""
 
     result: LoopResult
-    layout: Callable[[LoopReport], tuple[Page, ...]]
+    moved: tuple[MovedCell, ...]
 
     @property
     def settings(self) -> LoopSettings:
         """What the test used."""
         return self.test.settings_as(LoopSettings)
-
-    @property
-    def facts(self) -> TestFacts:
-        """The test in the words of headers and summaries."""
-        return loop_facts(self.run, self.test, self.result)
-
-    @property
-    def outline(self) -> str:
-        """Rounds of cells until steady."""
-        return loop_outline(self.settings)
-
-    @property
-    def preparation(self) -> str:
-        """What a quick look does instead of purge and preconditioning."""
-        return loop_preparation(self.settings)
-
-    @property
-    def readings(self) -> dict[str, str]:
-        """Sentences below the figures."""
-        return loop_readings(self.settings, len(self.moved_cells()))
-
-    def main_figures(self) -> Iterator[MainFigure]:
-        """Its matrix, the tail of reads and writes, and its rounds."""
-        return loop_main_figures(self.test, self.result, self.distribution(), self.prefix)
-
-    @property
-    def sheet(self) -> str:
-        """One for the block sizes of a test that runs once for each. Worked: TP 128 and TP 1024 -> ``"tp"``."""
-        if self.settings.variable != "throughput":
-            return self.name
-        return f"{self.settings.procedure}{self.name.removeprefix(self.settings.test)}"
-
-    def report_pages(self) -> tuple[Page, ...]:
-        """The standard pages of its test."""
-        return self.layout(self)
-
-    @property
-    def selected(self) -> tuple[Measure, ...]:
-        """Its key results; of IOPS those of 8 KiB, too. Source: summary of the SSSI deck, 2012."""
-        further = (measure for measure in self.measures if measure.key == "iops" and measure.cell in _FURTHER)
-        return (*self.key_results, *(further if self.settings.variable == "iops" else ()))
-
-    def insights(self) -> Iterator[Insight]:
-        """Steadiness, tails, stalls, what mixes and sizes cost, and its limit."""
-        return loop_insights(self.test, self.result, link_mb_per_s(self.run))
-
-    @property
-    def ruled(self) -> Ruled:
-        """That of the tracked cells, all at once."""
-        return ruled_by(self.result.window, unstable_count=len(self.moved_cells()))
-
-    def tiles(self) -> Iterator[Tile]:
-        """Reads and writes of the size that people quote."""
-        return loop_tiles(self.test)
-
-    def numbers(self) -> Iterator[Measure]:
-        """Every cell of the matrix."""
-        return loop_measures(self.test, self.result)
-
-    def moved_cells(self) -> tuple[MovedCell, ...]:
-        """Least to greatest round of each cell that is not tracked and moved."""
-        return self.once("moved", lambda: tuple(self._moved_cells()))
-
-    def _moved_cells(self) -> Iterator[MovedCell]:
-        for cell, spread in cell_spreads(self.result, self.settings).items():
-            if spread.moved:
-                label, text = cell_label(cell, self.settings.access), _moved_text(spread, self.settings)
-                yield MovedCell(label=label, text=text, apart=spread.apart, limit=MOVED_SHARE)
-
-    def moved_where(self) -> str:
-        """The mix that more than half of the cells that moved have, and the round that alone is off in them."""
-        result = cell_spreads(self.result, self.settings)
-        return "; ".join(filter(None, (moved_where(result), moved_when(result, preconditioned_by(self.settings)))))
-
-    def rates(self) -> Iterator[Rated]:
-        """IOPS of reads and writes of 4 KiB and of large transfers."""
-        return loop_rates(self.settings, self.measures)
-
-    def own_settings(self) -> tuple[Entry, ...]:
-        """Cells, preconditioning, tracking."""
-        return loop_settings(self.settings)
-
-    def details(self) -> tuple[Table, ...]:
-        """Every cell of the last rounds."""
-        return (*self._spread_table(), *cell_tables(self.test))
-
-    def distribution(self) -> Distribution:
-        """Response times of every cell over the measurement window."""
-        return self.once("distribution", lambda: loop_distribution(self.test, self.result, self.prefix))
-
-    def tables(self, suffix: str) -> Iterator[ResultTable]:
-        """Matrix, rounds, response times and the histogram behind them."""
-        return loop_tables(self.run, self.test, self.result, suffix)
 
     def convergence(
         self,
@@ -403,31 +304,10 @@ class LoopReport(TestReport):
             ),
         )
 
-    def _spread_table(self) -> tuple[Table, ...]:
-        """Least and greatest round of the window and the coefficient of variation, of each cell that has an average."""
-        settings, mixes = self.settings, sorted(self.settings.read_pcts)
-        result = cell_spreads(self.result, settings)
-        rows = tuple(
-            (
-                kib_label(size),
-                *(_spread_text(result.get(Cell(read_pct=mix, transfer_bytes=size)), settings) for mix in mixes),
-            )
-            for size in sorted(settings.sizes_bytes)
-        )
-        table = Table(
-            caption=f"{settings.test_label}: {shown(settings).noun}, least to greatest round of the window "
-            "(coefficient of variation)",
-            columns=("Block Size (KiB)", *(mix_label(mix) for mix in mixes)),
-            rows=rows,
-            notes=(_SPREAD_NOTE,) if any(one.moved for one in result.values()) else (),
-            folded=True,
-        )
-        return (table,) if result else ()
-
     def _spread_notes(self) -> tuple[str, ...]:
         """Name the cells whose average hides a movement, and say how far the others lie apart."""
         result = cell_spreads(self.result, self.settings)
-        moved = sorted(self.moved_cells(), key=lambda moved_cell: -moved_cell.apart)
+        moved = sorted(self.moved, key=lambda moved_cell: -moved_cell.apart)
         largest = max((one.variation for one in result.values() if not one.moved), default=None)
         notes = []
         if moved:
@@ -487,7 +367,8 @@ class LoopReport(TestReport):
             box = verdict_box(variable.noun, label, verdict, variable.text, rounds)
         *figures, (name, told) = box.entries
         steady = verdict is not None and verdict.steady
-        return replace(box, entries=(*figures, (name, self.qualified(told, steady=steady))))
+        words = qualified(self.test, told, len(self.moved)) if steady else told
+        return replace(box, entries=(*figures, (name, words)))
 
     def _cell(self, values: Mapping[Cell, float], read_pct: int, transfer_bytes: int, decimals: int | None) -> str:
         if transfer_bytes in self.settings.not_applicable:
@@ -525,13 +406,83 @@ def _share(share: float) -> str:
     return f"{share * 100:.1f} %"
 
 
-def loop_report(
-    layout: Callable[[LoopReport], tuple[Page, ...]],
-) -> Callable[[StoredRun, StoredTest, Edition, str], LoopReport]:
-    """How a stored test loop comes to its pages. layout : the standard pages of one of them."""
+def loop_shown(
+    layout: Callable[[LoopPages], tuple[str, tuple[PagePart, ...]]], also_selected: frozenset[Any] = frozenset()
+) -> Callable[[Source], Shown]:
+    """What a test loop shows. layout : title and parts of the standard pages of one of them.
 
-    def test_report(run: StoredRun, test: StoredTest, edition: Edition, prefix: str) -> LoopReport:
-        result = loop_result(test)
-        return LoopReport(run=run, test=test, edition=edition, prefix=prefix, result=result, layout=layout)
+    also_selected : identities of numbers of the summary beside the key results.
+    """
 
-    return test_report
+    def shown(source: Source) -> Shown:
+        run, test, prefix = source.run, source.test, source.prefix
+        result, settings = loop_result(test), test.settings_as(LoopSettings)
+        moved, spread = tuple(_moved_cells(result, settings)), loop_distribution(test, result, prefix)
+        title, parts = layout(LoopPages(**source.origin, result=result, moved=moved))
+        return Shown(
+            **source.origin,
+            findings=result.findings,
+            facts=loop_facts(run, test, result),
+            outline=loop_outline(settings),
+            preparation=loop_preparation(settings),
+            title=title,
+            parts=parts,
+            readings=loop_readings(settings, len(moved)),
+            drawn=loop_main_figures(test, result, spread, prefix),
+            sheet=_sheet(source.name, settings),
+            numbers=loop_measures(test, result),
+            tiled=lambda _: loop_tiles(test),
+            seen=loop_insights(test, result, link_mb_per_s(run)),
+            ruled=ruled_by(result.window, unstable_count=len(moved)),
+            moved=moved,
+            moved_where=_moved_where(result, settings),
+            rated=lambda measures: loop_rates(settings, measures),
+            also_selected=also_selected,
+            settings=loop_settings(settings),
+            details=(*_spread_table(settings, result), *cell_tables(test)),
+            tables=lambda: loop_tables(run, test, result, source.suffix),
+            distribution=spread,
+        )
+
+    return shown
+
+
+def _sheet(name: str, settings: LoopSettings) -> str:
+    """One for the block sizes of a test that runs once for each. Worked: TP 128 and TP 1024 -> ``"tp"``."""
+    if settings.variable != "throughput":
+        return name
+    return f"{settings.procedure}{name.removeprefix(settings.test)}"
+
+
+def _moved_cells(result: LoopResult, settings: LoopSettings) -> Iterator[MovedCell]:
+    for cell, spread in cell_spreads(result, settings).items():
+        if spread.moved:
+            label, text = cell_label(cell, settings.access), _moved_text(spread, settings)
+            yield MovedCell(label=label, text=text, apart=spread.apart, limit=MOVED_SHARE)
+
+
+def _moved_where(result: LoopResult, settings: LoopSettings) -> str:
+    """The mix that more than half of the cells that moved have, and the round that alone is off in them."""
+    spreads = cell_spreads(result, settings)
+    return "; ".join(filter(None, (moved_where(spreads), moved_when(spreads, preconditioned_by(settings)))))
+
+
+def _spread_table(settings: LoopSettings, result: LoopResult) -> tuple[Table, ...]:
+    """Least and greatest round of the window and the coefficient of variation, of each cell that has an average."""
+    mixes, spreads = sorted(settings.read_pcts), cell_spreads(result, settings)
+    rows = tuple(
+        (
+            kib_label(size),
+            *(_spread_text(spreads.get(Cell(read_pct=mix, transfer_bytes=size)), settings) for mix in mixes),
+        )
+        for size in sorted(settings.sizes_bytes)
+    )
+    table = Table(
+        caption=f"{settings.test_label}: {shown(settings).noun}, least to greatest round of the window "
+        "(coefficient of variation)",
+        columns=("Block Size (KiB)", *(mix_label(mix) for mix in mixes)),
+        rows=rows,
+        notes=(_SPREAD_NOTE,) if any(one.moved for one in spreads.values()) else (),
+        folded=True,
+    )
+    return (table,) if spreads else ()

@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     )
     from assay.summary.pages.distribution import Part
     from assay.summary.pages.model import Figure
-    from assay.summary.pages.test_report import PagePart
+    from assay.summary.pages.test_record import PagePart
     from assay.summary.table import Declared, Raw, ResultTable
     from assay.words.coded import Coded
 

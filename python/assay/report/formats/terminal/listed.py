@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.errors import EXIT_OK, AssayError, InterruptedRunError, StoreError
 from assay.procedures.conformity_label import conformity_label, deviations
-from assay.report import reports_of_tests
+from assay.report import records_of_tests
 from assay.report.annex.level import level_label
 from assay.report.formats.write import foreign
 from assay.results import (
@@ -57,7 +57,7 @@ def run_numbers(run: StoredRun) -> RunNumbers:
 
 
 def _run_numbers(run: StoredRun) -> RunNumbers:
-    reports = reports_of_tests(run)
+    reports = records_of_tests(run)
     return RunNumbers(
         verdicts=tuple(report.verdict.state for report in reports),
         measures=tuple(report.measures for report in reports),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StoredRun
     from assay.summary.findings import Found
-    from assay.summary.pages.test_report import TestReport
+    from assay.summary.pages.test_record import TestRecord
     from assay.summary.record import Measure
     from assay.summary.table import Declared, Raw, ResultTable
 
@@ -53,7 +53,7 @@ _FACTS: Declared[_Fact] = (
 
 def run_book(
     run: StoredRun,
-    tests: Sequence[tuple[TestReport, Sequence[ResultTable]]],
+    tests: Sequence[tuple[TestRecord, Sequence[ResultTable]]],
     tables: Sequence[ResultTable],
     found: Sequence[Found],
 ) -> Book:
@@ -70,23 +70,23 @@ def run_book(
     )
 
 
-def _block(test_report: TestReport, tables: Sequence[ResultTable]) -> Block:
-    quoted = (measure for measure in test_report.measures if measure.quoted)
+def _block(test_record: TestRecord, tables: Sequence[ResultTable]) -> Block:
+    quoted = (measure for measure in test_record.measures if measure.quoted)
     key_results = table_of("key_results", "Key results", _QUOTED, quoted, section="results")
-    return Block(test_report.name.upper(), tuple(_lines(test_report)), tuple(tables), key_results)
+    return Block(test_record.name.upper(), tuple(_lines(test_record)), tuple(tables), key_results)
 
 
-def _lines(test_report: TestReport) -> Iterator[tuple[str, str]]:
+def _lines(test_record: TestRecord) -> Iterator[tuple[str, str]]:
     """What was asked of the drive, how the test came out, and what a reader must know of it."""
-    yield "Verdict", "; ".join(map(text, (stated(test_report.verdict), *beside(test_report.verdict))))
-    yield "Demand", demand_label(test_report.test.settings.demand)
-    yield "Test", paragraph(test_report.outline)
-    if test_report.banner:
-        yield "Warning", test_report.banner
-    yield from (("Remark", text(line)) for line in test_report.remarks())
+    yield "Verdict", "; ".join(map(text, (stated(test_record.verdict), *beside(test_record.verdict))))
+    yield "Demand", demand_label(test_record.test.settings.demand)
+    yield "Test", paragraph(test_record.outline)
+    if test_record.banner:
+        yield "Warning", test_record.banner
+    yield from (("Remark", text(line)) for line in test_record.remarks)
 
 
-def _facts(run: StoredRun, tests: Iterable[TestReport]) -> Iterator[_Fact]:
+def _facts(run: StoredRun, tests: Iterable[TestRecord]) -> Iterator[_Fact]:
     yield _Fact("Run", "run", printable(run.run_id))
     yield _Fact("Run", "conformity", conformity_label(run))
     yield _Fact("Run", "level", level_label(run))
