@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from assay.archive import kept
+from assay.archive import kept, rendering
 from assay.archive.kept import kept_summary
 from assay.archive.rendering import run_summary
 from assay.cli import assay, origin
@@ -72,6 +72,26 @@ def test_a_kept_run_is_shown_without_loading_what_works_it_out(run: Path, capsys
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_runs_are_compared_alike_from_what_was_kept_without_reading_them(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_of("iops", tmp_path / "other")
+
+    def compared(*options: str) -> str:
+        assert assay(["compare", str(run), str(tmp_path / "other"), "--despite", *options], standalone_mode=False) == 0
+        return capsys.readouterr().out
+
+    first = compared(), compared("--json")
+    assert known(run)
+    assert known(tmp_path / "other")
+    with monkeypatch.context() as patched:
+        patched.setattr(rendering, "stored_run", None)
+        assert (compared(), compared("--json")) == first
+    # Curves are those of the runs.
+    compared("--out", str(tmp_path / "out"))
+    assert (tmp_path / "out" / "report.html").exists()
 
 
 def _cut(entry: Path) -> None:

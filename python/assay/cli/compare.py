@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,11 @@ if TYPE_CHECKING:
 
     from assay.compare.comparison import Comparison
     from assay.compare.gate import GateOptions, GateResult
+    from assay.compare.numbers import Price
     from assay.compare.subject import LoadedRun
     from assay.summary.pages.model import Table
+    from assay.summary.pages.test_record import TestRecord
+    from assay.summary.record import RunSummary
     from assay.workloads.iometer.results_read import Results
 
 BLIND_KEY = "assay"
@@ -157,19 +161,44 @@ def loaded_runs(folders: Sequence[Path], prices: str | None = None) -> list[Load
 
     prices : of their drives, as ``read_prices`` takes them.
     """
-    from assay.archive.rendering import stored_run  # noqa: PLC0415
-    from assay.cli.notice import say_unfinished  # noqa: PLC0415
-    from assay.cli.origin import with_level  # noqa: PLC0415
     from assay.compare.numbers import read_prices  # noqa: PLC0415
-    from assay.report.comparison.files import loaded_run  # noqa: PLC0415
 
-    runs = []
     priced = read_prices(prices, len(folders)) if prices else [None] * len(folders)
-    for folder, price in zip(folders, priced, strict=True):
-        run = with_level(stored_run(folder), folder)
-        say_unfinished(folder, run)
-        runs.append(loaded_run(run, str(folder), price))
-    return runs
+    return [_loaded_run(folder, price) for folder, price in zip(folders, priced, strict=True)]
+
+
+def _loaded_run(folder: Path, price: Price | None) -> LoadedRun:
+    """By its kept summary where there is one: the run itself is read only for its curves."""
+    from assay.archive.kept import kept_summary  # noqa: PLC0415
+    from assay.cli.origin import host_id  # noqa: PLC0415
+    from assay.compare.subject import LoadedRun  # noqa: PLC0415
+
+    @cache
+    def records() -> list[TestRecord]:
+        from assay.archive.rendering import stored_run  # noqa: PLC0415
+        from assay.report import records_of_tests  # noqa: PLC0415
+
+        return records_of_tests(stored_run(folder))
+
+    if kept := kept_summary(folder, host_id()):
+        summary, content = kept.summary, kept.hash
+    else:
+        summary, content = _summed_up(folder)
+    return LoadedRun(path=str(folder), summary=summary, content=content, records=records, price=price)
+
+
+def _summed_up(folder: Path) -> tuple[RunSummary, str]:
+    """The summary of a run that is read for it, which is kept for the next time, and what tells its content."""
+    from assay.archive.kept import keep_summary  # noqa: PLC0415
+    from assay.archive.rendering import run_summary, stored_run  # noqa: PLC0415
+    from assay.cli.notice import say_unfinished  # noqa: PLC0415
+    from assay.cli.origin import host_id, with_level  # noqa: PLC0415
+
+    run = with_level(stored_run(folder), folder)
+    say_unfinished(folder, run)
+    summary = run_summary(run, folder)
+    keep_summary(run, folder, summary, host_id())
+    return summary, run.journal.hash if run.journal else run.run_id
 
 
 def _compare(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from assay.compare.subject import Unlikeness
 from assay.errors import UnlikeRunsError, joined
 from assay.spec.units import KIB, MIB, duration_label
+from assay.summary.conditions import test_conditions
 from assay.words.printed import capacity_label, printable, size_label
 
 if TYPE_CHECKING:
@@ -16,12 +17,10 @@ if TYPE_CHECKING:
 
     from assay.compare.subject import LoadedRun, Subject
     from assay.engine.records import StoredRun, StoredTest
-    from assay.summary.pages.test_record import TestRecord
+    from assay.summary.record import TestSummary
 
 _SHARE_TOLERANCE = 1e-3
 """Amounts of two drives are alike where they are this near to the same share of their capacities."""
-_NO_CONDITION = frozenset({"procedure", "test", "edition", "not_applicable"})
-"""Settings that are no condition of their own: names, and what the drive cannot do."""
 _AMOUNT, _SEGMENTS = "range_amount_bytes", "segment_count"
 
 
@@ -55,7 +54,7 @@ def held_conditions(run: StoredRun, test: StoredTest) -> dict[str, Any]:
     """
     identity = run.identity
     drive = {"write_cache": identity.write_cache, "faults": identity.faults_label}
-    return {**_conditions(test), "scale": run.plan.get("scale", 1.0), **drive}
+    return {**test_conditions(test), "scale": run.plan.get("scale", 1.0), **drive}
 
 
 def condition_words(key: str, value: Any) -> tuple[str, str]:
@@ -82,32 +81,32 @@ def _of_run(first: LoadedRun, other: LoadedRun) -> Iterator[Unlikeness]:
 
 
 def _run_facts(run: LoadedRun) -> tuple[tuple[str, Any], ...]:
-    platform, plan = run.run.platform, run.run.plan
+    summary, platform = run.summary, run.summary.platform
     # Virtual time passes alike on every host.
-    host = ("virtual time",) * 3 if run.simulated else (platform.host_id, platform.cpu, platform.kernel)
+    host = ("virtual time",) * 3 if summary.is_simulated else (platform.host_id, platform.cpu, platform.kernel)
     return (
-        ("edition", run.run.edition.get("name")),
-        ("label", run.label_class),
-        ("scale", plan.get("scale", 1.0)),
+        ("edition", summary.edition),
+        ("label", summary.label_class),
+        ("scale", summary.scale),
         ("host", host[0]),
         ("processor", host[1]),
         ("kernel", host[2]),
         ("tool", f"{platform.tool} {platform.tool_version}"),
-        ("write cache", run.run.identity.write_cache),
-        ("faults on purpose", run.run.identity.faults_label),
+        ("write cache", run.identity.write_cache),
+        ("faults on purpose", run.identity.faults_label),
     )
 
 
 def _of_tests(first: LoadedRun, other: LoadedRun) -> Iterator[Unlikeness]:
-    others = {test.prefix: test for test in other.tests}
-    for one in first.tests:
-        if one.prefix in others:
-            yield from _of_test(one, others[one.prefix])
+    others = {test.prefix: test for test in other.summary.tests}
+    sizes = first.identity.capacity_bytes, other.identity.capacity_bytes
+    for test in first.summary.tests:
+        if test.prefix in others:
+            yield from _of_test(test, others[test.prefix], sizes)
 
 
-def _of_test(first: TestRecord, second: TestRecord) -> Iterator[Unlikeness]:
-    sizes = first.run.identity.capacity_bytes, second.run.identity.capacity_bytes
-    ours, theirs = (_conditions(each.test) for each in (first, second))
+def _of_test(first: TestSummary, second: TestSummary, sizes: tuple[int, int]) -> Iterator[Unlikeness]:
+    ours, theirs = dict(first.conditions), dict(second.conditions)
     segment_bytes = _common_segment(ours, theirs)
     for key in dict.fromkeys((*ours, *theirs)):
         values = ours.get(key), theirs.get(key)
@@ -116,11 +115,6 @@ def _of_test(first: TestRecord, second: TestRecord) -> Iterator[Unlikeness]:
         if not follows and not _alike(key, values, sizes, slack_bytes):
             shown = [_shown(key, value) for value in values]
             yield Unlikeness(test=first.label, what=_name(key), first=shown[0], other=shown[1])
-
-
-def _conditions(test: StoredTest) -> dict[str, Any]:
-    """The settings of a test that are conditions, by their names."""
-    return {key: value for key, value in _flat(asdict(test.settings), "") if _last(key) not in _NO_CONDITION}
 
 
 def _last(key: str) -> str:
@@ -148,15 +142,6 @@ def _shown(key: str, value: Any) -> str:
     if key.endswith("_bytes") and isinstance(value, int):
         return size_label(value) if value < MIB * KIB else capacity_label(value)
     return duration_label(value) if key.endswith("_ns") and isinstance(value, int) else printable(value)
-
-
-def _flat(value: Any, name: str) -> Iterator[tuple[str, Any]]:
-    """The leaves of nested settings. Worked: ``{"demand": {"queue_depth": 8}}`` -> ``("demand.queue_depth", 8)``."""
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _flat(inner, f"{name}.{key}" if name else str(key))
-    else:
-        yield name, value
 
 
 def _common_segment(ours: dict[str, Any], theirs: dict[str, Any]) -> float:

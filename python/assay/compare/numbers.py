@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from assay.errors import UsageError
-from assay.results import missed_steady_state
 from assay.spec.units import KIB, count_label
 from assay.summary.bounds import moved_share
 from assay.summary.measures import key_of_unit, measure_words
@@ -18,9 +17,7 @@ from assay.words.text import text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from assay.engine.records import StoredTest
-    from assay.summary.pages.test_record import TestRecord
-    from assay.summary.record import Better, Key, Measure, Stat
+    from assay.summary.record import Better, Key, Measure, Stat, TestSummary
     from assay.words.subject import Order
 
 State = Literal["ok", "not settled", "not steady", "withheld", "cut short", "no value", "not run"]
@@ -102,15 +99,16 @@ class Number:
     host_share: float = 0.0
 
 
-def numbers_of(test_record: TestRecord) -> Iterator[Number]:
+def numbers_of(test: TestSummary) -> Iterator[Number]:
     """Every number of a test once: those that people quote, then those of its cells and response times."""
-    state, reason = test_state(test_record)
-    for measure in test_record.measures:
-        result, why = (state, reason) if state != "ok" else _value_state(test_record.test, measure)
+    state, reason = test_state(test)
+    order = _ORDERS.get(test.conditions.get("access", ""))
+    for measure in test.measures:
+        result, why = (state, reason) if state != "ok" else _value_state(test, measure)
         value = None if measure.value is None else float(measure.value)
         rounds = tuple(map(float, measure.rounds))
         yield Number(
-            name=_name(test_record, measure),
+            name=_name(test, measure, order),
             value=value,
             rounds=rounds,
             state=result,
@@ -119,10 +117,10 @@ def numbers_of(test_record: TestRecord) -> Iterator[Number]:
         )
 
 
-def _name(test_record: TestRecord, measure: Measure) -> NumberName:
+def _name(test: TestSummary, measure: Measure, order: Order | None) -> NumberName:
     return NumberName(
-        test=test_record.prefix,
-        shown=test_record.label,
+        test=test.prefix,
+        shown=test.label,
         cell=measure.cell,
         name=measure.key,
         label=measure.printed,
@@ -131,34 +129,33 @@ def _name(test_record: TestRecord, measure: Measure) -> NumberName:
         better=measure.better,
         stat=measure.stat,
         quoted=measure.quoted,
-        about=_about(test_record, dict(measure.cell)),
+        about=_about(order, dict(measure.cell)),
     )
 
 
-def _about(test_record: TestRecord, cell: dict[str, str | int | float]) -> Subject | None:
+def _about(order: Order | None, cell: dict[str, str | int | float]) -> Subject | None:
     """The accesses of a cell of a test loop. Worked: 4 KiB and 0 % reads of IOPS -> random 4 KiB writes."""
-    order = _ORDERS.get(getattr(test_record.test.settings, "access", ""))
     if order is None or cell.keys() != _LOOP_CELL:
         return None
     return Subject(order=order, read_pct=int(cell["read_pct"]), size_bytes=round(float(cell["block_kib"]) * KIB))
 
 
-def test_state(test_record: TestRecord) -> tuple[State, str]:
+def test_state(test: TestSummary) -> tuple[State, str]:
     """How a test as a whole came out, with the reason where none of its numbers counts.
 
     Worked: one that was interrupted -> ``cut short``, whether or not a number was begun.
     """
-    if is_cut_short(test_record.test.ended):
-        return "cut short", ending_label(test_record.test.ended)
-    if test_record.withheld:
-        return "withheld", text(test_record.withheld)
-    return ("not steady", "steady state not reached") if missed_steady_state(test_record.test) else ("ok", "")
+    if is_cut_short(test.verdict.ended):
+        return "cut short", ending_label(test.verdict.ended)
+    if test.withheld:
+        return "withheld", text(test.withheld)
+    return ("not steady", "steady state not reached") if test.verdict.missed else ("ok", "")
 
 
-def _value_state(test: StoredTest, measure: Measure) -> tuple[State, str]:
+def _value_state(test: TestSummary, measure: Measure) -> tuple[State, str]:
     """A number of rounds that a verdict denies is not steady; one that is none has no value."""
-    if measure.rounds and test.verdict is not None and not test.verdict.reached:
-        return ("not steady" if test.settings.requires_steady_state else "not settled"), "steady state not reached"
+    if measure.rounds and test.held is False:
+        return ("not steady" if test.verdict.required else "not settled"), "steady state not reached"
     return ("no value", "n/a in its report") if measure.value is None else ("ok", "")
 
 

@@ -172,8 +172,8 @@ def _reference(one: Side, two: Side, name: NumberName) -> Spread | None:
     counts = len(one.values), len(two.values)
     result: list[Spread] = []
     for run in (run for side in (one, two) for run in side.subject.runs):
-        points = run.run.certificate.reference.points if run.run.certificate and run.run.certificate.reference else ()
-        if run.simulated or not points:
+        points = run.summary.reference
+        if run.summary.is_simulated or not points:
             return None
         repeated = [point.mean_ns if name.unit == "ms" else point.iops for point in points]
         result += [reference_spread(each.variation, len(each.values), counts) for each in repeated]

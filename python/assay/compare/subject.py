@@ -14,11 +14,12 @@ from assay.spec.units import count_label, gigabytes_label
 from assay.words.printed import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from assay.compare.numbers import Number, Price, State
-    from assay.engine.records import StoredRun
+    from assay.engine.records import DriveIdentity
     from assay.summary.pages.test_record import TestRecord
+    from assay.summary.record import RunSummary
 
 _LETTERS, _SHORT_MAX = 26, 20
 SERIAL_PREFIX = "SIM-"
@@ -26,42 +27,38 @@ SERIAL_PREFIX = "SIM-"
 _CAPACITY = re.compile(r"[ ,_-]*\b\d+(?:[.,]\d+)? ?[GT]i?B$", re.IGNORECASE)
 
 
-# Without slots: what several steps need is kept in the instance.
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedRun:
-    """A run with its tests. path : as the user named it.
+    """A run that is compared. path : as the user named it. content : what it holds, as the hash of its journal.
 
-    label_class : ``conforming``, ``not conforming`` or ``simulated drive``.
-    level : how far it is vouched for, likewise. price : of the drive, if known.
+    records : its tests with curves and response times, for pages. price : of the drive, if known.
     states : how each test came out, with the reason, by its name.
     """
 
     path: str
-    run: StoredRun
-    tests: tuple[TestRecord, ...]
-    label_class: str
-    level: str
+    summary: RunSummary
+    content: str
+    records: Callable[[], Sequence[TestRecord]] = field(repr=False)
     price: Price | None = None
     numbers: dict[object, Number] = field(init=False, repr=False)
     states: dict[str, tuple[State, str]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Work the numbers out once."""
-        result = {one.name.key: one for test in self.tests for one in numbers_of(test)}
+        result = {one.name.key: one for test in self.summary.tests for one in numbers_of(test)}
         if self.price:
             result |= {one.name.key: one for one in priced(result.values(), self.price)}
         object.__setattr__(self, "numbers", result)
-        object.__setattr__(self, "states", {test.prefix: test_state(test) for test in self.tests})
+        object.__setattr__(self, "states", {test.prefix: test_state(test) for test in self.summary.tests})
 
     @property
-    def content(self) -> str:
-        """What the run holds, as the hash of its journal."""
-        return self.run.journal.hash if self.run.journal else self.run.run_id
+    def identity(self) -> DriveIdentity:
+        """Who the drive is."""
+        return self.summary.identity
 
-    @property
-    def simulated(self) -> bool:
-        """Whether the drive is a model, whose time is virtual."""
-        return self.run.identity.kind == "simulated"
+    def record(self, test: str) -> TestRecord | None:
+        """A test with its curves; None where the run has none of this name."""
+        return next((record for record in self.records() if record.prefix == test), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +121,7 @@ class Subject:
     @property
     def label(self) -> str:
         """How far its runs conform."""
-        return self.first.label_class
+        return self.first.summary.label_class
 
     @property
     def title(self) -> str:
@@ -146,9 +143,9 @@ def check_independent(runs: Sequence[LoadedRun]) -> None:
     """Raise UsageError where repeats of a simulated drive have the same seed: it does the very same again."""
     seen: dict[object, LoadedRun] = {}
     for run in runs:
-        if not run.simulated:
+        if not run.summary.is_simulated:
             continue
-        key = (run.run.identity.id, run.run.plan.get("seed"))
+        key = (run.identity.id, run.summary.seed)
         if key in seen:
             reason = f"is no repeat of {seen[key].path}: the simulated drive and the seed are the same"
             raise UsageError(run.path, reason, "run each repeat with another --seed")
@@ -161,7 +158,7 @@ def subjects_of(runs: Sequence[LoadedRun], *, repeats: bool) -> list[tuple[Loade
         return [(run,) for run in runs]
     result: dict[object, list[LoadedRun]] = {}
     for one in runs:
-        identity = one.run.identity
+        identity = one.identity
         result.setdefault((identity.id, identity.serial, identity.firmware), []).append(one)
     return [tuple(group) for group in result.values()]
 
@@ -187,7 +184,7 @@ def letter(index: int) -> str:
 
 
 def _named(name: str, runs: tuple[LoadedRun, ...]) -> Subject:
-    identity = runs[0].run.identity
+    identity = runs[0].identity
     more = f" and {count_label(len(runs) - 1, 'repeat')}" if len(runs) > 1 else ""
     return Subject(
         letter=name,
@@ -197,7 +194,7 @@ def _named(name: str, runs: tuple[LoadedRun, ...]) -> Subject:
         serial=printable(identity.serial),
         firmware=printable(identity.firmware),
         capacity=_capacity(runs),
-        level="; ".join(dict.fromkeys(run.level for run in runs)),
+        level="; ".join(dict.fromkeys(run.summary.level for run in runs)),
         called=printable(runs[0].path) + more,
     )
 
@@ -207,7 +204,7 @@ def _blinded(name: str, runs: tuple[LoadedRun, ...]) -> Subject:
     return Subject(
         letter=name, runs=runs, model=_class(runs[0]), short=_class(runs[0]), serial="-", firmware="-",
         capacity=_capacity(runs),
-        level="imported" if any(run.run.origin for run in runs) else runs[0].level,
+        level="imported" if any(run.summary.is_imported for run in runs) else runs[0].summary.level,
         called=f"blind{more}",
     )  # fmt: skip
 
@@ -217,16 +214,16 @@ def short_model(run: LoadedRun) -> str:
 
     Of a simulated drive the name of its model. Worked: ``Samsung SSD 870 EVO 500GB`` -> ``Samsung SSD 870 EVO``.
     """
-    identity = run.run.identity
-    own = (identity.serial or "").removeprefix(SERIAL_PREFIX) if run.simulated else ""
+    identity = run.identity
+    own = (identity.serial or "").removeprefix(SERIAL_PREFIX) if run.summary.is_simulated else ""
     whole = _CAPACITY.sub("", printable(own or identity.model_number or identity.path))
     return whole if len(whole) <= _SHORT_MAX else f"{whole[: _SHORT_MAX - 1].rstrip()}\N{HORIZONTAL ELLIPSIS}"
 
 
 def _model(run: LoadedRun) -> str:
     """What the drive calls itself; of a simulated one without the capacity that it was modelled on."""
-    whole = printable(run.run.identity.model_number or run.run.identity.path)
-    return _CAPACITY.sub("", whole) if run.simulated else whole
+    whole = printable(run.identity.model_number or run.identity.path)
+    return _CAPACITY.sub("", whole) if run.summary.is_simulated else whole
 
 
 def _class(run: LoadedRun) -> str:
@@ -234,14 +231,14 @@ def _class(run: LoadedRun) -> str:
 
     Worked: an interface of ``PCIe 4.0 x4`` -> ``NVMe drive``.
     """
-    told = (run.run.identity.interface or "").upper()
+    told = (run.identity.interface or "").upper()
     known = {"SAS": "SAS drive", "SATA": "SATA drive", "PCI": "NVMe drive", "NVME": "NVMe drive"}
     kind = next((text for word, text in known.items() if word in told), "drive")
-    return f"simulated {kind}" if run.simulated else kind
+    return f"simulated {kind}" if run.summary.is_simulated else kind
 
 
 def _capacity(runs: Sequence[LoadedRun]) -> str:
-    return gigabytes_label(runs[0].run.identity.capacity_bytes, 0)
+    return gigabytes_label(runs[0].identity.capacity_bytes, 0)
 
 
 def _keyed(runs: Sequence[LoadedRun], key: str) -> str:

@@ -124,7 +124,7 @@ def cohorts(comparison: Comparison) -> Iterator[Cohort]:
     for model in dict.fromkeys((subject.model, subject.capacity) for subject in comparison.subjects):
         for one in comparison.quoted:
             sides = [side for side in one.sides if _is_of(side, model)]
-            drives = {side.subject.first.run.identity.id for side in sides}
+            drives = {side.subject.first.identity.id for side in sides}
             if len(drives) == len(sides) >= COHORT_SAMPLES and one.name.stat != "maximum":
                 yield _cohort(model[0], one.name, sides)
 

@@ -114,7 +114,8 @@ def unverified_of(
     """
     if len(results) > FILES_MAX:
         raise UsageError("RESULTS.csv", f"{len(results)} given", f"name at most {FILES_MAX} files of Iometer")
-    stages = [list(_stages(subject)) for subject in subjects]
+    # The stages of a run are read from its folder, which a comparison without files needs for nothing else.
+    stages = [list(_stages(subject)) for subject in subjects] if results else []
     found = tuple(_file(index, result, subjects, stages) for index, result in enumerate(results, 1))
     for one in () if despite else found:
         _check_alike(one)
@@ -140,8 +141,8 @@ class _Stage:
 def _stages(subject: Subject) -> Iterator[_Stage]:
     """What a subject measured that Iometer has words for; tests whose numbers are of no stage have none."""
     first = subject.first
-    for report in first.tests:
-        for asked in loads_of_run(report.test, first.run.identity):
+    for report in first.records():
+        for asked in loads_of_run(report.test, first.identity):
             names: dict[str, NumberName] = {}
             for number in first.numbers.values():
                 if number.name.test == report.prefix and dict(number.name.cell).get("stage") == asked.name:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, get_args
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from assay.engine.records import DriveIdentity, Platform, ReferencePoint
     from assay.words.coded import Coded, Number
 
 Level = Literal["good", "warn", "bad", "unknown"]
@@ -180,13 +181,17 @@ class Tile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestSummary:
-    """One test. name : in the run. label : as printed. procedure : its kind.
+    """One test. name : in the run. prefix : the same with its number. label : as printed. procedure : its kind.
 
     outstanding : I/Os in flight in the steps that measured, each once, the fewest first. extent : as headers print it.
     title, question : what it measures. said : what it shows, gravest first. caveats : what to know beside its verdict.
+    withheld : why no number of it may be printed; None where they may. held : whether the stored rule of steady state
+    held; None without one. stalled_ms : the longest stall that is worth knowing. conditions : the settings under which
+    numbers of two runs may be compared, by their names.
     """
 
     name: str
+    prefix: str
     label: str
     procedure: str
     outstanding: tuple[int, ...]
@@ -198,6 +203,10 @@ class TestSummary:
     question: str
     said: tuple[Coded, ...]
     caveats: tuple[Status, ...]
+    withheld: Coded | None
+    held: bool | None
+    stalled_ms: float | None
+    conditions: Mapping[str, Any]
 
     def measure(self, identity: tuple[Key, str]) -> Measure | None:
         """The number of an identity; None where the test has none."""
@@ -215,6 +224,7 @@ class RunSummary:
     decided; None where the plan states none. exit_codes : every reason not to exit with 0, strongest first.
     wall_s : None where it did not end. said : what it shows, gravest first, each with the labels of its tests,
     none where it is of all. caveats : gravest first. claims : of a data sheet, by their key.
+    scale, seed : of the plan. is_imported : it is of another host. reference : of the host's reference drive, if any.
     """
 
     run_id: str
@@ -237,7 +247,18 @@ class RunSummary:
     exit_codes: tuple[int, ...]
     said: tuple[Spoken, ...]
     caveats: tuple[Status, ...]
-    claims: Mapping[str, float] = field(default_factory=dict)
+    claims: Mapping[str, float]
+    identity: DriveIdentity
+    platform: Platform
+    scale: float
+    seed: int | None
+    is_imported: bool
+    reference: tuple[ReferencePoint, ...]
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether the drive is a model, whose time is virtual."""
+        return self.identity.kind == "simulated"
 
 
 Outcome = Literal["pass", "fail", "not decided"]

@@ -7,6 +7,7 @@ from dataclasses import fields
 from fractions import Fraction
 from typing import Any
 
+from assay.engine.records import DriveIdentity, Platform, ReferencePoint, Repeated
 from assay.summary.record import (
     Held,
     HeldNumber,
@@ -27,7 +28,7 @@ _RECORDS = {
     record.__name__: record
     for record in (
         RunSummary, TestSummary, Measure, Verdict, Window, Tile, Status, Held, HeldNumber, Missed,
-        Coded, Range, Place, Subject,
+        Coded, Range, Place, Subject, DriveIdentity, Platform, ReferencePoint, Repeated,
     )
 }  # fmt: skip
 _DEFAULTS = {name: {field.name: field.default for field in fields(record)} for name, record in _RECORDS.items()}

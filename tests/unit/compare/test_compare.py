@@ -177,7 +177,7 @@ def test_a_copy_is_no_run_of_its_own_and_a_seed_again_no_repeat(run: StoredRun) 
     with pytest.raises(UsageError, match="holds the same as runs/1"):
         compare_runs([variant(run, 1), variant(run, 1)])
     again = variant(run, 2)
-    object.__setattr__(again.run, "plan", {**run.plan, "seed": 1})
+    object.__setattr__(again.summary, "seed", 1)
     with pytest.raises(UsageError, match="no repeat of"):
         compare_runs([variant(run, 1), again, variant(run, 3)], Options(repeats=True))
 

@@ -7,13 +7,12 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from assay.compare.subject import LoadedRun
-from assay.procedures.conformity_label import conformity_class
 from assay.report import records_of_tests, render_pages
-from assay.report.annex.level import level_label
 from assay.report.comparison.data import comparison_data, gate_data
 from assay.report.comparison.facts import comparison_facts, gate_facts
 from assay.report.comparison.gate import junit_xml
 from assay.report.comparison.pages import comparison_report, gate_report
+from assay.report.first_page.run_summary import summarise_run
 from assay.report.formats.table_csv import table_csv
 
 if TYPE_CHECKING:
@@ -35,10 +34,10 @@ def loaded_run(run: StoredRun, path: str, price: Price | None = None) -> LoadedR
 
     Raises as ``records_of_tests``.
     """
-    tests = tuple(records_of_tests(run))
-    return LoadedRun(
-        path=path, run=run, tests=tests, label_class=conformity_class(run), level=level_label(run), price=price
-    )
+    records = records_of_tests(run)
+    content = run.journal.hash if run.journal else run.run_id
+    summary = summarise_run(run, records, None)
+    return LoadedRun(path=path, summary=summary, content=content, records=lambda: records, price=price)
 
 
 def write_comparison(

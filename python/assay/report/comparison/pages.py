@@ -113,7 +113,11 @@ def _coloured(page: Page, verdict: Verdict, counts: str) -> Page:
 
 
 def _report(title: str, pages: Iterable[Page], subjects: Sequence[Subject], *, blind: bool) -> Report:
-    tools = {f"{run.run.platform.tool} {run.run.platform.tool_version}" for subject in subjects for run in subject.runs}
+    tools = {
+        f"{run.summary.platform.tool} {run.summary.platform.tool_version}"
+        for subject in subjects
+        for run in subject.runs
+    }
     return Report(
         title=f"{title} of {count_label(len(subjects), 'drive')}" + (", blind" if blind else ""),
         label="; ".join(dict.fromkeys(subject.label for subject in subjects)),
@@ -126,7 +130,7 @@ def _report(title: str, pages: Iterable[Page], subjects: Sequence[Subject], *, b
 
 def _latest_ns(subjects: Sequence[Subject]) -> int:
     """When the last of the runs began: the same runs give the same report."""
-    return max(run.run.started_wall_ns for subject in subjects for run in subject.runs)
+    return max(run.summary.started_wall_ns for subject in subjects for run in subject.runs)
 
 
 def _banner(comparison: Comparison) -> str | None:
@@ -144,8 +148,8 @@ def _banner(comparison: Comparison) -> str | None:
 def _facts(subjects: Sequence[Subject], *, blind: bool) -> str:
     """When, by which edition, and how many. Worked: ``2012-05-01 08:00 UTC to ... - PTS-C 1.0 - 3 drives, 3 runs``."""
     runs = [run for subject in subjects for run in subject.runs]
-    dates = sorted(run.run.started_wall_ns for run in runs)
+    dates = sorted(run.summary.started_wall_ns for run in runs)
     when = "dates withheld" if blind else " to ".join(dict.fromkeys((utc(dates[0]), utc(dates[-1]))))
-    editions = "; ".join(dict.fromkeys(str(run.tests[0].edition.title) for run in runs))
+    editions = "; ".join(dict.fromkeys(run.summary.edition_title for run in runs))
     counts = f"{count_label(len(subjects), 'drive')}, {count_label(len(runs), 'run')}"
     return f"{when} \N{MIDDLE DOT} {editions} \N{MIDDLE DOT} {counts}"

@@ -11,7 +11,6 @@ from assay.report.comparison.words import remark_sentence, worded
 from assay.spec.units import GB
 from assay.summary.measures import measure_words
 from assay.summary.pages.model import Table
-from assay.summary.ranking import is_raised
 from assay.summary.verdict import STATE_WORDS, beside, gravity, level_of
 from assay.words.coded import coded
 from assay.words.printed import NOT_AVAILABLE, number_text, paragraph, printable
@@ -27,8 +26,7 @@ if TYPE_CHECKING:
     from assay.compare.subject import Subject
     from assay.compare.summary import Remark
     from assay.compare.unverified import Beside, OldFigure, Unverified
-    from assay.summary.pages.test_record import TestRecord
-    from assay.summary.record import Level, State
+    from assay.summary.record import Level, State, TestSummary
     from assay.words.coded import Coded
 
 
@@ -99,7 +97,7 @@ def _price(subject: Subject, prices: Sequence[Price | None]) -> tuple[str, ...]:
         return ()
     if not price:
         return NOT_AVAILABLE, NOT_AVAILABLE
-    return price.text, f"{subject.first.run.identity.capacity_bytes / GB / price.amount:,.3g}"
+    return price.text, f"{subject.first.identity.capacity_bytes / GB / price.amount:,.3g}"
 
 
 def unlike_tables(subjects: Sequence[Subject]) -> tuple[Table, ...]:
@@ -409,22 +407,15 @@ def _failed(comparison: Comparison, states: Mapping[str, TestState]) -> str:
 
 def _of_subject(subject: Subject, test: str) -> TestState:
     """Of repeats the gravest."""
-    reports = [next((one for one in run.tests if one.prefix == test), None) for run in subject.runs]
-    states = [_of_test(report) if report else NOT_RUN for report in reports]
+    listed = [next((one for one in run.summary.tests if one.prefix == test), None) for run in subject.runs]
+    states = [_of_test(one) if one else NOT_RUN for one in listed]
     return min(states, key=lambda state: (state.state not in _NO_RESULT, gravity(state.level)))
 
 
-def _of_test(report: TestRecord) -> TestState:
-    verdict = report.verdict
+def _of_test(test: TestSummary) -> TestState:
+    verdict = test.verdict
     if verdict.state in _NO_RESULT:
         return TestState(state=verdict.state, level=level_of(verdict))
-    stalls = tuple(_stalls(report))
+    stalls = () if test.stalled_ms is None else (coded("stalls", longest_ms=test.stalled_ms),)
     level: Level = "bad" if stalls else level_of(verdict)
     return TestState(state=verdict.state, level=level, beside=(*stalls, *beside(verdict))[:_BESIDE_MAX])
-
-
-def _stalls(report: TestRecord) -> Iterator[Coded]:
-    """The longest time for which the drive stood still, where that is worth knowing."""
-    stalls = [insight for insight in report.insights if insight.kind == "stalls" and is_raised(insight)]
-    if stalls:
-        yield coded("stalls", longest_ms=max(stall.values["longest_ms"] for stall in stalls))

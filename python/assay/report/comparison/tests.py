@@ -223,8 +223,7 @@ def in_order(comparison: Comparison) -> list[Subject]:
 
 def test_of(subject: Subject, test: str) -> TestRecord | None:
     """A test of a subject; None where nothing of it may be shown."""
-    result = next((one for one in subject.first.tests if one.prefix == test), None)
-    return None if subject.first.states.get(test, NOT_RUN)[0] in WITHOUT_RESULT else result
+    return None if subject.first.states.get(test, NOT_RUN)[0] in WITHOUT_RESULT else subject.first.record(test)
 
 
 def consistency_table(
@@ -249,8 +248,8 @@ def consistency_table(
 
 def _even_values(subject: Subject, test: str, part: Part) -> tuple[str, ...]:
     middle, slow, most = part.times.percentile(0.5), part.times.percentile(_SLOW_SHARE), part.latency_ms_max
-    report = next(one for one in subject.first.tests if one.prefix == test)
-    even = consistency(seconds_of(report.test, part.label))
+    record = subject.first.record(test)
+    even = consistency(seconds_of(record.test, part.label) if record else [])
     return (
         _known(middle, span),
         _known(slow / middle if slow and middle else None, times),

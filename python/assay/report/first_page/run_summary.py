@@ -14,7 +14,9 @@ from assay.results import driven_s
 from assay.results.queue_depths import asked_depths
 from assay.spec.units import SECOND_NS
 from assay.summary.breaks import break_texts
+from assay.summary.conditions import test_conditions
 from assay.summary.pages.header import interface_label, model_label, nand_label
+from assay.summary.ranking import is_raised
 from assay.summary.record import Held, RunSummary, Status, TestSummary
 from assay.summary.verdict import exit_codes_of
 from assay.words.coded import coded
@@ -56,6 +58,12 @@ def summarise_run(run: StoredRun, reports: Sequence[TestRecord], held: Held | No
         said=run_said(run, reports, result),
         caveats=tuple(_caveats(run, listed)),
         claims={key: value for key, value in (run.plan.get("claims") or {}).items() if value is not None},
+        identity=run.identity,
+        platform=run.platform,
+        scale=run.plan.get("scale", 1.0),
+        seed=run.plan.get("seed"),
+        is_imported=run.origin is not None,
+        reference=run.certificate.reference.points if run.certificate and run.certificate.reference else (),
     )
 
 
@@ -69,8 +77,10 @@ def _facts(run: StoredRun) -> Iterator[str]:
 def _summary_of(report: TestRecord, insights: Sequence[Insight]) -> TestSummary:
     """One test; of it what the run does not say. insights : the insights of the run."""
     name = report.test.settings.procedure
+    stalls = [one for one in report.insights if one.kind == "stalls" and is_raised(one)]
     return TestSummary(
         name=report.name,
+        prefix=report.prefix,
         label=report.label,
         procedure=name,
         outstanding=asked_depths(report.test),
@@ -82,6 +92,10 @@ def _summary_of(report: TestRecord, insights: Sequence[Insight]) -> TestSummary:
         question=find_procedure(name).question,
         said=further_said(insights, report),
         caveats=tuple(_remarks(report)),
+        withheld=report.withheld,
+        held=None if report.test.verdict is None else report.test.verdict.reached,
+        stalled_ms=max((stall.values["longest_ms"] for stall in stalls), default=None),
+        conditions=test_conditions(report.test),
     )
 
 
