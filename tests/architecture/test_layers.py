@@ -116,12 +116,11 @@ def test_what_tests_share_names_no_test(name: str) -> None:
     shared = {
         "checks",
         "conformity",
-        "conformity_label",
         "departures",
-        "depths",
         "editions",
         "registry",
         "run_findings",
+        "traits",
     }
     for path in (PACKAGE / name).rglob("*.py"):
         tree = ast.parse(path.read_text("utf-8"))
@@ -142,7 +141,7 @@ def test_only_real_drives_know_device_nodes_and_commands() -> None:
 
 def test_no_procedure_asks_whether_a_drive_is_simulated() -> None:
     # What these two say is of a run that is stored: how far it conforms, and which of its checks hold.
-    of_runs = {"checks.py", "conformity_label.py"}
+    of_runs = {"conformity.py"}
     shared = [path for path in MODULES if package(path) in {"procedures", "results", "plan"} or "pages" in path.parts]
     procedures = [path for path in shared if path.name not in of_runs]
     assert not [path for path in procedures if '"simulated"' in path.read_text("utf-8")]

@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from assay.procedures.conformity import derived_deviations
-from assay.procedures.conformity_label import conformity_label
+from assay.procedures.conformity import conformity_label, derived_deviations
 from assay.procedures.families.loop.plan import LoopSettings
 from every_kind import EVERY, KINDS, run_of
 

@@ -14,7 +14,7 @@ from assay.dut.simulated.model import parse_simulated
 from assay.engine.pattern import leading_range, random_pattern
 from assay.engine.records import DataPattern, Demand, StepSpec, StopRule, StoredTest
 from assay.errors import DeviceFailureError, UsageError
-from assay.procedures.conformity_label import conformity_label
+from assay.procedures.conformity import conformity_label
 from assay.report import render
 from assay.results import stored_error_count, void_places, withheld_reason
 from assay.run.plan_file import load_plan

@@ -10,7 +10,7 @@ import pytest
 from assay.cli import assay
 from assay.dut.dut import Answers, find_drive
 from assay.errors import UsageError
-from assay.procedures.conformity_label import conformity_label
+from assay.procedures.conformity import conformity_label
 from assay.procedures.editions import load_edition
 from assay.report import build_report
 from assay.results import issued_bytes

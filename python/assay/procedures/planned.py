@@ -1,17 +1,20 @@
-"""What all tests settle alike before the first I/O: lengths after scaling, ranges, what a drive cannot run."""
+"""What tests are planned from: whole blocks, scaled times, and the sequences that several ask for alike."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.engine.records import SkippedTest
+from assay.engine.records import SkippedTest, StepSequence
 from assay.errors import ValueRangeError
 from assay.spec.units import SECOND_NS
 from assay.spec.workload import OUTSTANDING_MAX
 
 if TYPE_CHECKING:
-    from assay.engine.records import AccessPattern, Demand, DriveIdentity
+    from collections.abc import Sequence
+
+    from assay.engine.records import AccessPattern, Demand, DriveIdentity, StepSpec
     from assay.spec.edition import RangeDatum
+
 
 SCALED_STEP_NS_MIN = 50_000_000
 
@@ -53,3 +56,23 @@ def unfit(test: str, label: str, pattern: AccessPattern, drive: DriveIdentity) -
 def sector_reason(drive: DriveIdentity) -> str:
     """Why a drive cannot run a transfer size that is no multiple of its block."""
     return f"no multiple of the drive's {drive.logical_block_bytes}-byte logical block"
+
+
+def one_round(index: int, steps: Sequence[StepSpec]) -> StepSequence:
+    """Round ``index``, from 1, of a test that repeats them until steady."""
+    return StepSequence(
+        name=f"round {index}", stage="round", index=index, steps=tuple(steps), role="measure", on_void="leave-out"
+    )
+
+
+def histogram(step: StepSpec) -> StepSequence:
+    """The step behind a test whose response times are counted."""
+    return StepSequence(name="histogram", stage="histogram", index=0, steps=(step,), role="measure", on_void="repeat")
+
+
+def numbered(what: str, first: int, count: int) -> str:
+    """What so many steps from a number on are called; ``what`` is in the plural.
+
+    Worked: 31 samples from the first -> ``samples 1 to 31``; one from the fourth -> ``sample 4``.
+    """
+    return f"{what} {first} to {first + count - 1}" if count > 1 else f"{what.removesuffix('s')} {first}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from assay.procedures.conformity_label import deviations
+from assay.procedures.conformity import deviations
 from assay.results import ENDED, counted_sequences, disturbing, sequence_host, void_places, withheld_reason
 from assay.results.sequence_names import sequence_place
 from assay.spec.units import MILLISECOND_NS

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from assay.errors import StoreError
-from assay.procedures.conformity_label import conformity_label
+from assay.procedures.conformity import conformity_label
 from assay.procedures.editions import stored_edition
 from assay.procedures.registry import find_procedure
 from assay.procedures.run_findings import finding_data, finding_tables, run_findings

@@ -8,7 +8,7 @@ import pytest
 from assay.dut.real.link import FASTEST_BYTES_PER_S, line_rate, link_bytes_per_s
 from assay.dut.simulated.model import parse_simulated
 from assay.plan.draining import draining_ns, draining_warning
-from assay.procedures.conformity_label import deviations
+from assay.procedures.conformity import deviations
 from assay.procedures.editions import load_edition
 from assay.run.plan_file import load_plan
 from assay.run.planning import plan_suite

@@ -13,16 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from assay.engine.records import AccessPattern, Cell, Demand
-from assay.procedures.depths import depth_insights
 from assay.procedures.families.grid.measures import indistinct
 from assay.procedures.families.loop.measures import limits, mixed_penalty, transfer_penalty, unstable
 from assay.procedures.families.loop.result import loop_result
 from assay.procedures.families.saturation.record import falls
 from assay.procedures.five_steps.record import rules_missed
 from assay.procedures.hir.record import idle_gain
-from assay.procedures.steadiness import not_steady
 from assay.procedures.studies.measures import setting_effect, slow_recovery, uneven_seconds
-from assay.procedures.waits import Waited, stalls, tails
+from assay.procedures.traits import Waited, depth_insights, not_steady, stalls, tails
 from assay.procedures.workload.record import far_below, rate_kept, rate_missed
 from assay.procedures.xsr.record import recovery
 from assay.report import records_of_tests

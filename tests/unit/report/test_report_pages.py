@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from assay.engine.records import Demand, PurgeRecord
 from assay.errors import StoreError, VerificationError
-from assay.procedures.conformity_label import conformity_label
+from assay.procedures.conformity import conformity_label
 from assay.report import build_report
 from assay.results import stored_exit_codes
 from assay.spec.steady import steady_state

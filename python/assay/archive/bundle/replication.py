@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from assay.archive.bundle.redact import is_redacted
-from assay.procedures.conformity_label import conformity_label
+from assay.procedures.conformity import conformity_label
 from assay.report import records_of_tests
 from assay.words.printed import paragraph
 

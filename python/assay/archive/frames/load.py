@@ -12,7 +12,7 @@ from assay.archive.frames.library import FrameLibrary, frame_maker
 from assay.archive.frames.tables import RunTables, TestTables
 from assay.archive.rendering import stored_run
 from assay.errors import UsageError
-from assay.procedures.conformity_label import conformity_label
+from assay.procedures.conformity import conformity_label
 from assay.report import records_of_tests
 from assay.report.formats.write import foreign
 from assay.results import withheld_reason

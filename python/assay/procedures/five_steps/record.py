@@ -33,7 +33,7 @@ from assay.procedures.studies.record import (
 )
 from assay.procedures.studies.result import Change, StudyResult
 from assay.procedures.studies.run import StudyPlot
-from assay.procedures.subjects import pattern_subject
+from assay.procedures.traits import pattern_subject
 from assay.results.step import cell_label
 from assay.spec.units import KIB, kib_value
 from assay.summary import columns as of

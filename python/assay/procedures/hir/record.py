@@ -14,9 +14,7 @@ from assay.procedures.families.saturation.record import level_text, samples_tabl
 from assay.procedures.families.saturation.result import settled_values, verdict_minutes
 from assay.procedures.hir.result import idle_recovery_result
 from assay.procedures.hir.run import IdleRecoverySettings
-from assay.procedures.steadiness import not_steady
-from assay.procedures.subjects import pattern_subject
-from assay.procedures.waits import stalls, waited
+from assay.procedures.traits import not_steady, pattern_subject, stalls, waited
 from assay.results import all_step_times, missed_steady_state, ran_whole
 from assay.spec.units import SECOND_NS, duration_label
 from assay.summary import columns as of

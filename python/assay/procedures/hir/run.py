@@ -9,7 +9,7 @@ from assay.engine.records import IDLE, Ending, Purge, StepSequence
 from assay.engine.records.settings import PatternSettings
 from assay.procedures.families.saturation.result import SaturationSettings
 from assay.procedures.families.saturation.run import pattern_step, saturate
-from assay.procedures.sequences import numbered
+from assay.procedures.planned import numbered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

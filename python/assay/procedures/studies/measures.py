@@ -6,12 +6,9 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from assay.procedures.depths import depth_insights
-from assay.procedures.slow_recovery import restarted
 from assay.procedures.studies.result import BAND_SHARE, COUNT_MIN, settled_count
 from assay.procedures.studies.run import StudySettings
-from assay.procedures.subjects import pattern_subject
-from assay.procedures.waits import stalls, tails, waited
+from assay.procedures.traits import depth_insights, pattern_subject, restarted, stalls, tails, waited
 from assay.results import all_step_times, merged
 from assay.spec.units import MINUTE_NS
 from assay.summary.insight import Insight, insight
@@ -26,9 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from assay.engine.records import StepRecord, StoredTest
-    from assay.procedures.depths import Depth
     from assay.procedures.studies.result import Change, StageResult, StudyResult, VariantResult
     from assay.procedures.studies.run import StudyStep, StudyVariant
+    from assay.procedures.traits import Depth
     from assay.results import ResponseTimes
     from assay.summary.pages.model import Figure
     from assay.summary.record import Key

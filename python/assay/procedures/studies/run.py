@@ -12,7 +12,7 @@ from assay.engine.records import ActiveRange, Ending, Purge, SetCache, StepSeque
 from assay.engine.records.drive import CacheState
 from assay.engine.records.settings import TestSettings
 from assay.engine.records.stimulus import AccessPattern
-from assay.procedures.sequences import numbered
+from assay.procedures.planned import numbered
 from assay.spec.demand import Demand
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from assay.errors import UsageError
 from assay.plan.fills import preparation_text, with_fill
 from assay.procedures.custom import custom_facts
-from assay.procedures.subjects import pattern_subject
-from assay.procedures.waits import stalls, tails, waited
+from assay.procedures.traits import pattern_subject, stalls, tails, waited
 from assay.procedures.workload.result import averaged, iometer_csv, stage_results, stream_seconds
 from assay.procedures.workload.run import WorkloadSettings
 from assay.results import POINT_SHARES, withheld_reason

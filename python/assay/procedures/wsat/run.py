@@ -11,8 +11,7 @@ from assay.plan.phases import histogram_phase, steps_of
 from assay.plan.procedure import PlannedTest, PlanSummary, Request
 from assay.procedures.families.saturation.result import SaturationSettings
 from assay.procedures.families.saturation.run import pattern_step, saturate, saturation_phase
-from assay.procedures.planned import refuse_deep, scaled_ns, shared_bytes, unfit
-from assay.procedures.sequences import histogram
+from assay.procedures.planned import histogram, refuse_deep, scaled_ns, shared_bytes, unfit
 from assay.spec.steady import WINDOW_ROUNDS
 from assay.spec.units import HOUR_SECONDS, duration_label, gigabytes_label
 

@@ -8,9 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from assay.procedures.slow_recovery import restarted
-from assay.procedures.subjects import pattern_subject
-from assay.procedures.waits import stalls, waited
+from assay.procedures.traits import pattern_subject, restarted, stalls, waited
 from assay.procedures.xsr.result import cross_stimulus_result, end_samples, slowest
 from assay.procedures.xsr.run import CrossStimulusSettings
 from assay.results import all_step_times

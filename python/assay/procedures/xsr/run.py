@@ -9,7 +9,7 @@ from assay.engine.records import Ending, Purge, StepSequence
 from assay.engine.records.settings import TestSettings
 from assay.engine.records.stimulus import AccessPattern
 from assay.procedures.families.saturation.run import pattern_step
-from assay.procedures.sequences import numbered
+from assay.procedures.planned import numbered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

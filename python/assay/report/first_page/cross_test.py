@@ -7,7 +7,7 @@ from itertools import combinations, groupby, product
 from math import inf
 from typing import TYPE_CHECKING
 
-from assay.procedures.depths import depth_insights
+from assay.procedures.traits import depth_insights
 from assay.report.test_page.claims import baseline_of, judged_claims
 from assay.results import missed_steady_state
 from assay.spec.units import KIB

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.procedures.conformity_label import deviations
+from assay.procedures.conformity import deviations
 from assay.report.annex.disclosure import drive_entries, platform_entries, settings_entries
 from assay.report.first_page.tiles import run_tiles
 from assay.spec.units import GB, count_label, duration_label

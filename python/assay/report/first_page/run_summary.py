@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.errors import EXIT_NOT_MET, EXIT_WITHHELD, strongest_first
-from assay.procedures.conformity_label import conformity_class, deviations
+from assay.procedures.conformity import conformity_class, deviations
 from assay.procedures.registry import find_procedure
 from assay.procedures.run_findings import beyond, checks_beyond
 from assay.report.annex.level import level_label

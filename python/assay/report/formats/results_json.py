@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from assay.procedures.conformity_label import conformity_label, deviations
+from assay.procedures.conformity import conformity_label, deviations
 from assay.report.annex.sequence_table import step_table
 from assay.results import host_checks
 from assay.results.finding import facts

@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from assay.procedures.depths import depth_insights
 from assay.procedures.families.grid.plan import DemandSettings
 from assay.procedures.families.grid.result import CLOSE_SHARE, by_total_oio, grid_label, total_oio
-from assay.procedures.steadiness import not_steady
-from assay.procedures.subjects import pattern_subject
-from assay.procedures.waits import Waited, stalls, tails
+from assay.procedures.traits import Waited, depth_insights, not_steady, pattern_subject, stalls, tails
 from assay.results import (
     POINT_SHARES,
     completed_count,

@@ -28,8 +28,7 @@ from assay.procedures.families.saturation.run import (
     saturate,
     saturation_phase,
 )
-from assay.procedures.planned import refuse_deep, scaled_ns, shared_bytes, unfit
-from assay.procedures.sequences import one_round
+from assay.procedures.planned import one_round, refuse_deep, scaled_ns, shared_bytes, unfit
 from assay.spec.steady import WINDOW_ROUNDS
 from assay.spec.units import SECOND_NS, duration_label
 

@@ -17,8 +17,7 @@ from assay.procedures.families.loop.result import (
     window_sequences,
     window_times,
 )
-from assay.procedures.steadiness import not_steady
-from assay.procedures.waits import stalls, tails, waited
+from assay.procedures.traits import not_steady, stalls, tails, waited
 from assay.results import (
     all_step_times,
     cell_label,

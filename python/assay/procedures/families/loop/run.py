@@ -18,13 +18,14 @@ from assay.plan.until import Judging, until_steady
 from assay.procedures.families.loop.plan import LoopSettings
 from assay.procedures.families.loop.result import UNITS, VARIABLES, is_complete, measurement_window, tracked_cells
 from assay.procedures.planned import (
+    histogram,
+    one_round,
     refuse_deep,
     scaled_ns,
     sector_reason,
     shared_bytes,
     whole_blocks,
 )
-from assay.procedures.sequences import histogram, one_round
 from assay.results import cell_label
 from assay.spec.steady import WINDOW_ROUNDS
 from assay.spec.units import GIB, KIB, MIB, count_label, gigabytes_label, kib_label

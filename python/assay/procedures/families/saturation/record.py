@@ -14,9 +14,7 @@ from assay.procedures.families.saturation.result import (
     verdict_minutes,
     verdict_sample,
 )
-from assay.procedures.steadiness import not_steady
-from assay.procedures.subjects import pattern_subject
-from assay.procedures.waits import stalls, tails, waited
+from assay.procedures.traits import not_steady, pattern_subject, stalls, tails, waited
 from assay.results import NINES, all_step_times, is_void, merged, missed_steady_state
 from assay.spec.steady import WINDOW_ROUNDS
 from assay.spec.units import KIB, MINUTE_NS, duration_label

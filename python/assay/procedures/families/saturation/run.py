@@ -12,10 +12,10 @@ from assay.plan.phases import steps_of, timed_phase
 from assay.procedures.families.saturation.result import SaturationSettings
 from assay.procedures.families.saturation.until import BY_AMOUNT, BY_TIME, BY_VERDICT, SAMPLES_MAX, until_saturated
 from assay.procedures.planned import (
+    numbered,
     scaled_ns,
     shared_bytes,
 )
-from assay.procedures.sequences import numbered
 from assay.spec.steady import WINDOW_ROUNDS
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.errors import EXIT_OK, AssayError, InterruptedRunError, StoreError
-from assay.procedures.conformity_label import conformity_label, deviations
+from assay.procedures.conformity import conformity_label, deviations
 from assay.report import records_of_tests
 from assay.report.annex.level import level_label
 from assay.report.formats.write import foreign

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from assay.procedures.conformity_label import conformity_label, deviations
+from assay.procedures.conformity import conformity_label, deviations
 from assay.procedures.run_findings import gathered_data
 from assay.report.annex.level import level_label
 from assay.report.formats.workbook.book import Book
