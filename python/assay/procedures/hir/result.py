@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from assay.procedures.families.saturation.result import preconditioning_result
 from assay.procedures.hir.run import IdleRecoverySettings
-from assay.results.ended import stored_error_count
 from assay.results.outcome import unsteady, verify_verdict, withheld_reason
 from assay.results.step import Samples, iops
 from assay.spec.units import SECOND_NS
@@ -61,7 +60,6 @@ class IdleRecoveryResult:
     return_iops: float | None
     states: tuple[WaitState, ...]
     window: MeasurementWindow | None
-    error_count: int
     withheld: Coded | None
     findings: tuple[Finding, ...] = ()
 
@@ -90,7 +88,6 @@ def idle_recovery_result(test: StoredTest, capacity_bytes: int) -> IdleRecoveryR
         return_iops=returned,
         states=tuple(replace(state, over_return=_over(state.mean_iops, returned)) for state in states),
         window=before.window,
-        error_count=stored_error_count(test),
         withheld=withheld,
         findings=unsteady(before.window, len(before.samples.iops), "sample"),
     )
