@@ -123,7 +123,7 @@ _BRIEF = (
     "latency_ms_p99.9", "latency_ms_max", "errors",
 )  # fmt: skip
 _TIMES = (
-    "latency_ms_mean", "latency_ms_p99", "latency_ms_p99.9", "latency_ms_p99.99", "latency_ms_p999999", "latency_ms_max",
+    "latency_ms_mean", "latency_ms_p99", "latency_ms_p99.9", "latency_ms_p99.99", "latency_ms_p99.9999", "latency_ms_max",
 )  # fmt: skip
 _SECONDS = (
     *(_COLUMNS[key][0] for key in ("stage", "label")),
