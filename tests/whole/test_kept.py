@@ -164,6 +164,18 @@ def test_another_program_or_host_does_not_read_it(
     assert not known(run)
 
 
+def test_a_run_of_another_host_is_kept_with_its_level_here(
+    run: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(origin, "host_id", lambda: "f" * 16)
+    first = shown(capsys, run)
+    assert "of another host" in first[1]
+    assert known(run)
+    assert shown(capsys, run) == first
+    monkeypatch.undo()
+    assert "of another host" not in shown(capsys, run)[1]
+
+
 def test_a_run_that_was_not_checked_is_not_kept(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], cache: Path
 ) -> None:

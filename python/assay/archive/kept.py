@@ -25,7 +25,6 @@ from assay.spec.state_file import BYTES_MAX, read_whole, write_whole
 from assay.summary.stored import summary_of, summary_text
 from assay.version import tool_version
 from assay.words.endings import is_cut_short
-from assay.words.levels import SELF_CHECKED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -55,7 +54,7 @@ class Kept:
 def kept_summary(folder: Path, host_id: str | None) -> Kept | None:
     """The kept summary of a run folder; None where there is none that fits what the folder holds now.
 
-    host_id : of this host. Only runs of this host that this user has checked have one. Raises nothing.
+    host_id : of this host, on which the level depends. Only runs that this user has checked have one. Raises nothing.
     """
     try:
         if os.path.lexists(folder / ORIGIN):
@@ -76,14 +75,17 @@ def kept_summary(folder: Path, host_id: str | None) -> Kept | None:
 
 
 def keep_summary(run: StoredRun, folder: Path, summary: RunSummary, host_id: str | None) -> None:
-    """Keep the summary of a run, unless it goes on, was cut short, is not of this host or not known to keep the rules.
+    """Keep the summary of a run, unless it goes on, was cut short, was imported or is not known to keep the rules.
 
     Nor are those of tests of a user's own kept, whose code is no part of this program. Raises nothing.
     """
     end = run.journal
-    if not (end and end.complete and run.checked and summary.level == SELF_CHECKED) or _is_cut_or_custom(summary):
+    if not (end and end.complete and run.checked) or _is_cut_or_custom(summary):
         return
     with suppress(OSError, TypeError):
+        # The level of an import hangs on keys, which come and go.
+        if os.path.lexists(folder / ORIGIN):
+            return
         content = run_content(folder)
         if known_result(run.run_id, end.hash, content, journal_seal(folder)):
             text = summary_text(summary)

@@ -211,11 +211,14 @@ def _compare(
 ) -> int:
     from assay.compare.comparison import Options, compare_runs  # noqa: PLC0415
     from assay.report.comparison.facts import comparison_facts  # noqa: PLC0415
-    from assay.report.comparison.files import write_comparison  # noqa: PLC0415
 
     despite, repeats, blind = options
     result = compare_runs(runs, Options(despite=despite, repeats=repeats, blind=blind), results)
-    files = tuple(str(path) for path in (write_comparison(result, out) if out else ()))
+    files: tuple[str, ...] = ()
+    if out:
+        from assay.report.comparison.files import write_comparison  # noqa: PLC0415
+
+        files = tuple(map(str, write_comparison(result, out)))
     if as_json:
         click.echo(json.dumps(comparison_facts(result, files).as_json(), indent=2))
     else:
