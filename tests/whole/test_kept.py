@@ -167,12 +167,12 @@ def test_another_program_or_host_does_not_read_it(
 def test_a_run_of_another_host_is_kept_with_its_level_here(
     run: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(origin, "host_id", lambda: "f" * 16)
-    first = shown(capsys, run)
-    assert "of another host" in first[1]
-    assert known(run)
-    assert shown(capsys, run) == first
-    monkeypatch.undo()
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setattr(origin, "host_id", lambda: "f" * 16)
+        first = shown(capsys, run)
+        assert "of another host" in first[1]
+        assert known(run)
+        assert shown(capsys, run) == first
     assert "of another host" not in shown(capsys, run)[1]
 
 
