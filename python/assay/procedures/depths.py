@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from assay.summary.insight import insight
-from assay.summary.insights import KINDS
+from assay.summary.insights import KINDS, insight
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from assay.summary.insight import Insight
+    from assay.summary.insights import Insight
     from assay.words.subject import Subject
 
 Depth = tuple[int, float, float | None]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.summary.insight import insight
+from assay.summary.insights import insight
 
 if TYPE_CHECKING:
-    from assay.summary.insight import Insight
+    from assay.summary.insights import Insight
     from assay.words.subject import Subject
 
 _MINUTE_MS = 60_000

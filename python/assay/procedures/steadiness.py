@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.summary.insight import insight
+from assay.summary.insights import insight
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from assay.engine.records import SteadyVerdict
-    from assay.summary.insight import Insight
+    from assay.summary.insights import Insight
     from assay.words.subject import Subject
 
 

@@ -29,7 +29,7 @@ from assay.report.formats.write import foreign, write_formats
 from assay.report.test_page.claims import baseline_data, claim_data
 from assay.report.test_page.summary import all_tests_page, selected_page, test_page
 from assay.report.test_page.unusual import verdict
-from assay.summary.pages.distribution import percentile_data, screen_blocks
+from assay.summary.pages.histograms import percentile_data, screen_blocks
 from assay.summary.pages.model import Report
 from assay.summary.pages.test_record import Source, record_of
 from assay.words.printed import printable, utc_datetime

@@ -20,8 +20,7 @@ from assay.report.drawing import Size, figure_svg
 from assay.report.drawing.spread import spread_out
 from assay.report.drawing.theme import text_width
 from assay.report.formats.cells import table_cells
-from assay.summary.pages.dots import Dot, DotRow, Dots
-from assay.summary.pages.model import Figure, Series
+from assay.summary.pages.model import Dot, DotRow, Dots, Figure, Series
 from assay.words.digits import brief
 from compared_runs import short_run, variant
 

@@ -15,9 +15,9 @@ from assay.report.first_page.page import CAVEATS_MAX, LIMITS_MAX, deviations_tex
 from assay.report.first_page.run_summary import summarise_run
 from assay.report.first_page.tiles import TILES_MAX, run_tiles
 from assay.report.test_page.page import COLUMNS_MAX, FIGURES_MAX, SHADES, result_tables
-from assay.summary.pages.main_figure import MainFigure, chosen
+from assay.summary.insights import TEST_MAX, in_words, level_of_said
+from assay.summary.pages.figures import MainFigure, chosen
 from assay.summary.pages.model import Figure, Series
-from assay.summary.ranking import TEST_MAX, in_words, level_of_said
 from assay.summary.record import Held, HeldNumber, Status
 from assay.summary.table import Column, Pivot, ResultTable
 from assay.words.coded import coded
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StoredRun
     from assay.report.first_page.front import Front
-    from assay.summary.pages.main_figure import FigureKind
+    from assay.summary.pages.figures import FigureKind
 
 RATES = [50_000.0] * 100 + [2_500.0] * 1340
 

@@ -17,7 +17,7 @@ from assay.report.formats.figure import figure_svg
 from assay.report.formats.html import _large, _unbroken, report_html
 from assay.report.formats.page_assets import ASSETS, asset_files, linked
 from assay.report.formats.screen_figure import figure_data
-from assay.summary.pages.axes import log_range, log_ticks
+from assay.summary.pages.figures import log_range, log_ticks
 from assay.summary.pages.model import Figure, Heat, Page, Report, Series, Table, Tick
 from report_run import HOSTILE, synthetic_run, synthetic_settings, synthetic_test
 

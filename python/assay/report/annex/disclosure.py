@@ -14,7 +14,7 @@ from assay.results import error_count, holds_queue_depth, sequence_audits, stall
 from assay.results.stimulus_steps import asked_steps
 from assay.spec.datum import Datum
 from assay.spec.units import SECOND_NS, duration_label
-from assay.summary.breaks import break_texts
+from assay.summary.findings import break_texts
 from assay.summary.pages.header import model_label, serial_label, system_label
 from assay.summary.pages.model import Page, Table
 from assay.words.printed import (

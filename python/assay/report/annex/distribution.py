@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.summary.pages.distribution import printed_pages
+from assay.summary.pages.histograms import printed_pages
 from assay.summary.pages.model import Page
 
 if TYPE_CHECKING:

@@ -19,8 +19,7 @@ from assay.results import (
     void_reason,
     window_count,
 )
-from assay.summary.columns import ERRORS, HOST, HOST_REASON
-from assay.summary.table import Column, table_of
+from assay.summary.table import ERRORS, HOST, HOST_REASON, Column, table_of
 from assay.words.text import text, text_or_none
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from assay.report.comparison.tables import SETTLED, test_states
 from assay.report.comparison.words import number_label, order_text
-from assay.summary.pages.dots import Dot, DotRow, Dots
-from assay.summary.pages.model import Figure, Series, Tick
+from assay.summary.pages.model import Dot, DotRow, Dots, Figure, Series, Tick
 from assay.summary.verdict import STATE_WORDS
 from assay.words.digits import times
 

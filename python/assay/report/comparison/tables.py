@@ -9,10 +9,10 @@ from assay.compare.gate import gated_cells, gated_label, share
 from assay.compare.summary import cohorts, matrix_numbers, published_rows
 from assay.report.comparison.words import remark_sentence, worded
 from assay.spec.units import GB
+from assay.summary.insights import is_raised
 from assay.summary.measures import measure_words
 from assay.summary.pages.model import Table
-from assay.summary.ranking import is_raised
-from assay.summary.verdict import STATE_WORDS, beside, gravity, level_of
+from assay.summary.verdict import STATE_WORDS, gravity, level_of, verdict_caveats
 from assay.words.coded import coded
 from assay.words.printed import NOT_AVAILABLE, number_text, paragraph, printable
 from assay.workloads.iometer.results_shown import UNVERIFIED
@@ -420,7 +420,7 @@ def _of_test(report: TestRecord) -> TestState:
         return TestState(state=verdict.state, level=level_of(verdict))
     stalls = tuple(_stalls(report))
     level: Level = "bad" if stalls else level_of(verdict)
-    return TestState(state=verdict.state, level=level, beside=(*stalls, *beside(verdict))[:_BESIDE_MAX])
+    return TestState(state=verdict.state, level=level, beside=(*stalls, *verdict_caveats(verdict))[:_BESIDE_MAX])
 
 
 def _stalls(report: TestRecord) -> Iterator[Coded]:

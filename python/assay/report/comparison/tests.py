@@ -10,8 +10,7 @@ from assay.compare.summary import matrix_numbers
 from assay.results.consistency import consistency, seconds_of
 from assay.spec.units import KIB, kib_label
 from assay.summary.measures import FIRST, LAST, SETTLED
-from assay.summary.pages.heat_figures import matrix_heat
-from assay.summary.pages.main_figure import tail_figure
+from assay.summary.pages.figures import matrix_heat, tail_figure
 from assay.summary.pages.model import Figure, Series, Table, Tick, with_values
 from assay.words.digits import brief, share, span, times
 from assay.words.printed import NOT_AVAILABLE, mix_label
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from assay.compare.comparison import Comparison
     from assay.compare.sides import Compared, Side
     from assay.compare.subject import Subject
-    from assay.summary.pages.distribution import Part
+    from assay.summary.pages.histograms import Part
     from assay.summary.pages.model import Block
     from assay.summary.pages.test_record import TestRecord
 

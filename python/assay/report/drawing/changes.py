@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from assay.report.drawing.theme import Size
-    from assay.summary.pages.changes import Change
+    from assay.summary.pages.model import Change
 
 _ROW, _STACKED_ROW, _HEAD, _END, _BAR, _PLOT_LEAST = 1.9, 3.2, 1.9, 0.6, 0.8, 14.0
 """In letters: heights of a row, of one with its label above its bar, of what is above and below all rows, and of a bar;

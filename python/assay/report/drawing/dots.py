@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 
     from assay.report.drawing.svg import Anchor, Point
     from assay.report.drawing.theme import Size
-    from assay.summary.pages.dots import Dot, DotRow, Dots
-    from assay.summary.pages.model import Figure
+    from assay.summary.pages.model import Dot, DotRow, Dots, Figure
 
 NONE = "\N{EN DASH}"
 BEST = "best"

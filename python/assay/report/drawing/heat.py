@@ -14,7 +14,7 @@ import numpy as np
 from assay.report.drawing.scale import Axis, spaced
 from assay.report.drawing.svg import length, text
 from assay.report.drawing.theme import text_width
-from assay.summary.pages.axes import labelled_ticks
+from assay.summary.pages.figures import labelled_ticks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

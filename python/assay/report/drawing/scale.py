@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from assay.report.drawing.svg import length
-from assay.summary.pages.axes import labelled_ticks, log_range
+from assay.summary.pages.figures import labelled_ticks, log_range
 from assay.summary.pages.model import Tick
 
 if TYPE_CHECKING:

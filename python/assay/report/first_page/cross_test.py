@@ -11,7 +11,7 @@ from assay.procedures.depths import depth_insights
 from assay.report.test_page.claims import baseline_of, judged_claims
 from assay.results import missed_steady_state
 from assay.spec.units import KIB
-from assay.summary.insight import Insight, insight
+from assay.summary.insights import Insight, insight
 from assay.summary.record import Missed
 from assay.words.coded import quantity
 from assay.words.subject import Subject

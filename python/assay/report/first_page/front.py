@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from assay.engine.records import StoredRun
     from assay.report.first_page.page import MethodPage, SummaryPage
     from assay.report.test_page.page import TestPage
-    from assay.summary.pages.main_figure import MainFigure
+    from assay.summary.pages.figures import MainFigure
     from assay.summary.pages.model import Figure, Report
     from assay.summary.pages.test_record import TestRecord
     from assay.summary.record import RunSummary, TestSummary

@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING
 
 from assay.report.first_page.cross_test import cross_insights, missed_insight
 from assay.results.link import link_mb_per_s
-from assay.summary.insights import KINDS
-from assay.summary.ranking import RUN_MAX, TEST_MAX, in_words, lead, ordered, said
+from assay.summary.insights import KINDS, RUN_MAX, TEST_MAX, in_words, lead, ordered, said
 from assay.words.coded import coded, quantity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from assay.engine.records import StoredRun
-    from assay.summary.insight import Insight
+    from assay.summary.insights import Insight
     from assay.summary.pages.test_record import TestRecord
     from assay.summary.record import Held, Measure, Spoken
     from assay.words.coded import Coded

@@ -9,10 +9,10 @@ from assay.procedures.conformity_label import deviations
 from assay.report.annex.disclosure import drive_entries, platform_entries, settings_entries
 from assay.report.first_page.tiles import run_tiles
 from assay.spec.units import GB, count_label, duration_label
-from assay.summary.pages.main_figure import chosen
-from assay.summary.ranking import in_words, level_of_said
+from assay.summary.insights import in_words, level_of_said
+from assay.summary.pages.figures import chosen
 from assay.summary.record import Status
-from assay.summary.verdict import STATE_WORDS, beside, gravity, level_of, stated
+from assay.summary.verdict import STATE_WORDS, gravity, level_of, stated, verdict_caveats
 from assay.words.coded import coded, quantity
 from assay.words.digits import three_digits
 from assay.words.merged import merged, shape
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StoredRun
     from assay.report.first_page.tiles import TileView
-    from assay.summary.pages.main_figure import MainFigure
+    from assay.summary.pages.figures import MainFigure
     from assay.summary.pages.model import Entry
     from assay.summary.pages.test_record import TestRecord
     from assay.summary.record import Held, HeldNumber, Level, Outcome, RunSummary, State, TestSummary
@@ -150,14 +150,9 @@ def summary_page(run: RunSummary, figures: Iterable[MainFigure]) -> SummaryPage:
     )
 
 
-def verdict_text(test: TestSummary) -> str:
-    """How a test came out. Worked: ``"steady, rounds 1-5"``."""
+def _state(test: TestSummary) -> str:
+    """How a test came out, without caveats. Worked: ``"steady, rounds 1-5"``."""
     return paragraph(text(stated(test.verdict)))
-
-
-def verdict_line(test: TestSummary) -> str:
-    """The same with what stands beside it. Worked: ``"steady, rounds 1-5; 5 untracked cells unstable"``."""
-    return "; ".join((verdict_text(test), *(paragraph(text(one)) for one in beside(test.verdict))))
 
 
 def _sentence(run: RunSummary) -> Said:
@@ -165,7 +160,7 @@ def _sentence(run: RunSummary) -> Said:
     if run.said:
         return _finding(*run.said[0])
     first = run.tests[0]
-    return Said(text=sentence(f"{first.label}: {verdict_text(first)}"), level=level_of(first.verdict))
+    return Said(text=sentence(f"{first.label}: {_state(first)}"), level=level_of(first.verdict))
 
 
 def _finding(tests: tuple[str, ...], said: Coded) -> Said:
@@ -220,7 +215,7 @@ def _caveats(run: RunSummary) -> Iterator[Said]:
     """Why tests have no verdict or a bad one, then what concerns the run, the deviations last."""
     for one in sorted(run.tests, key=lambda test: gravity(level_of(test.verdict))):
         if one.verdict.state not in _NEEDS_NO_REASON and one.verdict.reason:
-            yield Said(text=f"{one.label}: {verdict_text(one)}", level=level_of(one.verdict))
+            yield Said(text=f"{one.label}: {_state(one)}", level=level_of(one.verdict))
     for caveat in run.caveats:
         listed = caveat.said.code == "deviations"
         words = deviations_text(run.deviations) if listed else paragraph(text(caveat.said))
@@ -233,7 +228,7 @@ def _of_tests(tests: Sequence[TestSummary]) -> Iterator[Said]:
     told = [
         (test.label, line)
         for test in tests
-        for line in (*(Status(level="warn", said=said) for said in beside(test.verdict)), *test.caveats)
+        for line in (*(Status(level="warn", said=said) for said in verdict_caveats(test.verdict)), *test.caveats)
     ]
     groups: dict[Hashable, list[tuple[str, Status]]] = {}
     for label, line in sorted(told, key=lambda pair: gravity(pair[1].level)):

@@ -13,7 +13,7 @@ from assay.report.first_page.insights import further_said, run_insights, run_sai
 from assay.results import driven_s
 from assay.results.queue_depths import asked_depths
 from assay.spec.units import SECOND_NS
-from assay.summary.breaks import break_texts
+from assay.summary.findings import break_texts
 from assay.summary.pages.header import interface_label, model_label, nand_label
 from assay.summary.record import Held, RunSummary, Status, TestSummary
 from assay.summary.verdict import exit_codes_of
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from assay.engine.records import StoredRun
-    from assay.summary.insight import Insight
+    from assay.summary.insights import Insight
     from assay.summary.pages.test_record import TestRecord
 
 

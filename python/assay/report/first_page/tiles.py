@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.summary.bounds import host_note
-from assay.summary.measures import MAXIMUM, MEANS, short_name
-from assay.summary.ranking import level_of_said
+from assay.summary.insights import level_of_said
+from assay.summary.measures import MAXIMUM, MEANS, host_note, short_name
 from assay.summary.record import OWN_SLOTS, SLOTS
 from assay.summary.verdict import level_of
 from assay.words.coded import Coded, coded, quantity

@@ -16,11 +16,11 @@ from assay.report.annex.sequence_table import step_table
 from assay.results import host_checks
 from assay.results.finding import facts
 from assay.results.reference import reference_checks
-from assay.summary.breaks import break_texts
+from assay.summary.findings import break_texts
 from assay.summary.forms import Facts
-from assay.summary.ranking import in_words
+from assay.summary.insights import in_words
 from assay.summary.record import Level, Mark, Stat, State, Window  # noqa: TC001 - pydantic reads them
-from assay.summary.verdict import beside, stated
+from assay.summary.verdict import verdict_text
 from assay.words.coded import Coded
 from assay.words.text import text, text_or_none
 
@@ -243,7 +243,7 @@ def _test(report: TestRecord, tables: Sequence[ResultTable], summary: TestSummar
 def _verdict(verdict: Verdict) -> VerdictForm:
     return VerdictForm(
         state=verdict.state,
-        text="; ".join(map(text, (stated(verdict), *beside(verdict)))),
+        text=verdict_text(verdict),
         required=verdict.required,
         missed=verdict.missed,
         reason=text_or_none(verdict.reason),

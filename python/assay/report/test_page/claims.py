@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from assay.results import missed_steady_state
-from assay.summary.columns import UNIT
 from assay.summary.measures import measure_text
 from assay.summary.pages.model import Bars, Table
-from assay.summary.table import Column, Words, table_of
+from assay.summary.table import UNIT, Column, Words, table_of
 from assay.words.printed import (
     NOT_AVAILABLE,
     claim_text,

@@ -7,13 +7,13 @@ from itertools import groupby
 from math import log
 from typing import TYPE_CHECKING
 
-from assay.report.first_page.page import Said, verdict_line, worst
+from assay.report.first_page.page import Said, worst
 from assay.report.first_page.tiles import test_tiles
 from assay.report.formats.anchors import slug
+from assay.summary.insights import TEST_MAX, in_words, level_of_said
 from assay.summary.measures import MAXIMUM, MEAN, measure_words
-from assay.summary.ranking import TEST_MAX, in_words, level_of_said
 from assay.summary.table import pivoted
-from assay.summary.verdict import level_of
+from assay.summary.verdict import level_of, verdict_text
 from assay.words.coded import Coded
 from assay.words.digits import three_digits
 from assay.words.printed import NOT_AVAILABLE, milliseconds_text, mix_label, paragraph
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from assay.report.first_page.tiles import TileView
-    from assay.summary.pages.main_figure import MainFigure
+    from assay.summary.pages.figures import MainFigure
     from assay.summary.record import Level, TestSummary
     from assay.summary.table import Column, Pivoted, Raw, ResultTable
 
@@ -293,7 +293,7 @@ def _page(
 
 def _verdict(test: TestSummary, *, named: bool) -> Said:
     """Worked: one of two tests -> ``"TP-128: steady, rounds 1-5"``."""
-    told = verdict_line(test)
+    told = paragraph(verdict_text(test.verdict))
     return Said(text=f"{test.label}: {told}" if named else told, level=level_of(test.verdict))
 
 

@@ -24,8 +24,8 @@ from assay.summary.pages.header import (
     system_label,
     target_kind,
 )
-from assay.summary.pages.label import host_text
 from assay.summary.pages.model import Box, Group, Header, Page, Table, with_values
+from assay.summary.verdict import host_words
 from assay.words.printed import (
     NOT_APPLICABLE,
     cache_label,
@@ -282,7 +282,7 @@ def _basis(test_record: TestRecord, measure: Measure) -> str:
                 basis_text(measure),
                 "steady state" if measure.tracked else "",
                 *(f"not tracked, varied by {share_text(apart)}" for apart in moved),
-                "" if measure.value is None else host_text(test_record.test),
+                "" if measure.value is None else host_words(test_record.verdict),
             ),
         )
     )
@@ -336,5 +336,5 @@ def joined_banner(tests: Sequence[TestRecord]) -> str | None:
     if not any(test.banner for test in tests):
         return None
     # Beside tests that the host disturbed as a whole, one that it disturbed in part is not to look as if it had not.
-    result = ((test.label, test.banner or host_text(test.test)) for test in tests)
+    result = ((test.label, test.banner or host_words(test.verdict)) for test in tests)
     return " | ".join(f"{name}: {text}" for name, text in result if text)

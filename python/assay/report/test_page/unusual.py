@@ -10,8 +10,8 @@ from assay.procedures.run_findings import SEE_FINDINGS, checks_beyond
 from assay.report.first_page.insights import insights_of_test, sentences
 from assay.results import void_places, withheld_reason
 from assay.spec.units import count_label
-from assay.summary.pages.label import beside, host_text
 from assay.summary.pages.model import Table
+from assay.summary.verdict import annex_caveats, host_words
 from assay.words.text import text
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ def of_test(test_record: TestRecord) -> Iterator[str]:
 def unusual(test_record: TestRecord) -> Iterator[str]:
     """What a reader must know of a test beside whether its results are withheld: findings, void parts, the host."""
     yield from beside_verdict(test_record)
-    if told := host_text(test_record.test):
-        yield f"the {told} measured parts; see {SEE_FINDINGS}"
+    if words := host_words(test_record.verdict):
+        yield f"the {words} measured parts; see {SEE_FINDINGS}"
 
 
 def beside_verdict(test_record: TestRecord) -> Iterator[str]:
@@ -89,4 +89,4 @@ def verdict(test_record: TestRecord) -> str:
     if withheld:
         return f"WITHHELD: {text(withheld)}"
     told = ", ".join(filter(None, (f"steady state: {test_record.facts.steady}", test_record.facts.window)))
-    return "; ".join((told, *beside(test_record.test, len(test_record.moved))))
+    return "; ".join((told, *annex_caveats(test_record.verdict)))

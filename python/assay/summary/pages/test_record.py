@@ -10,19 +10,18 @@ from assay.results import (
     disturbed_count,
     host_late_ns_max,
     unwritten_reads,
+    window_disturbed,
     withheld_reason,
 )
 from assay.spec.units import MILLISECOND_NS
-from assay.summary.bounds import bounded
-from assay.summary.checks import checks_of
-from assay.summary.insight import Insight
-from assay.summary.pages.axes import readable_time
-from assay.summary.pages.header import header
-from assay.summary.pages.label import banner, notice, qualified
-from assay.summary.pages.main_figure import MainFigure
+from assay.summary.findings import checks_of
+from assay.summary.insights import Insight
+from assay.summary.measures import bounded
+from assay.summary.pages.figures import MainFigure, readable_time
+from assay.summary.pages.header import banner, header
 from assay.summary.pages.model import Box, Figure, Page
 from assay.summary.record import OWN_SLOTS, Tile
-from assay.summary.verdict import NO_RULE, framed, unless_withheld
+from assay.summary.verdict import NO_RULE, annex_caveats, framed, host_words, unless_withheld
 from assay.words.coded import coded
 from assay.words.printed import NOT_AVAILABLE, demand_label, paragraph
 
@@ -32,8 +31,8 @@ if TYPE_CHECKING:
     from assay.engine.records import StoredRun, StoredTest
     from assay.results.finding import Checked, Finding
     from assay.spec.edition import Edition
-    from assay.summary.pages.distribution import Distribution
-    from assay.summary.pages.facts import TestFacts
+    from assay.summary.pages.header import TestFacts
+    from assay.summary.pages.histograms import Distribution
     from assay.summary.pages.model import Block, Entry, Table
     from assay.summary.record import Measure, Verdict
     from assay.summary.table import ResultTable
@@ -223,7 +222,8 @@ def record_of(shown: Shown) -> TestRecord:
     verdict = framed(test, shown.ruled, stopped)
     numbers = bounded(test, unless_withheld(withheld, shown.numbers))
     measures = tuple(sorted(numbers, key=lambda one: not one.quoted))
-    pages = _pages(shown, withheld)
+    caveats = annex_caveats(verdict) if shown.ruled.reached and not withheld else ()
+    pages = _pages(shown, verdict, caveats)
     insights = (*_beside(shown, stopped), *shown.seen)
     declared = {one.name: getattr(shown, one.name) for one in fields(shown)}
     return TestRecord(
@@ -240,22 +240,20 @@ def record_of(shown: Shown) -> TestRecord:
         insights=tuple(replace(insight, tests=(shown.label,)) for insight in insights),
         checks=checks_of(shown.run, test),
         banner=banner(test, shown.findings),
-        steady=_qualified(shown, shown.facts.steady, withheld),
+        steady="; ".join((shown.facts.steady, *caveats)),
         pages=pages,
         figures=() if withheld else tuple(_page_figures(pages) if shown.drawn is None else shown.drawn),
     )
 
 
-def _qualified(shown: Shown, words: str, withheld: Coded | None) -> str:
-    """A verdict with what a reader of it must know, where it is steady. Worked: ``"YES; 3 other cells moved"``."""
-    return qualified(shown.test, words, len(shown.moved)) if shown.ruled.reached and not withheld else words
-
-
-def _pages(shown: Shown, withheld: Coded | None) -> tuple[Page, ...]:
+def _pages(shown: Shown, verdict: Verdict, caveats: Sequence[str]) -> tuple[Page, ...]:
     """Each part under the test's title, header and banner."""
-    facts = replace(shown.facts, convergence=_qualified(shown, shown.facts.convergence, withheld))
+    facts = replace(shown.facts, convergence="; ".join((shown.facts.convergence, *caveats)))
     head = header(shown.run, shown.test, shown.edition, facts)
-    warning, note = banner(shown.test, shown.findings), notice(shown.test)
+    warning = banner(shown.test, shown.findings)
+    # That the host disturbed all parts is in the banner.
+    words = host_words(verdict) if not window_disturbed(shown.test) else ""
+    note = f"{words} measured parts" if words else ""
     return tuple(
         Page(
             title=shown.title,

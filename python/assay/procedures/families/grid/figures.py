@@ -10,11 +10,8 @@ from assay.procedures.families.loop.figures import ROUND_TITLE
 from assay.procedures.families.loop.record import SPREAD
 from assay.results import iops, latency_count, response_time
 from assay.spec.units import MINUTE_NS, duration_label
-from assay.summary.pages.axes import MINUTES
-from assay.summary.pages.axis_rule import is_close, linear_range
-from assay.summary.pages.heat_figures import matrix_heat
-from assay.summary.pages.main_figure import MainFigure, main_tail
-from assay.summary.pages.model import Figure, Series, Tick
+from assay.summary.pages.figures import MINUTES, MainFigure, main_tail, matrix_heat
+from assay.summary.pages.model import Figure, Series, Tick, is_close, linear_range
 from assay.words.printed import NOT_AVAILABLE, depth_label, percent
 
 if TYPE_CHECKING:

@@ -10,10 +10,9 @@ from assay.procedures.run_findings import gathered_data
 from assay.report.annex.level import level_label
 from assay.report.formats.workbook.book import Book
 from assay.report.formats.workbook.results import Block
-from assay.summary.columns import UNIT
 from assay.summary.pages.header import model_label
-from assay.summary.table import Column, table_of
-from assay.summary.verdict import beside, stated
+from assay.summary.table import UNIT, Column, table_of
+from assay.summary.verdict import verdict_text
 from assay.words.printed import demand_label, paragraph, printable, utc, utc_datetime, words
 from assay.words.text import text
 
@@ -78,7 +77,7 @@ def _block(test_record: TestRecord, tables: Sequence[ResultTable]) -> Block:
 
 def _lines(test_record: TestRecord) -> Iterator[tuple[str, str]]:
     """What was asked of the drive, how the test came out, and what a reader must know of it."""
-    yield "Verdict", "; ".join(map(text, (stated(test_record.verdict), *beside(test_record.verdict))))
+    yield "Verdict", verdict_text(test_record.verdict)
     yield "Demand", demand_label(test_record.test.settings.demand)
     yield "Test", paragraph(test_record.outline)
     if test_record.banner:
