@@ -17,20 +17,16 @@ from assay.procedures.conformity_label import conformity_label
 from assay.procedures.editions import stored_edition
 from assay.procedures.registry import find_procedure
 from assay.procedures.run_findings import finding_data, finding_tables, run_findings
-from assay.report.annex import disclosure, distribution
-from assay.report.annex.sequence_table import sequence_table
+from assay.report.annex import disclosure
+from assay.report.annex.summary import all_tests_page, selected_page, test_page, verdict
+from assay.report.first_page.claims import baseline_data, claim_data
 from assay.report.first_page.front import Paper, report_front
 from assay.report.first_page.run_summary import summarise_run
 from assay.report.formats import FORMATS, RESULTS
-from assay.report.formats.anchors import test_pages
-from assay.report.formats.results_json import results_text, run_results
-from assay.report.formats.table_csv import table_csv
+from assay.report.formats.data import results_text, run_results, sequence_table, table_csv
 from assay.report.formats.write import foreign, write_formats
-from assay.report.test_page.claims import baseline_data, claim_data
-from assay.report.test_page.summary import all_tests_page, selected_page, test_page
-from assay.report.test_page.unusual import verdict
-from assay.summary.pages.histograms import percentile_data, screen_blocks
-from assay.summary.pages.model import Report
+from assay.summary.pages.histograms import distribution_pages, percentile_data, screen_blocks
+from assay.summary.pages.model import Report, slug
 from assay.summary.pages.test_record import Source, record_of
 from assay.words.printed import printable, utc_datetime
 
@@ -41,8 +37,8 @@ if TYPE_CHECKING:
     from assay.engine.records import StoredRun
     from assay.report.first_page.front import Front
     from assay.report.formats import Format
+    from assay.report.formats.data import ResultsForm
     from assay.report.formats.pdf import Typesetting
-    from assay.report.formats.results_json import ResultsForm
     from assay.report.formats.write import Contents, Maker
     from assay.summary.findings import Found
     from assay.summary.pages.model import Block, Figure, Page
@@ -175,9 +171,10 @@ def build_report(run: StoredRun) -> Report:
 
 def _laid_out(run: StoredRun, tests: list[TestRecord], findings: Sequence[Found]) -> Report:
     edition = tests[0].edition
-    of_tests = [list(test_pages(test.prefix, verdict(test), (test_page(test), *test.pages))) for test in tests]
-    pages = _numbered([all_tests_page(run, edition, tests), *chain.from_iterable(of_tests)])
-    times, listed = distribution.pages(tests), finding_tables(findings)
+    of_tests = [page for test in tests for page in _pages_of(test)]
+    pages = _numbered([all_tests_page(run, edition, tests), *of_tests])
+    listed = finding_tables(findings)
+    times = [page for test in tests if test.distribution for page in distribution_pages(test.distribution, test.banner)]
     behind = _numbered_behind([selected_page(run, edition, tests), *disclosure.pages(run, tests, listed), *times])
     tool = f"{printable(run.platform.tool)} {printable(run.platform.tool_version)}"
     return Report(
@@ -189,6 +186,13 @@ def _laid_out(run: StoredRun, tests: list[TestRecord], findings: Sequence[Found]
         disclosure=behind[1:],
         appendix=(*listed, *disclosure.run_blocks(run), disclosure.integrity(tests), *_behind_tests(tests)),
     )
+
+
+def _pages_of(test: TestRecord) -> Iterator[Page]:
+    """The pages of a test under its name; the first has the name alone as its anchor, and says how it came out."""
+    for index, page in enumerate((test_page(test), *test.pages)):
+        anchor = slug(f"{test.name} {page.subtitle}") if index else slug(test.name)
+        yield replace(page, part=test.name.upper(), outcome="" if index else verdict(test), anchor=anchor)
 
 
 def _named(run: StoredRun) -> str:
@@ -267,7 +271,7 @@ def _pictures(figures: Iterable[Figure], picture: Callable[[Figure], bytes]) -> 
 
 
 def _picture(figure: Figure) -> bytes:
-    from assay.report.formats.figure import figure_svg  # noqa: PLC0415
+    from assay.report.formats.pdf import figure_svg  # noqa: PLC0415
 
     return figure_svg(figure)
 
@@ -292,8 +296,7 @@ def _pdf(paper: Paper, picture: Callable[[Figure], bytes], begun: Typesetting | 
 
 
 def _html(report: Report, front: Front | None = None, assets_at: str = "") -> Contents:
-    from assay.report.formats.html import report_html  # noqa: PLC0415
-    from assay.report.formats.page_assets import linked  # noqa: PLC0415
+    from assay.report.formats.html import linked, report_html  # noqa: PLC0415
 
     return [("report.html", report_html(report, front, linked(assets_at) if assets_at else None))]
 
@@ -304,7 +307,6 @@ def _workbook(
     tables: Sequence[ResultTable],
     findings: Sequence[Found],
 ) -> Contents:
-    from assay.report.formats.workbook.book import workbook  # noqa: PLC0415
-    from assay.report.formats.workbook.run import run_book  # noqa: PLC0415
+    from assay.report.formats.workbook import run_book, workbook  # noqa: PLC0415
 
     return [("report.xlsx", workbook(run_book(run, tests, tables, findings)))]

@@ -18,7 +18,7 @@ from assay.procedures.families.loop.tables import drawn_cells, loop_distribution
 from assay.procedures.families.saturation.record import phases, saturation_distribution
 from assay.procedures.families.saturation.result import saturation_result
 from assay.report import build_report, render
-from assay.report.formats.figure import figure_svg
+from assay.report.formats.pdf import figure_svg
 from assay.results import ResponseTimes, merged
 from assay.results.histogram import bucket_of
 from assay.summary.measures import SHARES

@@ -26,7 +26,7 @@ from assay.procedures.waits import Waited, stalls, tails
 from assay.procedures.workload.record import far_below, rate_kept, rate_missed
 from assay.procedures.xsr.record import recovery
 from assay.report import records_of_tests
-from assay.report.first_page.cross_test import cross_insights
+from assay.report.first_page.insights import cross_insights
 from assay.results.histogram import ResponseTimes
 from assay.spec.units import KIB, SECOND_NS
 from assay.summary.insights import KINDS, ordered

@@ -17,7 +17,7 @@ from assay.report.comparison.pages import comparison_report
 from assay.report.comparison.tables import drives_table
 from assay.report.comparison.words import number_label, number_phrase, remark_sentence
 from assay.report.drawing import Size, figure_svg
-from assay.report.drawing.spread import spread_out
+from assay.report.drawing.dots import spread_out
 from assay.report.drawing.theme import text_width
 from assay.report.formats.cells import table_cells
 from assay.summary.pages.model import Dot, DotRow, Dots, Figure, Series

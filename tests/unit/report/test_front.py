@@ -10,11 +10,17 @@ import pytest
 from assay.compare.limits.outcome import held_of_plan
 from assay.procedures.families.loop.figures import _text as field_text
 from assay.report import records_of_tests
-from assay.report.first_page.front import report_front
-from assay.report.first_page.page import CAVEATS_MAX, LIMITS_MAX, deviations_text, limit_strip, summary_page
+from assay.report.first_page.front import COLUMNS_MAX, FIGURES_MAX, SHADES, report_front, result_tables
+from assay.report.first_page.page import (
+    CAVEATS_MAX,
+    LIMITS_MAX,
+    TILES_MAX,
+    deviations_text,
+    limit_strip,
+    run_tiles,
+    summary_page,
+)
 from assay.report.first_page.run_summary import summarise_run
-from assay.report.first_page.tiles import TILES_MAX, run_tiles
-from assay.report.test_page.page import COLUMNS_MAX, FIGURES_MAX, SHADES, result_tables
 from assay.summary.insights import TEST_MAX, in_words, level_of_said
 from assay.summary.pages.figures import MainFigure, chosen
 from assay.summary.pages.model import Figure, Series

@@ -11,10 +11,10 @@ import pytest
 from assay.archive.rendering import run_summary
 from assay.engine.records import DirectionRecord
 from assay.report import records_of_tests, render
+from assay.report.annex.summary import verdict
+from assay.report.first_page.claims import Compared, claims_table
 from assay.report.formats.cells import WHOLE, drawn_bars, status
 from assay.report.formats.terminal.tables import key_results
-from assay.report.test_page.claims import Compared, claims_table
-from assay.report.test_page.unusual import verdict
 from assay.summary.record import Measure
 from assay.words.printed import claim_text, share_text
 from report_run import FALLING, synthetic_run, synthetic_test

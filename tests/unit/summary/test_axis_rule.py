@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from assay.report.formats.figure import figure_svg
+from assay.report.formats.pdf import figure_svg
 from assay.summary.pages.model import CUT_NOTE, Figure, Series, Tick, linear_range
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from assay.procedures.custom import DataTable
-from assay.report.formats.table_csv import table_csv
+from assay.report.formats.data import table_csv
 from assay.summary.record import Measure
 from assay.summary.table import (
     BLOCK_KIB,

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from assay.procedures.checks import checks_by_test, event_tables, level_text, printed_checks, test_tables
-from assay.report.annex.certificate import certificate_entries
-from assay.report.annex.level import origin_entries
+from assay.report.annex.trust import certificate_entries, origin_entries
 from assay.results import error_count, holds_queue_depth, sequence_audits, stalls
 from assay.results.stimulus_steps import asked_steps
 from assay.spec.datum import Datum

@@ -11,9 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.report.drawing.scale import Axis, address, number_ticks, rows_axis, spaced
-from assay.report.drawing.svg import group, length, path, rect, text
-from assay.report.drawing.theme import text_width
+from assay.report.drawing.frame import Axis, address, number_ticks, rows_axis, spaced
+from assay.report.drawing.theme import group, length, path, rect, text, text_width
 from assay.summary.pages.model import Tick
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from assay.errors import EXIT_NOT_MET, EXIT_WITHHELD, strongest_first
 from assay.procedures.conformity_label import conformity_class, deviations
 from assay.procedures.registry import find_procedure
 from assay.procedures.run_findings import beyond, checks_beyond
-from assay.report.annex.level import level_label
+from assay.report.annex.trust import level_label
 from assay.report.first_page.insights import further_said, run_insights, run_said
 from assay.results import driven_s
 from assay.results.queue_depths import asked_depths

@@ -27,7 +27,7 @@ from assay.results import (
 from assay.spec.units import MILLISECOND_NS, duration_label
 from assay.summary.measures import SHARES, percentile_key, stat_of
 from assay.summary.pages.figures import TIME_MS, tail_figure
-from assay.summary.pages.model import Figure, Series, Table, Text, Tick
+from assay.summary.pages.model import Figure, Page, Series, Table, Text, Tick
 from assay.summary.record import Measure
 from assay.summary.table import (
     IO_COUNT,
@@ -362,22 +362,22 @@ def screen_blocks(distribution: Distribution) -> tuple[Block, ...]:
     return (percentile_table(distribution, distribution.parts), *blocks)
 
 
-def printed_pages(distribution: Distribution) -> tuple[tuple[Block, ...], ...]:
-    """What stands on its pages of paper: table and curves, then its printed map; nothing without histograms.
+def distribution_pages(distribution: Distribution, banner: str | None) -> Iterator[Page]:
+    """The printed pages of a distribution: table and curves, then its printed map; none without histograms.
 
-    The first page has the parts that are drawn; all of them are in the other formats.
+    banner : of the test. The first page has the parts that are drawn; all of them are in the other formats.
     """
     if not (curves := distribution_figures(distribution)):
-        return ()
+        return
     left_out = len(distribution.parts) - len(distribution.curves)
     rest = f"{left_out} more are in the HTML report, the workbook, the CSV tables and results.json."
-    notes = tuple(filter(None, (distribution.rule, rest)))
-    first: tuple[Block, ...] = (
-        percentile_table(distribution, distribution.drawn, *(notes if left_out else ())),
-        *curves,
-    )
-    shown = printed_map(distribution)
-    return (first, (shown,)) if shown else (first,)
+    notes = tuple(filter(None, (distribution.rule, rest))) if left_out else ()
+    head = f"{distribution.title} - Response Times (ms)"
+    page = Page(title="Response Times", subtitle="", header=None, banner=banner, blocks=())
+    blocks: tuple[Block, ...] = (percentile_table(distribution, distribution.drawn, *notes), *curves)
+    yield replace(page, subtitle=f"{head} over {distribution.over}", blocks=blocks)
+    if shown := printed_map(distribution):
+        yield replace(page, subtitle=f"{head} {distribution.printed_title}", blocks=(shown,))
 
 
 def printed_map(distribution: Distribution) -> Figure | None:

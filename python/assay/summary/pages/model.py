@@ -16,6 +16,7 @@ The axes of all figures, on paper and on the screen, follow one rule:
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal, Self
@@ -547,3 +548,21 @@ class Report:
 
 def _figures(blocks: Iterable[Block]) -> tuple[Figure, ...]:
     return tuple(block for block in blocks if isinstance(block, Figure))
+
+
+# What a subtitle prints of a result or a demand: it is no part of the place's name.
+_VALUE = re.compile(r"\w+=\S+( [mun]?s\b)?")
+
+
+def slug(text: str) -> str:
+    """Turn a text into a word for addresses. Worked: ``"ART, 4 KiB"`` is ``art-4-kib``."""
+    return "-".join(re.findall(r"[a-z0-9]+", _VALUE.sub("", text).lower())) or "place"
+
+
+def unique(wanted: Iterable[str]) -> list[str]:
+    """The names, each once. Worked: ``["a", "a"]`` gives ``["a", "a-2"]``."""
+    given: list[str] = []
+    for name in wanted:
+        numbered = (f"{name}-{number}" for number in range(2, len(given) + 3))
+        given.append(name if name not in given else next(one for one in numbered if one not in given))
+    return given

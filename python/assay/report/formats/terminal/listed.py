@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from assay.errors import EXIT_OK, AssayError, InterruptedRunError, StoreError
 from assay.procedures.conformity_label import conformity_label, deviations
 from assay.report import records_of_tests
-from assay.report.annex.level import level_label
+from assay.report.annex.trust import level_label
 from assay.report.formats.write import foreign
 from assay.results import (
     measured_extent,

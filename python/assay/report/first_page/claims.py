@@ -8,15 +8,7 @@ from assay.results import missed_steady_state
 from assay.summary.measures import measure_text
 from assay.summary.pages.model import Bars, Table
 from assay.summary.table import UNIT, Column, Words, table_of
-from assay.words.printed import (
-    NOT_AVAILABLE,
-    claim_text,
-    demand_label,
-    number_text,
-    outstanding,
-    paragraph,
-    share_text,
-)
+from assay.words.printed import NOT_AVAILABLE, claim_text, demand_label, number_text, outstanding, paragraph, share_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,6 +17,7 @@ if TYPE_CHECKING:
     from assay.summary.pages.test_record import TestRecord
     from assay.summary.record import Measure
     from assay.summary.table import Declared, Raw, ResultTable
+
 
 _MET = {True: "YES", False: "NO", None: "not judged"}
 _GRAVEST = (False, True, None)
