@@ -19,7 +19,7 @@ from assay.words.printed import NOT_AVAILABLE, milliseconds_text, mix_label, par
 from assay.words.text import text
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from assay.engine.records import StoredRun
     from assay.report.first_page.page import MethodPage, SummaryPage, TileView
@@ -74,18 +74,18 @@ class TableView:
         return bool(self.spanner)
 
 
-def result_tables(tables: Sequence[ResultTable], *, without_first: bool = False) -> tuple[TableView, ...]:
+def result_tables(all_tables: Iterable[ResultTable], *, without_first: bool = False) -> tuple[TableView, ...]:
     """The first table of results, or two of its pivots where it has some; none without one.
 
     without_first : the summary shows the first pivot.
     Worked: an IOPS test -> IOPS and 99.9 % of its response times, a row for each block size, a column for each mix.
     """
-    result = [table for table in tables if table.section == "results" and table.rows]
-    views = [(one, view) for one in result for view in _pivots(one)]
+    tables = [table for table in all_tables if table.section == "results" and table.rows]
+    views = [(table, view) for table in tables for view in _pivots(table)]
     if not views:
-        return (_plain(result[0], _kept(result[0])),) if result else ()
+        return tuple(_plain(table, _kept(table)) for table in tables[:1])
     first, *others = sorted(views, key=lambda pair: _ORDER.get(pair[1].value.key, 0))
-    chosen = others if without_first else [first, *(others or [])]
+    chosen = others if without_first else [first, *others]
     return tuple(_matrix(*pair) for pair in chosen[:PIVOTS_MAX])
 
 
@@ -98,14 +98,6 @@ def whole_views(table: ResultTable) -> Iterator[TableView]:
         yield _plain(table, range(len(table.columns)), rows_max=len(table.rows))
 
 
-def merged(tables: Sequence[ResultTable]) -> ResultTable | None:
-    """Tables of the same columns one below the other, as of two block sizes of one test; None where they differ."""
-    first = tables[0]
-    if any(table.columns != first.columns for table in tables):
-        return None
-    return replace(first, rows=tuple(row for table in tables for row in table.rows))
-
-
 def _pivots(table: ResultTable) -> Iterator[Pivoted]:
     """The views that have a number anywhere."""
     views = (view for pivot in table.pivots if (view := pivoted(table, pivot)))
@@ -116,13 +108,14 @@ def _matrix(table: ResultTable, view: Pivoted, *, rows_max: int = ROWS_MAX) -> T
     values = [one for _, row in view.rows for cell in row if (one := _positive(cell))]
     ends = (min(values), max(values)) if values else (1.0, 1.0)
     shown = view.rows[:rows_max]
-    value = view.value.heading
+    value, mixes = view.value.heading, view.across.key == "read_pct"
+    heads = (mix_label(one) if mixes and isinstance(one, int) else _printed(view.across, one) for one in view.headings)
     return TableView(
         caption=value if table.title in {view.value.title, value} else f"{table.title}: {value}",
-        spanner=view.across.heading if view.across.key != "read_pct" else "Read/write mix (%)",
+        spanner="Read/write mix (%)" if mixes else view.across.heading,
         columns=(
             *(CellView(text=one.heading) for one in view.down),
-            *(CellView(text=_heading(view.across, heading), is_number=True) for heading in view.headings),
+            *(CellView(text=head, is_number=True) for head in heads),
         ),
         rows=tuple(
             (
@@ -168,11 +161,6 @@ def _tells(table: ResultTable, index: int) -> bool:
     return asked and bool(values - {None, 0})
 
 
-def _heading(column: Column, value: Raw) -> str:
-    """Worked: 65 % reads -> ``"65/35"``."""
-    return mix_label(value) if column.key == "read_pct" and isinstance(value, int) else _printed(column, value)
-
-
 def _cell(column: Column, value: Raw) -> CellView:
     is_number = value is None or (isinstance(value, int | float) and not isinstance(value, bool))
     return CellView(text=_printed(column, value), is_number=is_number)
@@ -182,21 +170,16 @@ def _printed(column: Column, value: Raw) -> str:
     """Worked: 33,332.4 IOPS -> ``"33,332"``, 0.0299 ms -> ``"0.0299"``, true -> ``"yes"``, None -> n/a."""
     if value is None:
         return NOT_AVAILABLE
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, Coded):
-        return text(value)
+    if isinstance(value, bool | Coded):
+        return text(value) if isinstance(value, Coded) else ("no", "yes")[value]
     if isinstance(value, str):
         return measure_words(value) if column.key == _OF_MEASURES else paragraph(value)
-    return _number(column, value)
-
-
-def _number(column: Column, value: float) -> str:
-    if isinstance(value, int) or column.role == "key":
-        return f"{value:,}" if isinstance(value, int) else three_digits(value)
-    if column.unit == "ms":
-        return milliseconds_text(value)
-    return f"{value:,.0f}" if abs(value) >= _WHOLE_FROM else three_digits(value)
+    if isinstance(value, int):
+        return f"{value:,}"
+    if column.role == "key":
+        return three_digits(value)
+    large = f"{value:,.0f}" if abs(value) >= _WHOLE_FROM else three_digits(value)
+    return milliseconds_text(value) if column.unit == "ms" else large
 
 
 def _positive(value: Raw) -> float:
@@ -214,16 +197,6 @@ def _shade(value: Raw, ends: tuple[float, float]) -> int:
 
 FIGURES_MAX = 2
 """So many figures stand on the page of a test."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tested:
-    """One test with what its page is made of. sheet : tests of the same share a page. figures, tables : in order."""
-
-    summary: TestSummary
-    sheet: str
-    figures: tuple[MainFigure, ...]
-    tables: tuple[ResultTable, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -254,68 +227,56 @@ class TestPage:
         return worst(verdict.level for verdict in self.verdicts)
 
 
-def test_pages(
-    tests: Sequence[Tested], shown: Collection[MainFigure], said: Sequence[Coded], claims: Mapping[str, float]
-) -> Iterator[TestPage]:
-    """A page for each test; one for those that share it. shown : figures of the summary, which no page repeats.
-
-    Worked: TP 128 and TP 1024 -> one page with the tiles of both.
-    """
-    for sheet, group in groupby(tests, key=lambda test: test.sheet):
-        yield _page(sheet, tuple(group), shown, said, claims)
-
-
 def _page(
-    sheet: str,
-    tests: tuple[Tested, ...],
+    tests: Sequence[tuple[TestRecord, TestSummary]],
     shown: Collection[MainFigure],
     said: Sequence[Coded],
     claims: Mapping[str, float],
 ) -> TestPage:
-    summaries = [test.summary for test in tests]
-    without = any(figure.kind == "matrix" and figure in shown for test in tests for figure in test.figures)
-    tables = _tables(tests, without_first=without)
+    """The page of a test, or of those that share it. shown : figures of the summary, which no page repeats.
+
+    Worked: TP 128 and TP 1024 -> one page with the tiles of both.
+    """
+    summaries = [summary for _, summary in tests]
+    labels, names = tuple(summary.label for summary in summaries), len(tests) > 1
+    figures = [list(test.figures) for test, _ in tests]
+    without = any(figure.kind == "matrix" and figure in shown for own in figures for figure in own)
+    tables = result_tables(_shared_tables([test for test, _ in tests]), without_first=without)
+    has_matrix = any(table.is_matrix for table in tables)
+    left = [[one for one in own if one not in shown and not (has_matrix and one.kind == "matrix")] for own in figures]
     findings = [Said(text=in_words(one), level=level_of_said(one)) for test in summaries for one in test.said]
     caveats = [
         Said(text=paragraph(text(caveat.said)), level=caveat.level) for test in summaries for caveat in test.caveats
     ]
     return TestPage(
-        anchor=f"test-{slug(sheet)}",
-        labels=tuple(summary.label for summary in summaries),
-        title=summaries[0].title if [summaries[0].title] != [summary.label for summary in summaries] else "",
+        anchor=f"test-{slug(tests[0][0].sheet)}",
+        labels=labels,
+        title=summaries[0].title if (summaries[0].title,) != labels else "",
         question=summaries[0].question,
-        verdicts=tuple(_verdict(summary, named=len(tests) > 1) for summary in summaries),
+        verdicts=tuple(
+            Said(
+                text=f"{f'{test.label}: ' if names else ''}{paragraph(verdict_text(test.verdict))}",
+                level=level_of(test.verdict),
+            )
+            for test in summaries
+        ),
         tiles=tuple(tile for summary in summaries for tile in test_tiles(summary, said, claims)),
-        figures=_figures(tests, shown, has_matrix=any(table.is_matrix for table in tables)),
+        # The first of each of several tests.
+        figures=tuple(figure for own in left for figure in (own[:1] if names else own))[:FIGURES_MAX],
         tables=tables,
         findings=tuple(dict.fromkeys(findings))[:TEST_MAX],
         caveats=tuple(dict.fromkeys(caveats)),
     )
 
 
-def _verdict(test: TestSummary, *, named: bool) -> Said:
-    """Worked: one of two tests -> ``"TP-128: steady, rounds 1-5"``."""
-    told = paragraph(verdict_text(test.verdict))
-    return Said(text=f"{test.label}: {told}" if named else told, level=level_of(test.verdict))
-
-
-def _tables(tests: Sequence[Tested], *, without_first: bool) -> tuple[TableView, ...]:
-    first, *others = ([table for table in test.tables if table.section == "results"] for test in tests)
-    if others:
-        rows = [merged(same) for same in zip(first, *others, strict=False)]
-        first = [row for row in rows if row]
-    return result_tables(first, without_first=without_first)
-
-
-def _figures(tests: Sequence[Tested], shown: Collection[MainFigure], *, has_matrix: bool) -> tuple[MainFigure, ...]:
-    """Two that the summary does not show, the first of each of several tests; no matrix beside a table of the same."""
-    left = [
-        [figure for figure in test.figures if figure not in shown and not (has_matrix and figure.kind == "matrix")]
-        for test in tests
+def _shared_tables(tests: Sequence[TestRecord]) -> Iterator[ResultTable]:
+    """The tables of results of tests one below the other, as of two block sizes; none whose columns differ."""
+    of_tests = [
+        [] if test.withheld else [table for table in test.tables() if table.section == "results"] for test in tests
     ]
-    if len(tests) == 1:
-        return tuple(left[0][:FIGURES_MAX])
-    return tuple(figures[0] for figures in left if figures)[:FIGURES_MAX]
+    for first, *others in zip(*of_tests, strict=False):
+        if all(table.columns == first.columns for table in others):
+            yield replace(first, rows=tuple(row for table in (first, *others) for row in table.rows))
 
 
 _ASPECTS = {"": 1.6, "-high": 1.4, "-tall": 1.25}
@@ -358,36 +319,34 @@ class Paper:
     def figures(self) -> tuple[Figure, ...]:
         """All figures, those of the front first."""
         front = self.front.figures if self.front else ()
-        shaped = (_fitted(one.figure, name, aspect) for one in front for name, aspect in _ASPECTS.items())
+        shaped = (
+            replace(
+                one.figure,
+                name=f"{one.figure.name}{name}",
+                aspect=aspect,
+                small=True,
+                beside=True,
+                narrow=False,
+                low=False,
+            )
+            for one in front
+            for name, aspect in _ASPECTS.items()
+        )
         return (*shaped, *self.report.printed_figures)
 
 
-def report_front(run: StoredRun, reports: Sequence[TestRecord], run_summary: RunSummary) -> Front:
+def report_front(run: StoredRun, tests: Sequence[TestRecord], run_summary: RunSummary) -> Front:
     """Lay out the front of a run's report.
 
     Worked: a client suite -> a summary and four pages of tests, none of which has a figure of the summary.
     """
-    tested = [_tested(report, test) for report, test in zip(reports, run_summary.tests, strict=True)]
-    summary = summary_page(run_summary, [figure for one in tested for figure in one.figures])
-    said = [one for _, one in run_summary.said]
-    pages = [*test_pages(tested, summary.figures, said, run_summary.claims)]
+    summary = summary_page(run_summary, [figure for test in tests for figure in test.figures])
+    said = [statement for _, statement in run_summary.said]
+    sheets = groupby(zip(tests, run_summary.tests, strict=True), key=lambda pair: pair[0].sheet)
+    pages = [_page(list(same), summary.figures, said, run_summary.claims) for _, same in sheets]
     anchors = unique(page.anchor for page in pages)
     return Front(
         summary=summary,
         tests=tuple(replace(page, anchor=anchor) for page, anchor in zip(pages, anchors, strict=True)),
-        method=method_page(run, reports),
+        method=method_page(run, tests),
     )
-
-
-def _fitted(figure: Figure, name: str, aspect: float) -> Figure:
-    """A figure in letters that can be read on half of a page. name : of its shape."""
-    shaped = replace(figure, name=f"{figure.name}{name}", aspect=aspect, reading="")
-    return replace(shaped, small=True, beside=True, narrow=False, low=False)
-
-
-def _tested(report: TestRecord, summary: TestSummary) -> Tested:
-    """A test with its figures and tables; without any where its results are withheld."""
-    if report.withheld:
-        return Tested(summary=summary, sheet=report.sheet, figures=(), tables=())
-    figures = tuple(replace(one, figure=replace(one.figure, reading="")) for one in report.figures)
-    return Tested(summary=summary, sheet=report.sheet, figures=figures, tables=tuple(report.tables()))

@@ -106,28 +106,27 @@ def _tile_view(test: TestSummary, tile: Tile, said: Sequence[Coded], claims: Map
     if first is None or first.value is None:
         return None
     then = test.measure(tile.then) if tile.then else None
-    goes_on = then is not None and then.key == first.key
     value, unit = number_parts(first)
-    claim = claims.get(first.claim or "")
+    goes_on = ""
+    if then is not None and then.key == first.key:
+        number, its_unit = number_parts(then)
+        goes_on = number if its_unit in {unit, ""} else f"{number} {its_unit}"
+    note, claim = host_note(first), claims.get(first.claim or "")
     return TileView(
         slot=tile.slot,
         test=test.label,
-        title=tile_title(tile.title),
+        # What it is of, without its demand.
+        title=text(Coded(code=_TITLES.get(tile.title.code, tile.title.code), values=tile.title.values)),
         demand=demand_text(test),
         value=value,
         unit=unit,
-        then=_becomes(first, then) if goes_on else "",
+        then=goes_on,
         part=short_name(first.key),
-        lines=(*_lines(test, first, None if goes_on else then), *_host(first)),
+        lines=(*_lines(test, first, None if goes_on else then), *([text(note)] if note else [])),
         level=_level(test, tile.slot, said) or ("warn" if first.mark == "warn" else None),
-        claim=_claim(first, claim),
-        claim_level=_claim_level(first, claim),
+        claim=text(coded("claimed", bound=quantity(claim, first.unit), share=first.share_of(claim))) if claim else "",
+        claim_level=("good" if first.meets(claim) else "bad") if claim else None,
     )
-
-
-def tile_title(title: Coded) -> str:
-    """What a tile is of, without its demand. Worked: the median of 4 KiB reads -> ``"4 KiB read latency"``."""
-    return text(Coded(code=_TITLES.get(title.code, title.code), values=title.values))
 
 
 def demand_text(test: TestSummary) -> str:
@@ -150,14 +149,6 @@ def number_parts(measure: Measure) -> tuple[str, str]:
     return _PRINTERS.get(measure.unit, si)(value), measure.unit
 
 
-def _becomes(first: Measure, then: Measure | None) -> str:
-    """The second number, with its unit where that is another. Worked: 3,953 IOPS -> ``"3.95k"``; nothing -> n/a."""
-    if then is None or then.value is None:
-        return NOT_AVAILABLE
-    number, unit = number_parts(then)
-    return number if unit == number_parts(first)[1] else f"{number} {unit}"
-
-
 def _lines(test: TestSummary, first: Measure, then: Measure | None) -> Iterator[str]:
     """Further numbers of the cell, the slowest I/O behind its percentiles; of a mean its range over rounds."""
     beside = [then] if then else []
@@ -174,43 +165,17 @@ def _lines(test: TestSummary, first: Measure, then: Measure | None) -> Iterator[
         yield text(coded("rounds-equal") if least == most else coded("rounds", least=least, most=most))
 
 
-def _host(measure: Measure) -> Iterator[str]:
-    """What the host did to it."""
-    if note := host_note(measure):
-        yield text(note)
-
-
 def _level(test: TestSummary, slot: Slot, said: Iterable[Coded]) -> Level | None:
     """That of what is said of it, else of its test where that is bad. Worked: writes that still fall -> ``warn``."""
-    about = (one for one in said if _is_about(one, slot))
-    levels = [level_of_said(one) for one in about]
+    levels = []
+    for statement in said:
+        side = getattr(statement.values.get("subject"), "read_pct", None)
+        of_times = statement.code in _OF_TIMES and slot in _SIDES and side in {None, _SIDES[slot]}
+        if of_times or (slot == "settled" and statement.code in _OF_WRITES):
+            levels.append(level_of_said(statement))
     if levels:
         return "bad" if "bad" in levels else levels[0]
     return "bad" if level_of(test.verdict) == "bad" else None
-
-
-def _is_about(one: Coded, slot: Slot) -> bool:
-    side = getattr(one.values.get("subject"), "read_pct", None)
-    times = one.code in _OF_TIMES and slot in _SIDES and side in {None, _SIDES[slot]}
-    return times or (slot == "settled" and one.code in _OF_WRITES)
-
-
-def _share(measure: Measure, claim: float) -> float:
-    """Worked: 45,000 of 50,000 IOPS -> 0.9."""
-    return float(measure.value or 0.0) / claim
-
-
-def _claim(measure: Measure, claim: float | None) -> str:
-    if not claim:
-        return ""
-    return text(coded("claimed", bound=quantity(claim, measure.unit), share=_share(measure, claim)))
-
-
-def _claim_level(measure: Measure, claim: float | None) -> Level | None:
-    if not claim:
-        return None
-    share = _share(measure, claim)
-    return "good" if (share <= 1 if measure.better == "lower" else share >= 1) else "bad"
 
 
 LIMITS_MAX = 8
@@ -317,16 +282,20 @@ def summary_page(run: RunSummary, figures: Iterable[MainFigure]) -> SummaryPage:
 
     Worked: a client suite -> eight tiles, the curve of write saturation and the matrix, at most four findings.
     """
-    caveats = [*_caveats(run)]
+    caveats, test = [*_caveats(run)], run.tests[0]
+    # Of a run that shows nothing how its first test came out.
+    nothing = Said(text=sentence(f"{test.label}: {_state(test)}"), level=level_of(test.verdict))
+    said = [Said(text=in_words(one), level=level_of_said(one), tests=tests) for tests, one in run.said]
+    first, *findings = said or [nothing]
     return SummaryPage(
         name=run.model,
-        facts=tuple(_facts(run)),
+        facts=(f"{three_digits(run.capacity_bytes / GB)} GB", *run.facts, utc(run.started_wall_ns), run.level),
         states=tuple(_states(run)),
-        sentence=_sentence(run),
-        tiles=run_tiles(run.tests, [one for _, one in run.said], run.claims),
+        sentence=first,
+        tiles=run_tiles(run.tests, [statement for _, statement in run.said], run.claims),
         limits=limit_strip(run.held),
         figures=chosen(figures),
-        findings=tuple(_finding(*one) for one in run.said[1:]),
+        findings=tuple(findings),
         caveats=tuple(caveats[:CAVEATS_MAX]),
         more_caveats=max(len(caveats) - CAVEATS_MAX, 0),
     )
@@ -335,25 +304,6 @@ def summary_page(run: RunSummary, figures: Iterable[MainFigure]) -> SummaryPage:
 def _state(test: TestSummary) -> str:
     """How a test came out, without caveats. Worked: ``"steady, rounds 1-5"``."""
     return paragraph(text(stated(test.verdict)))
-
-
-def _sentence(run: RunSummary) -> Said:
-    """What leads; of a run that shows nothing how its first test came out."""
-    if run.said:
-        return _finding(*run.said[0])
-    first = run.tests[0]
-    return Said(text=sentence(f"{first.label}: {_state(first)}"), level=level_of(first.verdict))
-
-
-def _finding(tests: tuple[str, ...], said: Coded) -> Said:
-    return Said(text=in_words(said), level=level_of_said(said), tests=tests)
-
-
-def _facts(run: RunSummary) -> Iterator[str]:
-    yield f"{three_digits(run.capacity_bytes / GB)} GB"
-    yield from run.facts
-    yield utc(run.started_wall_ns)
-    yield run.level
 
 
 def _states(run: RunSummary) -> Iterator[Said]:
@@ -372,25 +322,19 @@ def _outcomes(tests: Sequence[TestSummary]) -> Iterator[Said]:
     outcomes: dict[State, list[TestSummary]] = {}
     for test in tests:
         outcomes.setdefault(test.verdict.state, []).append(test)
-    for state, same in sorted(outcomes.items(), key=lambda pair: gravity(_worst(pair[1]))):
-        if state == "no-rule":
-            continue
-        few = len(tests) == 1 or state in _NEEDS_NO_REASON
-        named = f"{len(same)} of {len(tests)} {STATE_WORDS[state]}" if few else f"{_labels(same)} {STATE_WORDS[state]}"
-        yield Said(text=STATE_WORDS[state] if len(tests) == 1 else named, level=_worst(same))
+    levels = {state: worst(level_of(test.verdict) for test in same) for state, same in outcomes.items()}
+    for state, same in sorted(outcomes.items(), key=lambda pair: gravity(levels[pair[0]])):
+        count = (
+            f"{len(same)} of {len(tests)} " if state in _NEEDS_NO_REASON else f"{', '.join(one.label for one in same)} "
+        )
+        if state != "no-rule":
+            words = STATE_WORDS[state]
+            yield Said(text=words if len(tests) == 1 else f"{count}{words}", level=levels[state])
 
 
 def worst(levels: Iterable[Level]) -> Level:
     """The gravest of some levels. Worked: good and warn -> warn."""
     return min(levels, key=gravity)
-
-
-def _worst(tests: Sequence[TestSummary]) -> Level:
-    return worst(level_of(test.verdict) for test in tests)
-
-
-def _labels(tests: Sequence[TestSummary]) -> str:
-    return ", ".join(test.label for test in tests)
 
 
 def _caveats(run: RunSummary) -> Iterator[Said]:
@@ -455,29 +399,23 @@ class MethodPage:
 def method_page(run: StoredRun, tests: Sequence[TestRecord]) -> MethodPage:
     """Lay out the method of a run.
 
-    Worked: a client suite -> a column for each of four tests, a row for each parameter that any of them has.
+    Worked: a client suite -> a column for each of four tests, a row for each parameter that any of them has, those that
+    all share first.
     """
+    columns = []
+    for test in tests:
+        purge, extent = test.test.purge, ("Extent", paragraph(test.facts.extent))
+        purged = [("Purge", f"{paragraph(purge.method)}, {duration_label(purge.span_ns)}")] if purge else []
+        columns.append(dict([*purged, *settings_entries(test), extent]))
+    names = dict.fromkeys(name for column in columns for name in column)
+    rows = [Parameter(name=name, values=tuple(column.get(name, "") for column in columns)) for name in names]
     return MethodPage(
         tests=tuple(test.label for test in tests),
-        parameters=_parameters([dict(_of_test(test)) for test in tests]),
+        parameters=tuple(sorted(rows, key=lambda row: not row.shared)),
         deviations=deviations(run),
         drive=_known(drive_entries(run)),
         platform=_known(platform_entries(run)),
     )
-
-
-def _of_test(report: TestRecord) -> tuple[Entry, ...]:
-    """Purge, outline and settings, as they ran."""
-    purge = report.test.purge
-    purged = (("Purge", f"{paragraph(purge.method)}, {duration_label(purge.span_ns)}"),) if purge else ()
-    return (*purged, *settings_entries(report), ("Extent", paragraph(report.facts.extent)))
-
-
-def _parameters(tests: Sequence[dict[str, str]]) -> tuple[Parameter, ...]:
-    """A row for each name, in the order in which they come, those that all tests share first."""
-    names = dict.fromkeys(name for test in tests for name in test)
-    rows = [Parameter(name=name, values=tuple(test.get(name, "") for test in tests)) for name in names]
-    return tuple(sorted(rows, key=lambda row: not row.shared))
 
 
 def _known(entries: Iterable[Entry]) -> tuple[Entry, ...]:

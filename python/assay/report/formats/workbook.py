@@ -13,7 +13,7 @@ from assay.procedures.conformity_label import conformity_label, deviations
 from assay.procedures.run_findings import gathered_data
 from assay.report.annex.trust import level_label
 from assay.report.drawing.theme import colour
-from assay.summary.pages.header import model_label
+from assay.summary.pages.header import colophon, model_label
 from assay.summary.table import UNIT, Column, pivoted, table_of
 from assay.summary.verdict import verdict_text
 from assay.words.coded import Coded
@@ -466,7 +466,7 @@ def run_book(
     return Book(
         title=f"{model_label(run)} - results",
         label=conformity_label(run),
-        footer=f"{printable(run.platform.tool)} {printable(run.platform.tool_version)} - run {printable(run.run_id)}",
+        footer=colophon(run),
         date=utc_datetime(run.report_date_ns),
         blocks=(*(_block(one, found) for one, found in tests), of_run),
         facts=table_of("run", "Run", _FACTS, _facts(run, reports)),

@@ -122,6 +122,36 @@ def header(run: StoredRun, test: StoredTest, edition: Edition, facts: TestFacts)
 
 
 def _form_1_0(run: StoredRun, test: StoredTest, edition: Edition, facts: TestFacts) -> Header:
+    settings, identity = test.settings, run.identity
+    demands: tuple[Entry, ...] = (
+        ("Tester's Choice: OIO/Thread (QD)", str(settings.demand.queue_depth)),
+        ("Tester's Choice: Thread Count (TC)", str(settings.demand.thread_count)),
+    )
+    if facts.demands:
+        demands = (("TOIO - TC/QD", facts.demands[0]),)
+    device = (
+        ("Serial No.", serial_label(run)),
+        ("Firmware Rev", printable(identity.firmware)),
+        ("Capacity", capacity_label(identity.capacity_bytes)),
+        ("NAND Type", nand_label(run)),
+        ("Device I/F", interface_label(run)),
+        ("Test Platform", platform_label(run)),
+    )
+    preparation = (
+        ("Purge", purge_label(test)),
+        ("Pre-Conditioning: Workload Independent", facts.independent),
+        ("Pre-Conditioning: Workload Dependent", facts.dependent),
+        ("Write Cache", cache_label(identity.write_cache)),
+    )
+    loop = (("REQUIRED: Data Pattern", data_label(settings.data)), *demands, ("Test Step", facts.step))
+    steady = (
+        ("Convergence", facts.convergence),
+        ("Window", facts.time) if facts.time else ("Rounds", facts.rounds),
+        ("PC AR", facts.preconditioned_label),
+        ("AR AMOUNT", facts.test_range),
+        ("AR Segments", segments_label(settings)),
+        *_host(test),
+    )
     return Header(
         form="1.0",
         organisation=ORGANISATION,
@@ -133,52 +163,11 @@ def _form_1_0(run: StoredRun, test: StoredTest, edition: Edition, facts: TestFac
             ("Test Sponsor", paragraph(run.description.get("sponsor"))),
         ),
         groups=(
-            Group(title="Device Under Test", entries=_device_1_0(run)),
-            Group(title="DUT Preparation", entries=_preparation_1_0(run, test, facts)),
-            Group(title="Test Loop Parameters", entries=_loop_1_0(test.settings, facts)),
-            Group(title="Steady State", entries=_steady_1_0(test, facts)),
+            Group(title="Device Under Test", entries=device),
+            Group(title="DUT Preparation", entries=preparation),
+            Group(title="Test Loop Parameters", entries=loop),
+            Group(title="Steady State", entries=steady),
         ),
-    )
-
-
-def _device_1_0(run: StoredRun) -> tuple[Entry, ...]:
-    identity = run.identity
-    return (
-        ("Serial No.", serial_label(run)),
-        ("Firmware Rev", printable(identity.firmware)),
-        ("Capacity", capacity_label(identity.capacity_bytes)),
-        ("NAND Type", nand_label(run)),
-        ("Device I/F", interface_label(run)),
-        ("Test Platform", platform_label(run)),
-    )
-
-
-def _preparation_1_0(run: StoredRun, test: StoredTest, facts: TestFacts) -> tuple[Entry, ...]:
-    return (
-        ("Purge", purge_label(test)),
-        ("Pre-Conditioning: Workload Independent", facts.independent),
-        ("Pre-Conditioning: Workload Dependent", facts.dependent),
-        ("Write Cache", cache_label(run.identity.write_cache)),
-    )
-
-
-def _loop_1_0(settings: TestSettings, facts: TestFacts) -> tuple[Entry, ...]:
-    chosen: tuple[Entry, ...] = (
-        ("Tester's Choice: OIO/Thread (QD)", str(settings.demand.queue_depth)),
-        ("Tester's Choice: Thread Count (TC)", str(settings.demand.thread_count)),
-    )
-    demands = (("TOIO - TC/QD", facts.demands[0]),) if facts.demands else chosen
-    return ("REQUIRED: Data Pattern", data_label(settings.data)), *demands, ("Test Step", facts.step)
-
-
-def _steady_1_0(test: StoredTest, facts: TestFacts) -> tuple[Entry, ...]:
-    return (
-        ("Convergence", facts.convergence),
-        ("Window", facts.time) if facts.time else ("Rounds", facts.rounds),
-        ("PC AR", facts.preconditioned_label),
-        ("AR AMOUNT", facts.test_range),
-        ("AR Segments", segments_label(test.settings)),
-        *_host(test),
     )
 
 
@@ -305,6 +294,11 @@ def platform_label(run: StoredRun) -> str:
     platform, system = run.platform, run.description.get("system") or run.platform.system
     known = system or (f"CPU {platform.cpu}" if platform.cpu else None)
     return f"{paragraph(known)}; {paragraph(platform.tool)} {paragraph(platform.tool_version)}"
+
+
+def colophon(run: StoredRun) -> str:
+    """Tool and run, as every sheet bears them. Worked: ``"Assay 0.1.0 - run 1f0c"``."""
+    return f"{printable(run.platform.tool)} {printable(run.platform.tool_version)} - run {printable(run.run_id)}"
 
 
 def system_label(run: StoredRun) -> str:
