@@ -152,7 +152,7 @@ def many(count: int, shares: tuple[float, ...]) -> Figure:
         for place, letter in enumerate(letters)
     )
     return Figure(
-        name="d", kind="dots", alt="Shares.", x_title="Share", y_title="", series=series, beside=True,
+        name="d", kind="dots", alt="Shares.", x_title="Share", y_title="", series=series, room="figure",
         dots=Dots(letters=tuple(letters), rows=rows, least=0.02),
     )  # fmt: skip
 

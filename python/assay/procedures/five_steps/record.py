@@ -138,7 +138,7 @@ class FiveStepsPages(Source):
                 return (matrix_columns(f"{self.prefix}-surface", ("IOPS", "IOPS"), sizes, mixes, self.found.matrix),)
             case 2:
                 samples = iops_figure(f"{self.prefix}-samples", self.found.saturation, MINUTES, "linear")
-                drawn = replace(samples, beside=True, aspect=1.25) if samples else None
+                drawn = replace(samples, room="figure", aspect=1.25) if samples else None
                 return (drawn, self._study("seconds", _SECONDS, index))
             case 3:
                 return (self._study("independence", _OVER_TIME, index),)

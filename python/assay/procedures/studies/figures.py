@@ -77,7 +77,7 @@ def study_figure(name: str, plot: StudyPlot, result: StudyResult) -> Figure | No
         series=series,
         ticks=tuple(_ticks(at[:: len(at) // TICKS_MAX + 1], plot.x_scale)),
         aspect=ASPECT,
-        beside=True,
+        room="figure",
     )
 
 

@@ -396,7 +396,7 @@ def _parts(source: Source, settings: StudySettings, result: StudyResult) -> Iter
     if not others and len(first.rows) <= ROWS_WITH_CURVES:
         # The question stands below the curves and on the summary.
         short = replace(first, notes=(*notes, *first.notes[len(asked) :]))
-        lower = tuple(replace(figure, low=True, aspect=figure.aspect * LOWER) for figure in figures)
+        lower = tuple(replace(figure, room="table", aspect=figure.aspect * LOWER) for figure in figures)
         yield settings.title, (*source.plan_box(), short, *(lower or curves))
         return
     yield f"{settings.title}: Curves", (*source.plan_box(), *curves)

@@ -162,7 +162,7 @@ class CrossStimulusPages(Source):
         subtitle = f"TP v Time - Access Groups {index} & {index + 1}"
         if whole is None or near is None:
             return subtitle, (figure_or_reason(whole, _NO_SAMPLE),)
-        return subtitle, tuple(replace(one, aspect=_HALF_ASPECT, beside=True) for one in (whole, near))
+        return subtitle, tuple(replace(one, aspect=_HALF_ASPECT, room="figure") for one in (whole, near))
 
     def _change_figures(self, index: int) -> tuple[Figure | None, Figure | None]:
         """A group and the next over their whole time, and enlarged around the change; None where that is too short."""

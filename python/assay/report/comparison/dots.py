@@ -57,7 +57,7 @@ def _figure(comparison: Comparison, numbers: Sequence[Compared], begin: int, nam
         x_title="Share of the best drive",
         y_title="",
         x_scale="log",
-        beside=True,
+        room="figure",
         series=tuple(
             _series(comparison.subjects[place].title, [row.dots[at] for row in rows], at)
             for at, place in enumerate(places)

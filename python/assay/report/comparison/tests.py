@@ -86,7 +86,7 @@ def _what(figure: Figure) -> str:
 def _paired(figures: Sequence[Figure]) -> Iterator[tuple[Figure, ...]]:
     """Two figures a page, side by side; one alone has all of it."""
     for pair in (tuple(figures[first : first + 2]) for first in range(0, len(figures), 2)):
-        yield pair if len(pair) == 1 else tuple(replace(one, beside=True, aspect=HALF_ASPECT) for one in pair)
+        yield pair if len(pair) == 1 else tuple(replace(one, room="figure", aspect=HALF_ASPECT) for one in pair)
 
 
 def _curves(comparison: Comparison, test: str, shown: str, left_out: list[tuple[str, str]]) -> Iterator[Figure]:

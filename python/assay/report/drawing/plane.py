@@ -74,10 +74,10 @@ def legend(figure: Figure, size: Size) -> Legend:
     """Lay out the legend of a figure; one that needs none takes no room."""
     entries, letters = tuple(_entries(figure)), size.letters
     title = figure.legend_title
-    if not entries or (len(entries) == 1 and figure.small):
+    if not entries or (len(entries) == 1 and figure.room == "front"):
         return Legend(title="", entries=(), rows=(), letters=letters, right=0, below=0)
     widest = max(*(width(entry, letters) for entry in entries), text_width(title, letters)) + letters
-    beside = size.beside and not (figure.narrow or figure.beside) and widest <= size.width * _BESIDE_SHARE
+    beside = size.beside and figure.room == "page" and widest <= size.width * _BESIDE_SHARE
     tall = (len(entries) + bool(title)) * _ENTRY_LINE * letters <= size.height
     if beside and tall:
         return Legend(title=title, entries=entries, rows=(), letters=letters, right=widest, below=0)
@@ -105,7 +105,7 @@ def dash_of(figure: Figure, series: Series) -> str:
 
 
 def _entries(figure: Figure) -> Iterator[Entry]:
-    if figure.span and not figure.small:
+    if figure.span and figure.room != "front":
         yield Entry(label=SPAN_LABEL, series=None)
     for place in figure.legend_order:
         series = figure.series[place]

@@ -139,7 +139,7 @@ def _figure(chart: TrendChart) -> Figure:
         ticks=chart.ticks,
         x_range=(min(x) - margin, max(x) + margin),
         # A trend is read for small differences.
-        narrow=True,
+        room="box",
     )
 
 

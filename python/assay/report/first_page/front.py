@@ -324,10 +324,7 @@ class Paper:
                 one.figure,
                 name=f"{one.figure.name}{name}",
                 aspect=aspect,
-                small=True,
-                beside=True,
-                narrow=False,
-                low=False,
+                room="front",
             )
             for one in front
             for name, aspect in _ASPECTS.items()

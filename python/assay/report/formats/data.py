@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pydantic import Field
 
-from assay.procedures.conformity_label import conformity_label, deviations
+from assay.procedures.conformity_label import conformity_label
 from assay.results import (
     counted_sequences,
     effective_queue_depth,
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from assay.engine.records import StepRecord, StoredRun, StoredSequence, StoredTest
     from assay.results.finding import Finding
     from assay.summary.pages.test_record import TestRecord
-    from assay.summary.record import Measure, RunSummary, Status, TestSummary, Verdict
+    from assay.summary.record import Measure, RunSummary, Status, TestSummary
     from assay.summary.table import Declared, Raw, ResultTable, Words
 
 
@@ -56,6 +56,12 @@ class _Ran(NamedTuple):
     sequence: StoredSequence
     counts: bool
     host: Finding
+
+    @property
+    def void(self) -> str | None:
+        """What the drive did that takes it out of results."""
+        accepted = self.sequence.on_void == "accept"
+        return None if accepted else text_or_none(void_reason(self.sequence.steps, self.test.settings))
 
 
 _SEQUENCE_COLUMNS: Declared[_Ran] = (
@@ -68,7 +74,7 @@ _SEQUENCE_COLUMNS: Declared[_Ran] = (
     (ERRORS, lambda ran: sum(error_count(step) for step in ran.sequence.steps)),
     (HOST, lambda ran: None if ran.host.level == "unknown" else ran.host.level),
     (HOST_REASON, lambda ran: ran.host.words if ran.host.marked else None),
-    (Column("void_reason", "Void because"), lambda ran: _void(ran.test, ran.sequence)),
+    (Column("void_reason", "Void because"), lambda ran: ran.void),
 )
 
 
@@ -149,11 +155,6 @@ def _stem(test: StoredTest) -> str:
     return test.settings.test.replace("-", "_")
 
 
-def _void(test: StoredTest, sequence: StoredSequence) -> str | None:
-    void = void_reason(sequence.steps, test.settings) if sequence.on_void != "accept" else None
-    return text(void) if void else None
-
-
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -162,20 +163,17 @@ def table_csv(table: ResultTable) -> bytes:
     target = io.StringIO()
     writer = csv.writer(target, lineterminator="\r\n")
     writer.writerow(column.key for column in table.columns)
-    writer.writerows([_inert(cell_text(cell, table.words)) for cell in row] for row in table.rows)
+    writer.writerows([_cell_text(cell, table.words) for cell in row] for row in table.rows)
     return target.getvalue().encode("utf-8", "backslashreplace")
 
 
-def cell_text(value: Raw, words: Words) -> Any:
-    """A number as it is, all else as text."""
+def _cell_text(value: Raw, words: Words) -> Any:
+    """A number as it is, all else as text that no spreadsheet takes for a formula."""
     if value is None:
         return words.none
     if isinstance(value, bool):
         return words.yes if value else words.no
-    return text(value) if isinstance(value, Coded) else value
-
-
-def _inert(cell: Any) -> Any:
+    cell = text(value) if isinstance(value, Coded) else value
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA_STARTS) else cell
 
 
@@ -324,35 +322,23 @@ def run_results(
 ) -> ResultsForm:
     """Everything that a run came to. tests : each with its tables. tables : of the run, its findings last."""
     reference = run.certificate.reference if run.certificate else None
-    return ResultsForm(
-        run_id=run.run_id,
+    return ResultsForm.of_records(
+        summary,
+        run,
         journal=asdict(run.journal) if run.journal else None,
         label=conformity_label(run),
-        label_class=summary.label_class,
-        deviations=deviations(run),
-        edition=summary.edition,
-        edition_title=summary.edition_title,
-        exit_codes=summary.exit_codes,
         insights=tuple(in_words(said) for _, said in summary.said),
         caveats=_caveats(summary.caveats),
         breaks=tuple(break_texts(run)),
         origin=asdict(run.origin) if run.origin else None,
         findings=_table(tables[-1]),
-        model=summary.model,
         drive=asdict(run.identity),
         platform=asdict(run.platform),
         certificate=asdict(run.certificate) if run.certificate else None,
         checks=tuple(facts(check) for check in (*host_checks(run), *reference_checks(reference))),
-        description=run.description,
-        plan=run.plan,
-        started_wall_ns=run.started_wall_ns,
-        report_date_ns=run.report_date_ns,
-        wall_s=summary.wall_s,
-        driven_s=summary.driven_s,
         tables=tuple(map(_table, tables[:-1])),
         tests=tuple(_test(*pair, own) for pair, own in zip(tests, summary.tests, strict=True)),
         skipped={name: str(reason) for name, reason in summary.skipped},
-        not_begun=summary.not_begun,
     )
 
 
@@ -362,43 +348,23 @@ def results_text(results: ResultsForm) -> bytes:
     return (json.dumps(content, indent=1, default=str) + "\n").encode("ascii")
 
 
-def _test(report: TestRecord, tables: Sequence[ResultTable], summary: TestSummary) -> TestForm:
-    test, verdict = report.test, summary.verdict
-    window = None if report.withheld or test.verdict is None else asdict(test.verdict)
-    is_virtual = report.run.identity.kind == "simulated"
-    return TestForm(
-        name=summary.name,
-        label=summary.label,
-        procedure=summary.procedure,
+def _test(record: TestRecord, tables: Sequence[ResultTable], summary: TestSummary) -> TestForm:
+    test, verdict = record.test, summary.verdict
+    window = None if record.withheld or test.verdict is None else asdict(test.verdict)
+    is_virtual = record.run.identity.kind == "simulated"
+    words = {"text": verdict_text(verdict), "reason": text_or_none(verdict.reason)}
+    return TestForm.of_records(
+        summary,
+        test,
         settings=asdict(test.settings),
-        outstanding=summary.outstanding,
-        extent=summary.extent,
-        started_wall_ns=test.started_wall_ns,
-        ended_wall_ns=test.ended_wall_ns,
-        ended=test.ended,
-        verdict=_verdict(verdict),
+        verdict=VerdictForm.of_records(verdict, **words),
         window=window,
         purge=asdict(test.purge) if test.purge else None,
         insights=tuple(map(in_words, summary.said)),
         caveats=_caveats(summary.caveats),
         measures=tuple(map(_measure, summary.measures)),
         tables=tuple(map(_table, (*tables, step_table(test, is_virtual=is_virtual)))),
-        checks=tuple(facts(check) for check in report.checks),
-    )
-
-
-def _verdict(verdict: Verdict) -> VerdictForm:
-    return VerdictForm(
-        state=verdict.state,
-        text=verdict_text(verdict),
-        required=verdict.required,
-        missed=verdict.missed,
-        reason=text_or_none(verdict.reason),
-        windows=verdict.windows,
-        unstable_count=verdict.unstable_count,
-        void_count=verdict.void_count,
-        short_count=verdict.short_count,
-        host=verdict.host,
+        checks=tuple(facts(check) for check in record.checks),
     )
 
 
@@ -407,20 +373,13 @@ def _caveats(caveats: Iterable[Status]) -> tuple[StatusForm, ...]:
 
 
 def _measure(measure: Measure) -> MeasureForm:
-    return MeasureForm(
+    return MeasureForm.of_records(
+        measure,
         cell=dict(measure.cell),
-        key=measure.key,
         name=measure.printed,
-        unit=measure.unit,
         value=None if measure.value is None else float(measure.value),
-        stat=measure.stat,
         rounds=tuple(map(float, measure.rounds)),
-        tracked=measure.tracked,
-        quoted=measure.quoted,
         basis=text_or_none(measure.basis),
-        claim=measure.claim,
-        bound=measure.bound,
-        mark=measure.mark,
     )
 
 
@@ -429,9 +388,5 @@ def _table(table: ResultTable) -> TableForm:
         ColumnForm(key=column.key, title=column.title or column.key, unit=column.unit, is_key=column.role == "key")
         for column in table.columns
     )
-    rows = tuple(tuple(map(_plain, row)) for row in table.rows)
+    rows = tuple(tuple(text(value) if isinstance(value, Coded) else value for value in row) for row in table.rows)
     return TableForm.model_construct(key=table.key, title=table.title, columns=columns, rows=rows)
-
-
-def _plain(value: Raw) -> _Value:
-    return text(value) if isinstance(value, Coded) else value

@@ -102,12 +102,12 @@ def _size(figure: Figure) -> Size:
     """In points. Worked: a figure of its own page with an aspect of 2 -> 748 x 374."""
     if figure.dots or figure.changes:
         return Size(width=_DOTS_WIDTH_PT, height=0, letters=_DOTS_LETTERS, beside=False, grows=True)
-    if figure.small:
+    if figure.room == "front":
         height = _SMALL_WIDTH_PT / figure.aspect
         return Size(width=_SMALL_WIDTH_PT, height=height, letters=_SMALL_LETTERS, beside=False)
-    height = _LOW_PT if figure.low else _HEIGHT_PT[figure.kind]
-    letters = _SMALL_LETTERS if figure.low else _LETTERS
-    return Size(width=height * figure.aspect, height=height, letters=letters, beside=not figure.low)
+    low = figure.room == "table"
+    height, letters = (_LOW_PT, _SMALL_LETTERS) if low else (_HEIGHT_PT[figure.kind], _LETTERS)
+    return Size(width=height * figure.aspect, height=height, letters=letters)
 
 
 ASSETS = Path(__file__).parents[1] / "assets"

@@ -453,7 +453,7 @@ def verdict_figure(
         y_title=y_title,
         series=(values, *window_lines(verdict, colours=WINDOW_COLOURS)),
         aspect=NARROW_ASPECT,
-        narrow=True,
+        room="box",
     )
 
 

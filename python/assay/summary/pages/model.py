@@ -157,6 +157,7 @@ class Dots:
 
 Entry = tuple[str, str]
 Scale = Literal["linear", "log"]
+Room = Literal["page", "box", "figure", "table", "front"]
 Mode = Literal["markers", "lines", "lines+markers"]
 Dash = Literal["solid", "dash", "dot", "dashdot"]
 CUT_NOTE = "axis does not begin at 0"
@@ -339,10 +340,9 @@ class Figure:
         point: x and y of a series are the column's place on the x axis and its height, the series' own place is on the
         z axis), ``heat``, which has no series but ``heat``, ``dots``, a series per drive and ``dots``, or ``changes``.
     alt : one sentence for readers who cannot see it. aspect : width over height on paper.
-    narrow : it shares its page with a box, so its legend goes below and its y axis is cut to the values.
-    beside : it shares its page with another figure, so its legend goes below.
-    low : it shares its page with a table, so on paper it is drawn lower, in letters of the same size.
-    small : it stands on a card, so it is drawn in letters that can be read there.
+    room : what it shares its page with; its legend goes below where it shares it. Beside a ``box`` its y axis is cut
+        to the values; with a ``table`` it is drawn lower on paper, in letters of the same size; on the ``front`` it is
+        small, in letters that can be read there.
     rounds : the x axis counts rounds, so only whole numbers are labelled.
     ticks, y_ticks : labelled places on the axes; empty leaves them to the renderer.
     span : a part of the x axis that is shaded, the measurement window; None for none.
@@ -372,10 +372,7 @@ class Figure:
     y_most: float | None = None
     by_amount: bool = False
     aspect: float = 1.95
-    narrow: bool = False
-    beside: bool = False
-    low: bool = False
-    small: bool = False
+    room: Room = "page"
     log_named: bool = False
     reading: str = ""
     heat: Heat | None = None
@@ -419,7 +416,7 @@ class Figure:
         linear = self.kind == "lines" and self.y_drawn_scale == "linear" and self.y_most is None
         if not linear or not values or min(values) <= 0:
             return False
-        return self.narrow or is_close(values)
+        return self.room == "box" or is_close(values)
 
     @property
     def y_range(self) -> tuple[float, float]:

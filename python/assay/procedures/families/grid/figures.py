@@ -180,7 +180,7 @@ def _intensity(
         series=(*lines, *marks),
         # It stands below a strip of many lines.
         aspect=BESIDE_ASPECT * _BELOW_STRIP,
-        beside=True,
+        room="figure",
     )
 
 
@@ -192,7 +192,7 @@ def demand_maps(name: str, cells: Sequence[DemandCell]) -> tuple[Figure, ...]:
         _map(f"{name}-iops", "IOPS", rows, depths, lambda cell: float(cell.iops)),
         _map(f"{name}-art", ART_TITLE, rows, depths, lambda cell: float(cell.latency_ms_mean)),
     )
-    return tuple(replace(one, aspect=BESIDE_ASPECT, beside=True) for one in maps if one)
+    return tuple(replace(one, aspect=BESIDE_ASPECT, room="figure") for one in maps if one)
 
 
 def _map(

@@ -156,7 +156,7 @@ def window_figure(name: str, result: LoopResult, settings: LoopSettings, cell: C
             y_title=shown(settings).axis,
             series=tuple(series),
             aspect=NARROW_ASPECT,
-            narrow=True,
+            room="box",
         )
     )
 
