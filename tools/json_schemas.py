@@ -11,7 +11,7 @@ from assay.agent.messages import CheckAnswer, DrivesAnswer, QueueAnswer, Request
 from assay.archive.index.status import IndexStatus
 from assay.archive.verify.listed import VerifiedRun
 from assay.report.comparison.facts import ComparisonFacts
-from assay.report.formats.results_json import ShownForm
+from assay.report.formats.data import ShownForm
 from assay.report.limits.pages import ShownLimits
 from assay.run.ending.record import RunEnd
 from assay.summary.forms import ListedRun

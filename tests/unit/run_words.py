@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.archive.rendering import run_summary
-from assay.summary.ranking import in_words
+from assay.summary.insights import in_words
 
 if TYPE_CHECKING:
     from assay.engine.records import StoredRun

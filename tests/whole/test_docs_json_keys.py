@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from assay.report.formats import results_json as forms
+from assay.report.formats import data as forms
 from assay.summary.forms import ListedRun, ListedTest, Quoted, ShownDrive
 
 

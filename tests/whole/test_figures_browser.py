@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from assay.report.drawing import screen_rules
 from assay.report.drawing.theme import markers
-from assay.report.formats.html import ASSETS
-from assay.report.formats.screen_figure import figure_data, screen_pictures
+from assay.report.formats.html import ASSETS, figure_data, screen_pictures
 from assay.summary.pages.model import Figure, Heat, Series, Tick
 from chromium import PROGRAM, Page, browser
 

@@ -21,12 +21,12 @@ from assay.run.plan_file import load_plan
 from assay.run.run import run_plan
 from assay.run.store.read import read_run
 from assay.spec.units import MILLISECOND_NS, SECOND_NS
-from assay.summary.ranking import harm
+from assay.summary.insights import harm
 from run_words import run_sentences
 
 if TYPE_CHECKING:
     from assay.engine.records import StoredRun
-    from assay.summary.insight import Insight
+    from assay.summary.insights import Insight
 
 SEEDS = (1, 2, 3)
 CLIENT = "sim:client-2011?capacity=1GB"

@@ -13,9 +13,7 @@ import typst
 from assay.report import build_report, records_of_tests
 from assay.report.first_page.front import Paper, report_front
 from assay.report.first_page.run_summary import summarise_run
-from assay.report.formats.figure import figure_svg
-from assay.report.formats.glyphs import FONTS
-from assay.report.formats.pdf import report_pdf
+from assay.report.formats.pdf import FONTS, figure_svg, report_pdf
 from assay.summary.pages.model import Figure, Header, Page, Report, Series, Table, Tick
 from every_kind import EVERY
 from layout_check import (

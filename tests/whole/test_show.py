@@ -20,7 +20,7 @@ from assay.archive.rendering import run_summary, whole_run
 from assay.cli import assay
 from assay.cli.origin import with_level
 from assay.cli.show import tell_run
-from assay.report.formats.results_json import results_text
+from assay.report.formats.data import results_text
 from assay.report.formats.terminal.lines import COLUMNS_MAX, LINES_MAX, terminal_lines
 from assay.report.formats.terminal.listed import ListedRun
 from assay.report.formats.terminal.tables import printed_tables

@@ -124,7 +124,7 @@ def _replicated(listed_runs: list[ListedRun], among: list[ListedRun]) -> list[Li
     from assay.archive.bundle import replicated_by  # noqa: PLC0415
     from assay.archive.rendering import stored_run  # noqa: PLC0415
     from assay.cli.origin import with_known_level  # noqa: PLC0415
-    from assay.report.annex.level import with_replicas  # noqa: PLC0415
+    from assay.report.annex.trust import with_replicas  # noqa: PLC0415
 
     runs: dict[str, StoredRun] = {}
     for candidate in _candidates(among):

@@ -105,8 +105,8 @@ def _ends(end: JournalEnd | Kept | None, folder: Path, files: Iterable[Path] | N
 def _print_json(run: StoredRun, folder: Path, files: Iterable[Path] | None) -> int:
     from assay.archive.kept import report_files  # noqa: PLC0415
     from assay.archive.rendering import whole_run  # noqa: PLC0415
-    from assay.report.annex.level import level_label  # noqa: PLC0415
-    from assay.report.formats.results_json import ShownForm, results_text  # noqa: PLC0415
+    from assay.report.annex.trust import level_label  # noqa: PLC0415
+    from assay.report.formats.data import ShownForm, results_text  # noqa: PLC0415
     from assay.words.visible import unicode_name  # noqa: PLC0415
 
     results = whole_run(run).results

@@ -73,7 +73,7 @@ def _verified(path: Path) -> VerifiedRun:
 def _level(path: Path, verified: Verification) -> str | None:
     """How far a run folder is vouched for, as ``assay show`` says it; None where a rule says why not."""
     from assay.archive.bundle import trusted_keys, with_origin  # noqa: PLC0415 - heavy, as above
-    from assay.report.annex.level import level_label  # noqa: PLC0415
+    from assay.report.annex.trust import level_label  # noqa: PLC0415
     from assay.run.store.read import read_run  # noqa: PLC0415
     from assay.spec.files import config_folder  # noqa: PLC0415
 

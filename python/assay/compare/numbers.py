@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from assay.errors import UsageError
 from assay.spec.units import KIB, count_label
-from assay.summary.bounds import moved_share
-from assay.summary.measures import key_of_unit, measure_words
+from assay.summary.measures import key_of_unit, measure_words, moved_share
 from assay.words.endings import ending_label, is_cut_short
 from assay.words.subject import Subject
 from assay.words.text import text

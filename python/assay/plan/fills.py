@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.engine.records import DataPattern, DriveIdentity
-    from assay.summary.pages.facts import TestFacts
+    from assay.summary.pages.header import TestFacts
 
 FILL_DEMAND = Demand(thread_count=1, queue_depth=32)
 FILL_BYTES = 128 * KIB

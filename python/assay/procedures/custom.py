@@ -28,13 +28,12 @@ from assay.plan.procedure import Context, PlannedTest, PlanSummary, Procedure, R
 from assay.procedures.planned import refuse_deep, scaled_ns, unfit, whole_blocks
 from assay.results import iops, max_latency_ns, mean_latency_ns, throughput, withheld_reason
 from assay.spec.units import GIB, KIB, MIB, SECOND_NS, count_label
-from assay.summary.columns import UNIT, named
 from assay.summary.measures import quoted
-from assay.summary.pages.facts import TestFacts, share_label
-from assay.summary.pages.main_figure import time_figure
+from assay.summary.pages.figures import time_figure
+from assay.summary.pages.header import TestFacts, share_label
 from assay.summary.pages.model import Figure, Series, Table
 from assay.summary.pages.test_record import Shown, Source
-from assay.summary.table import Column, ResultTable, table_of
+from assay.summary.table import UNIT, Column, ResultTable, named, table_of
 from assay.words.coded import coded
 from assay.words.printed import NOT_APPLICABLE, NOT_AVAILABLE, data_label, significant
 

@@ -9,12 +9,10 @@ from assay.procedures.conformity import deviations
 from assay.results import ENDED, counted_sequences, disturbing, sequence_host, void_places, withheld_reason
 from assay.results.sequence_names import sequence_place
 from assay.spec.units import MILLISECOND_NS
-from assay.summary.breaks import break_texts
-from assay.summary.columns import UNIT
-from assay.summary.findings import Found, gathered
-from assay.summary.pages.label import ENDINGS
+from assay.summary.findings import Found, break_texts, gathered
+from assay.summary.pages.header import ENDINGS
 from assay.summary.pages.model import Table
-from assay.summary.table import Column, Words, table_of
+from assay.summary.table import UNIT, Column, Words, table_of
 from assay.words.coded import coded
 from assay.words.location import Place
 from assay.words.printed import paragraph

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.results import merged
 from assay.spec.units import MILLISECOND_NS
-from assay.summary.insight import insight
-from assay.summary.insights import KINDS
-from assay.summary.ranking import is_raised
+from assay.summary.insights import KINDS, insight, is_raised
 from assay.words.printed import outstanding
 from assay.words.subject import Subject
 
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
 
     from assay.engine.records import AccessPattern, Demand, SteadyVerdict, StepRecord
     from assay.results import ResponseTimes
-    from assay.summary.insight import Insight
+    from assay.summary.insights import Insight
     from assay.words.subject import Order
 
 

@@ -17,20 +17,17 @@ from assay.procedures.conformity import conformity_label
 from assay.procedures.editions import stored_edition
 from assay.procedures.registry import find_procedure
 from assay.procedures.run_findings import finding_data, finding_tables, run_findings
-from assay.report.annex import disclosure, distribution
-from assay.report.annex.sequence_table import sequence_table
+from assay.report.annex import disclosure
+from assay.report.annex.summary import all_tests_page, annex_verdict, selected_page, test_page
+from assay.report.first_page.claims import baseline_data, claim_data
 from assay.report.first_page.front import Paper, report_front
 from assay.report.first_page.run_summary import summarise_run
 from assay.report.formats import FORMATS, RESULTS
-from assay.report.formats.anchors import test_pages
-from assay.report.formats.results_json import results_text, run_results
-from assay.report.formats.table_csv import table_csv
+from assay.report.formats.data import results_text, run_results, sequence_table, table_csv
 from assay.report.formats.write import foreign, write_formats
-from assay.report.test_page.claims import baseline_data, claim_data
-from assay.report.test_page.summary import all_tests_page, selected_page, test_page
-from assay.report.test_page.unusual import verdict
-from assay.summary.pages.distribution import percentile_data, screen_blocks
-from assay.summary.pages.model import Report
+from assay.summary.pages.header import colophon
+from assay.summary.pages.histograms import distribution_pages, percentile_data, screen_blocks
+from assay.summary.pages.model import Report, slug
 from assay.summary.pages.test_record import Source, record_of
 from assay.words.printed import printable, utc_datetime
 
@@ -41,12 +38,12 @@ if TYPE_CHECKING:
     from assay.engine.records import StoredRun
     from assay.report.first_page.front import Front
     from assay.report.formats import Format
+    from assay.report.formats.data import ResultsForm
     from assay.report.formats.pdf import Typesetting
-    from assay.report.formats.results_json import ResultsForm
     from assay.report.formats.write import Contents, Maker
     from assay.summary.findings import Found
     from assay.summary.pages.model import Block, Figure, Page
-    from assay.summary.pages.test_record import Shown, TestRecord
+    from assay.summary.pages.test_record import TestRecord
     from assay.summary.record import Held, RunSummary
     from assay.summary.table import ResultTable
 
@@ -174,42 +171,48 @@ def build_report(run: StoredRun) -> Report:
 
 
 def _laid_out(run: StoredRun, tests: list[TestRecord], findings: Sequence[Found]) -> Report:
-    edition = tests[0].edition
-    of_tests = [list(test_pages(test.prefix, verdict(test), (test_page(test), *test.pages))) for test in tests]
-    pages = _numbered([all_tests_page(run, edition, tests), *chain.from_iterable(of_tests)])
-    times, listed = distribution.pages(tests), finding_tables(findings)
-    behind = _numbered_behind([selected_page(run, edition, tests), *disclosure.pages(run, tests, listed), *times])
-    tool = f"{printable(run.platform.tool)} {printable(run.platform.tool_version)}"
+    edition, listed = tests[0].edition, finding_tables(findings)
+    pages = [all_tests_page(run, edition, tests), *(page for test in tests for page in _pages_of(test))]
+    times = [page for test in tests if test.distribution for page in distribution_pages(test.distribution, test.banner)]
+    # Of how many sheets is known to paper alone, where a page may take several.
+    selected, *behind = (
+        replace(page, place=f"A{place}")
+        for place, page in enumerate(
+            [selected_page(run, edition, tests), *disclosure.pages(run, tests, listed), *times], 1
+        )
+    )
+    model = printable(run.identity.model_number or run.identity.path)
+    # The identity of a simulated drive says how it was made.
+    name = model if run.identity.kind == "simulated" else f"{model} {printable(run.identity.id)}"
     return Report(
-        title=f"{_named(run)} - PTS report",
+        title=f"{name} - PTS report",
         label=conformity_label(run),
-        colophon=f"{tool} - run {printable(run.run_id)}",
+        colophon=colophon(run),
         date=utc_datetime(run.report_date_ns).timetuple()[:6],
-        pages=(*pages, behind[0]),
-        disclosure=behind[1:],
-        appendix=(*listed, *disclosure.run_blocks(run), disclosure.integrity(tests), *_behind_tests(tests)),
+        pages=(
+            *(replace(page, place=f"{place} of {len(pages)}") for place, page in enumerate(pages, 1)),
+            selected,
+        ),
+        disclosure=tuple(behind),
+        appendix=(
+            *listed,
+            *disclosure.run_blocks(run),
+            disclosure.integrity(tests),
+            *(block for test in tests for block in _blocks_of(test)),
+        ),
     )
 
 
-def _named(run: StoredRun) -> str:
-    """Model and identity of the drive; of a simulated one, whose identity is how it was made, the model alone."""
-    model = printable(run.identity.model_number or run.identity.path)
-    return model if run.identity.kind == "simulated" else f"{model} {printable(run.identity.id)}"
+def _pages_of(test: TestRecord) -> Iterator[Page]:
+    """The pages of a test under its name; the first has the name alone as its anchor, and says how it came out."""
+    for index, page in enumerate((test_page(test), *test.pages)):
+        anchor = slug(f"{test.name} {page.subtitle}") if index else slug(test.name)
+        yield replace(page, part=test.name.upper(), outcome="" if index else annex_verdict(test), anchor=anchor)
 
 
-def _behind_tests(tests: Sequence[TestRecord]) -> Iterator[Block]:
-    for test in tests:
-        yield from disclosure.test_blocks(test)
-        yield from screen_blocks(test.distribution) if test.distribution else ()
-
-
-def _numbered(pages: list[Page]) -> tuple[Page, ...]:
-    return tuple(replace(page, place=f"{place} of {len(pages)}") for place, page in enumerate(pages, 1))
-
-
-def _numbered_behind(pages: list[Page]) -> tuple[Page, ...]:
-    """Numbers of their own; of how many sheets is known to paper, where a page may take several."""
-    return tuple(replace(page, place=f"A{place}") for place, page in enumerate(pages, 1))
+def _blocks_of(test: TestRecord) -> tuple[Block, ...]:
+    """What the appendix on the screen has of a test."""
+    return (*disclosure.test_blocks(test), *(screen_blocks(test.distribution) if test.distribution else ()))
 
 
 def records_of_tests(run: StoredRun) -> list[TestRecord]:
@@ -219,44 +222,36 @@ def records_of_tests(run: StoredRun) -> list[TestRecord]:
     """
     if not run.tests:
         raise StoreError(f"run {run.run_id}", "holds no test", "run a test first")
-    return foreign(lambda: [record_of(_shown(source)) for source in _sources(run)], f"run {run.run_id}")
+    return foreign(lambda: list(_records(run)), f"run {run.run_id}")
 
 
-def _shown(source: Source) -> Shown:
-    return find_procedure(source.test.settings.procedure).report(source)
-
-
-def _sources(run: StoredRun) -> Iterator[Source]:
-    """The tests of a run, each with its number among those of the same name."""
+def _records(run: StoredRun) -> Iterator[TestRecord]:
+    """Each test with its number among the tests of its name."""
     edition, names = stored_edition(run.edition), [test.settings.test for test in run.tests]
     for index, test in enumerate(run.tests):
-        number = names[: index + 1].count(names[index])
-        yield Source(run=run, test=test, edition=edition, prefix=f"{names[index]}-{number}")
+        prefix = f"{names[index]}-{names[: index + 1].count(names[index])}"
+        source = Source(run=run, test=test, edition=edition, prefix=prefix)
+        yield record_of(find_procedure(test.settings.procedure).report(source))
 
 
 def _tables_of_tests(tests: Sequence[TestRecord]) -> list[list[ResultTable]]:
     """The tables of numbers of each test, each table under a name of its own."""
     taken: set[str] = set()
-    return [[_unlike(table, taken) for table in _tables(test)] for test in tests]
-
-
-def _unlike(table: ResultTable, taken: set[str]) -> ResultTable:
-    key = table.key if table.key not in taken else f"{table.key}_{len(taken) + 1}"
-    taken.add(key)
-    return replace(table, key=key)
+    grouped: list[list[ResultTable]] = []
+    for test in tests:
+        spread = [percentile_data(test.distribution, test.suffix)] if test.distribution else []
+        grouped.append([])
+        for table in (*test.tables(), sequence_table(test.test, test.suffix), *spread):
+            key = table.key if table.key not in taken else f"{table.key}_{len(taken) + 1}"
+            taken.add(key)
+            grouped[-1].append(replace(table, key=key))
+    return grouped
 
 
 def _run_tables(run: StoredRun, tests: Sequence[TestRecord], findings: Sequence[Found]) -> Iterator[ResultTable]:
     """Claims and baseline where the plan states them, and what a reader must know."""
-    yield from (one for one in (claim_data(run, tests), baseline_data(run, tests)) if one.rows)
+    yield from (table for table in (claim_data(run, tests), baseline_data(run, tests)) if table.rows)
     yield finding_data(findings)
-
-
-def _tables(test: TestRecord) -> Iterator[ResultTable]:
-    yield from test.tables()
-    yield sequence_table(test.test, test.suffix)
-    if test.distribution:
-        yield percentile_data(test.distribution, test.suffix)
 
 
 # Plotting and typesetting take a second to load, which only those who ask for a document pay.
@@ -267,7 +262,7 @@ def _pictures(figures: Iterable[Figure], picture: Callable[[Figure], bytes]) -> 
 
 
 def _picture(figure: Figure) -> bytes:
-    from assay.report.formats.figure import figure_svg  # noqa: PLC0415
+    from assay.report.formats.pdf import figure_svg  # noqa: PLC0415
 
     return figure_svg(figure)
 
@@ -292,19 +287,17 @@ def _pdf(paper: Paper, picture: Callable[[Figure], bytes], begun: Typesetting | 
 
 
 def _html(report: Report, front: Front | None = None, assets_at: str = "") -> Contents:
-    from assay.report.formats.html import report_html  # noqa: PLC0415
-    from assay.report.formats.page_assets import linked  # noqa: PLC0415
+    from assay.report.formats.html import linked, report_html  # noqa: PLC0415
 
     return [("report.html", report_html(report, front, linked(assets_at) if assets_at else None))]
 
 
 def _workbook(
     run: StoredRun,
-    tests: Sequence[tuple[TestRecord, Sequence[ResultTable]]],
+    tests: list[tuple[TestRecord, list[ResultTable]]],
     tables: Sequence[ResultTable],
     findings: Sequence[Found],
 ) -> Contents:
-    from assay.report.formats.workbook.book import workbook  # noqa: PLC0415
-    from assay.report.formats.workbook.run import run_book  # noqa: PLC0415
+    from assay.report.formats.workbook import run_book, workbook  # noqa: PLC0415
 
     return [("report.xlsx", workbook(run_book(run, tests, tables, findings)))]

@@ -1,19 +1,26 @@
-"""The findings of a run as people read them: a row for each finding, with all the places where it was found."""
+"""What a reader must know of a run: its breaks, every check of a test, and findings with their places."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from assay.results import run_checks, stimulus_audit
+from assay.results.finding import Finding
+from assay.spec.units import count_label
+from assay.words.coded import coded
 from assay.words.location import NOWHERE, Place, joined_places
 from assay.words.merged import merged, shape
+from assay.words.printed import paragraph, utc
 from assay.words.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
-    from assay.results.finding import Level
+    from assay.engine.records import RunBreak, StoredRun, StoredTest
+    from assay.results.finding import Checked, Level
     from assay.words.coded import Coded
+
 
 _GATHERED = {"host", "void", "drive event"}
 _RANGED = {"host"}
@@ -70,3 +77,41 @@ def gathered(findings: Iterable[Found]) -> list[Gathered]:
         )
         for same in groups.values()
     ]
+
+
+_SIMULATED = Finding(level="n/a", reason=coded("simulated"))
+
+
+def checks_of(run: StoredRun, test: StoredTest) -> tuple[Checked, ...]:
+    """Every check of one test: how it ended, host, drive, lengths and gaps, then what was issued to the drive.
+
+    What nobody watches beside a simulated drive does not apply to one; one with faults is watched like a real drive.
+    """
+    simulated = run.identity.kind == "simulated" and not run.identity.faults
+    return (
+        *(
+            replace(run_check, finding=_SIMULATED)
+            if simulated and run_check.check.number and run_check.level == "unknown"
+            else run_check
+            for run_check in run_checks(test)
+        ),
+        *stimulus_audit(run, test),
+    )
+
+
+def break_texts(run: StoredRun) -> list[str]:
+    """A sentence for each break of a run, in order; none for a run without."""
+    anew = "; the simulated drive began anew with it" if run.identity.kind == "simulated" else ""
+    return [paragraph(f"{_text(one)}{anew}") for one in run.breaks]
+
+
+def _text(run_break: RunBreak) -> str:
+    when = f"resumed {utc(run_break.wall_ns)}, last record before {utc(run_break.last_wall_ns)}"
+    if run_break.test is None:
+        return f"{when}; no test was cut short"
+    how = run_break.ended or "its process ended"
+    lost = count_label(run_break.sequence_count, "sequence")
+    return (
+        f"{when}; {run_break.test.upper()} was cut short ({how}) after {lost}, which are in no result, and was run "
+        "again from its start"
+    )

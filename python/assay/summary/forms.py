@@ -5,7 +5,7 @@ A command that reads them from the index loads nothing else of the product: that
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -52,6 +52,20 @@ class Facts(BaseModel):
     """What is printed as JSON: nothing but the fields, which do not change."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @classmethod
+    def of_records(cls, *records: Any, **own: Any) -> Self:
+        """The form of records: each field from ``own``, else the attribute of the first record that has it.
+
+        Worked: a form of ``name`` and ``value``, a record with ``name`` and ``value=3`` in ``own`` -> both fields.
+        """
+        taken = {
+            name: getattr(record, name)
+            for record in reversed(records)
+            for name in cls.model_fields
+            if name not in own and hasattr(record, name)
+        }
+        return cls(**taken, **own)
 
     def as_json(self) -> dict[str, Any]:
         """Its fields by the names that files have."""

@@ -103,6 +103,19 @@ class Measure:
         """Whether a higher or a lower value is the better drive; neither of a ratio, an amount or a count."""
         return _BETTER.get(self.unit, "neither") if self.stat in _COMPARED else "neither"
 
+    def share_of(self, stated: float) -> float | None:
+        """Its value over a claim or a baseline; None without a value. Worked: 45,000 of 50,000 IOPS -> 0.9."""
+        return None if self.value is None or not stated else float(self.value) / stated
+
+    def meets(self, claim: float) -> bool | None:
+        """Whether it is what a data sheet claims, a time at most, a rate at least; None without a value.
+
+        Worked: 45,000 IOPS where 50,000 are claimed -> False; 0.2 ms where 0.3 ms are claimed -> True.
+        """
+        if self.value is None:
+            return None
+        return float(self.value) <= claim if self.better == "lower" else float(self.value) >= claim
+
 
 def extremes_of(value: Number | None, stat: Stat, rounds: Sequence[Number]) -> tuple[Number, Number] | None:
     """Least and greatest round of a mean; None of another number, and where there is no value.

@@ -1,15 +1,20 @@
-"""Tables of numbers: columns as data, rows as values. CSV files, the workbook and ``results.json`` are made of them."""
+"""Tables of numbers: columns as data, rows as values. Every output is made of them."""
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, fields
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
+from assay.summary.pages.model import Table
 from assay.words.coded import Coded
-from assay.words.printed import NOT_AVAILABLE
+from assay.words.digits import nth
+from assay.words.printed import NOT_AVAILABLE, milliseconds_text, one_decimal, paragraph, words
+from assay.words.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+
 
 Raw = float | int | str | bool | Coded | None
 """What a row holds. None : not known. A statement : why there is none."""
@@ -185,3 +190,125 @@ def _ascending(found: Iterable[T]) -> list[T]:
     each = list(dict.fromkeys(found))
     numeric = all(isinstance(part, int | float) for one in each for part in (one if isinstance(one, tuple) else (one,)))
     return sorted(each) if numeric else each  # type: ignore[type-var]
+
+
+BLOCK_KIB = Column("block_kib", "Transfer size", "KiB", role="key")
+READ_PCT = Column("read_pct", "Reads", "%", role="key")
+WRITE_PCT = Column("write_pct", "Writes", "%")
+THREADS = Column("thread_count", "Threads", role="key")
+DEPTH = Column("queue_depth", "Queue depth", role="key")
+TOTAL_OIO = Column("total_oio", "Total OIO")
+ROUND = Column("round", "Round", role="key")
+MINUTE = Column("minute", "Time", "min", role="key")
+VARIANT = Column("variant", "Variant", role="key")
+ACCESSES = Column("accesses", "Accesses", role="key")
+GROUP = Column("group", "Access group", role="key")
+LABEL = Column("label", "Accesses", role="key")
+SECOND = Column("second", "Time", "s", role="key")
+IOPS = Column("iops", "IOPS")
+MB_PER_S = Column("mb_per_s", "Throughput", "MB/s")
+WRITTEN = Column("tgbw_gb", "Written", "GB")
+FILLS = Column("drive_fills", "Drive fills")
+DEPTH_FOUND = Column("effective_queue_depth", "Effective queue depth")
+MEAN = Column("latency_ms_mean", "Mean response time", "ms")
+MEAN_OF_IOS = Column("latency_ms_mean_of_ios", "Mean response time", "ms")
+MEAN_OF_ROUNDS = Column("latency_ms_mean_of_rounds", "Mean response time of the rounds", "ms")
+MAXIMUM = Column("latency_ms_max", "Largest response time", "ms")
+LATENCY = Column("latency_ms", "Response time", "ms", role="key")
+IO_COUNT = Column("io_count", "I/Os")
+ERRORS = Column("error_count", "Errors")
+HOST = Column("host", "Host")
+HOST_REASON = Column("host_reason", "What the host did")
+UNIT = Column("unit", "Unit")
+
+SAMPLE_COLUMNS: Declared[Any] = (
+    (MINUTE, attrgetter("sample.minute")),
+    (IOPS, attrgetter("sample.iops")),
+    (MB_PER_S, attrgetter("sample.throughput")),
+    (MEAN, attrgetter("sample.latency_ms_mean")),
+    (MAXIMUM, attrgetter("sample.latency_ms_max")),
+)
+"""The numbers of a row that has a ``sample`` of a series."""
+_SHARED = (
+    BLOCK_KIB, READ_PCT, WRITE_PCT, THREADS, DEPTH, TOTAL_OIO, ROUND, MINUTE, VARIANT, ACCESSES, GROUP, LABEL, SECOND,
+    IOPS, MB_PER_S, WRITTEN, FILLS, DEPTH_FOUND, MEAN, MEAN_OF_IOS, MEAN_OF_ROUNDS, MAXIMUM, LATENCY, IO_COUNT, ERRORS,
+    HOST, HOST_REASON, UNIT,
+)  # fmt: skip
+_BY_KEY = {one.key: one for one in _SHARED}
+
+
+def named(keys: Iterable[str]) -> tuple[Column, ...]:
+    """Columns by their keys: a shared one, else one whose title is the key in words."""
+    return tuple(_BY_KEY.get(key) or Column(key, _title(key)) for key in keys)
+
+
+def field_columns(kind: type[Any]) -> Declared[Any]:
+    """A column for each field of a record."""
+    names = [field.name for field in fields(kind)]
+    return tuple(zip(named(names), map(attrgetter, names), strict=True))
+
+
+def percentile_columns(shares: Iterable[float], prefix: str = "latency_ms") -> tuple[Column, ...]:
+    """A column of response times per share. Worked: 0.999 -> ``latency_ms_p99.9``, titled ``99.9 %``, in ms."""
+    return tuple(Column(f"{prefix}_{nth(share)}", f"{share * 100:g} %", "ms") for share in shares)
+
+
+def _title(key: str) -> str:
+    text = words(key)
+    return text[:1].upper() + text[1:]
+
+
+def printed_table(table: ResultTable, **more: Any) -> Table:
+    """A table of numbers as pages print it. more : fields of the printed table; its caption is the title otherwise.
+
+    Worked: a column of IOPS with 3147.046 and nothing -> ``"3,147.0"`` and ``"n/a"`` under ``"IOPS"``.
+    """
+    rows = (zip(table.columns, row, strict=True) for row in table.rows)
+    return Table(
+        columns=tuple(column.page_title or column.heading for column in table.columns),
+        rows=tuple(tuple(printed_value(column, value) for column, value in row) for row in rows),
+        **{"caption": table.title, **more},
+    )
+
+
+def printed_pivot(table: ResultTable, down: str, across: str, value: str, heading: str = "{}", **more: Any) -> Table:
+    """A view of a table as pages print it: a row for each value of a column, a column for each of another.
+
+    down, across, value : keys of columns. heading : of what stands across. more : as ``printed_table``, and ``corner``,
+    what stands over the rows; the heading of their column otherwise.
+    Raises ValueError where two rows would stand in one cell.
+    Worked: two variants at 8 places -> eight rows of three texts.
+    """
+    view = pivoted(table, Pivot((down,), across, value))
+    if view is None:
+        raise ValueError(f"{table.key}: two rows in a cell")
+    (rows,) = view.down
+    return Table(
+        columns=(
+            more.pop("corner", rows.page_title or rows.heading),
+            *(heading.format(printed_value(view.across, one)) for one in view.headings),
+        ),
+        rows=tuple(
+            (printed_value(rows, one), *(printed_value(view.value, cell) for cell in cells))
+            for (one,), cells in view.rows
+        ),
+        **{"caption": table.title, **more},
+    )
+
+
+def printed_value(column: Column, value: Raw) -> str:
+    """A value of a column as pages print it: times as a histogram resolves them, other fractions with a decimal.
+
+    Worked: 0.35 in ms -> ``"0.350"``, 1,200.04 MB/s -> ``"1,200.0"``, None in a column without a printer -> ``"n/a"``.
+    """
+    if value is None:
+        return column.missing
+    if column.printer:
+        return column.printer(value)
+    if isinstance(value, Coded):
+        return text(value)
+    if isinstance(value, str):
+        return paragraph(value)
+    if isinstance(value, int):
+        return f"{value:,}" if not isinstance(value, bool) else ("no", "yes")[value]
+    return milliseconds_text(value) if column.unit == "ms" else one_decimal(value)

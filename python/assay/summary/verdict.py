@@ -6,9 +6,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from assay.errors import EXIT_NOT_STEADY, EXIT_WITHHELD
+from assay.spec.units import count_label
 from assay.summary.record import Verdict, Window
 from assay.words.coded import Coded, coded
 from assay.words.endings import ending_label, is_cut_short
+from assay.words.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -128,7 +130,7 @@ def gravity(level: Level) -> int:
 def level_of(verdict: Verdict) -> Level:
     """What colours follow: a steady state beside which something stands is a warning."""
     level = STATE_LEVELS[verdict.state]
-    return "warn" if level == "good" and any(True for _ in beside(verdict)) else level
+    return "warn" if level == "good" and any(verdict_caveats(verdict)) else level
 
 
 def exit_codes_of(verdict: Verdict) -> set[int]:
@@ -137,7 +139,7 @@ def exit_codes_of(verdict: Verdict) -> set[int]:
     return withheld | ({EXIT_NOT_STEADY} if verdict.missed else set())
 
 
-def beside(verdict: Verdict) -> Iterator[Coded]:
+def verdict_caveats(verdict: Verdict) -> Iterator[Coded]:
     """What a reader of a verdict must know, gravest first."""
     if verdict.host and verdict.host[0]:
         yield coded("host", count=verdict.host[0], of=verdict.host[1])
@@ -150,15 +152,38 @@ def beside(verdict: Verdict) -> Iterator[Coded]:
 
 
 def stated(verdict: Verdict) -> Coded:
-    """The state with its window or its reason, without what stands beside it."""
-    window = _window(verdict.windows[-1]) if verdict.windows else None
+    """The state with its window or its reason, without its caveats."""
+    window = None
+    if verdict.windows:
+        last = verdict.windows[-1]
+        window = coded("window-rounds", first=last.first, last=last.last)
+        if last.minutes:
+            window = coded("window-minutes", start=last.minutes[0], end=last.minutes[1])
     return coded(f"state-{verdict.state}", window=window, reason=verdict.reason)
 
 
-def _window(window: Window) -> Coded:
-    if window.minutes:
-        return coded("window-minutes", start=window.minutes[0], end=window.minutes[1])
-    return coded("window-rounds", first=window.first, last=window.last)
+def verdict_text(verdict: Verdict) -> str:
+    """The state and its caveats. Worked: ``"steady, rounds 1-5; 5 untracked cells unstable"``."""
+    return "; ".join(map(text, (stated(verdict), *verdict_caveats(verdict))))
+
+
+def annex_caveats(verdict: Verdict) -> tuple[str, ...]:
+    """The caveats as the specification's pages print them.
+
+    Worked: ``("3 other cells moved", "host disturbed 2 of 5", "1 window shorter than the queue")``.
+    """
+    cells = f"{count_label(verdict.unstable_count, 'other cell')} moved" if verdict.unstable_count else ""
+    return tuple(filter(None, (cells, host_words(verdict), short_words(verdict.short_count))))
+
+
+def host_words(verdict: Verdict) -> str:
+    """How much the test system disturbed; empty if nothing. Worked: 2 of 27 rounds -> ``"host disturbed 2 of 27"``."""
+    return f"host disturbed {verdict.host[0]} of {verdict.host[1]}" if verdict.host and verdict.host[0] else ""
+
+
+def short_words(count: int) -> str:
+    """Steps with fewer completions than I/Os in flight; none: empty. Worked: ``"1 window shorter than the queue"``."""
+    return f"{count_label(count, 'window')} shorter than the queue" if count else ""
 
 
 def unless_withheld(reason: Coded | None, measures: Iterable[Measure]) -> Iterator[Measure]:

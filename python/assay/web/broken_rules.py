@@ -46,7 +46,7 @@ def checked_run(folder: Path) -> tuple[StoredRun, Verified]:
     from assay.archive.rendering import stored_run  # noqa: PLC0415
     from assay.archive.verify import verify_run  # noqa: PLC0415
     from assay.dut.real.platform import host_id  # noqa: PLC0415
-    from assay.report.annex.level import level_label  # noqa: PLC0415
+    from assay.report.annex.trust import level_label  # noqa: PLC0415
 
     verifications: list[Verification] = []
 

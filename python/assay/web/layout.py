@@ -8,7 +8,7 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
-from assay.report.formats.page_assets import asset_files
+from assay.report.formats.html import asset_files
 from assay.words.visible import visible
 
 _HERE = Path(__file__).parent

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.compare.trend import share_text
-from assay.report.drawing.scale import days_since, time_ticks
+from assay.report.drawing.frame import days_since, time_ticks
 from assay.report.drawing.trend import INK, TrendChart, TrendDot, TrendLevel, TrendMark
 from assay.summary.pages.model import Tick
 from assay.web.trend_view import group_names, interval_of, value_text

@@ -27,7 +27,7 @@ from assay.archive.bundle import (
 from assay.archive.bundle.keys import PRIVATE_KEY, PUBLIC_KEY, PublicKey
 from assay.engine.records import JournalEnd, RunOrigin
 from assay.errors import AssayError, StoreError, UsageError, VerificationError
-from assay.report.annex.level import level_label
+from assay.report.annex.trust import level_label
 from assay.report.formats.terminal.listed import listed_run
 from every_kind import run_of
 from test_bundle_archive import compressed, members, unpacked

@@ -18,13 +18,12 @@ from assay.procedures.families.loop.tables import drawn_cells, loop_distribution
 from assay.procedures.families.saturation.record import phases, saturation_distribution
 from assay.procedures.families.saturation.result import saturation_result
 from assay.report import build_report, render
-from assay.report.formats.figure import figure_svg
+from assay.report.formats.pdf import figure_svg
 from assay.results import ResponseTimes, merged
 from assay.results.histogram import bucket_of
-from assay.summary.pages.distribution import SHARES, part, percentile_table, screen_blocks
-from assay.summary.pages.heat_figures import COLUMNS_MAX, ROWS_MAX, spread_heat, time_heat
-from assay.summary.pages.histogram_figures import confidence_figure
-from assay.summary.pages.main_figure import tail_figure
+from assay.summary.measures import SHARES
+from assay.summary.pages.figures import COLUMNS_MAX, ROWS_MAX, spread_heat, tail_figure, time_heat
+from assay.summary.pages.histograms import confidence_figure, part, percentile_table, screen_blocks
 from assay.summary.pages.model import Text
 from report_run import TRACKED, balanced, synthetic_run, synthetic_test
 from result_rows import table_rows

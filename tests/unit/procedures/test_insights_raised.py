@@ -24,12 +24,11 @@ from assay.procedures.traits import Waited, depth_insights, not_steady, stalls, 
 from assay.procedures.workload.record import far_below, rate_kept, rate_missed
 from assay.procedures.xsr.record import recovery
 from assay.report import records_of_tests
-from assay.report.first_page.cross_test import cross_insights
+from assay.report.first_page.insights import cross_insights
 from assay.results.histogram import ResponseTimes
 from assay.spec.units import KIB, SECOND_NS
-from assay.summary.insights import KINDS
+from assay.summary.insights import KINDS, ordered
 from assay.summary.pages import test_record
-from assay.summary.ranking import ordered
 from assay.words.coded import coded
 from assay.words.subject import ALL_IOS, Subject
 from report_run import synthetic_run, synthetic_settings, synthetic_test
@@ -37,7 +36,7 @@ from report_run import synthetic_run, synthetic_settings, synthetic_test
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from assay.summary.insight import Insight, KindName
+    from assay.summary.insights import Insight, KindName
     from assay.summary.pages.test_record import Rated
     from assay.words.subject import Order
 

@@ -19,8 +19,8 @@ from assay.procedures.families.saturation.result import (
 from assay.report import build_report
 from assay.spec.steady import steady_state
 from assay.spec.units import GB, MINUTE_NS
+from assay.summary.pages.figures import minutes_window, verdict_figure
 from assay.summary.pages.model import Box, Figure, Table
-from assay.summary.pages.verdict import minutes_window, verdict_figure
 from assay.words.text import text_or_none
 from report_run import judged_samples, synthetic_run
 from saturation_run import saturation_settings, saturation_step, saturation_test

@@ -25,7 +25,7 @@ from assay.run.run import run_plan
 from assay.run.store.read import read_run
 from assay.spec.units import MB, MILLISECOND_NS
 from assay.spec.workload import Line, Rate, Stage, Stream, Workload
-from assay.summary.ranking import is_raised
+from assay.summary.insights import is_raised
 from assay.workloads.fio import job_text
 from assay.workloads.iometer.from_workload import from_workload
 from click.testing import CliRunner

@@ -17,11 +17,10 @@ from assay.report.comparison.pages import comparison_report
 from assay.report.comparison.tables import drives_table
 from assay.report.comparison.words import number_label, number_phrase, remark_sentence
 from assay.report.drawing import Size, figure_svg
-from assay.report.drawing.spread import spread_out
+from assay.report.drawing.dots import spread_out
 from assay.report.drawing.theme import text_width
 from assay.report.formats.cells import table_cells
-from assay.summary.pages.dots import Dot, DotRow, Dots
-from assay.summary.pages.model import Figure, Series
+from assay.summary.pages.model import Dot, DotRow, Dots, Figure, Series
 from assay.words.digits import brief
 from compared_runs import short_run, variant
 
@@ -153,7 +152,7 @@ def many(count: int, shares: tuple[float, ...]) -> Figure:
         for place, letter in enumerate(letters)
     )
     return Figure(
-        name="d", kind="dots", alt="Shares.", x_title="Share", y_title="", series=series, beside=True,
+        name="d", kind="dots", alt="Shares.", x_title="Share", y_title="", series=series, room="figure",
         dots=Dots(letters=tuple(letters), rows=rows, least=0.02),
     )  # fmt: skip
 

@@ -12,7 +12,7 @@ import pytest
 from assay.compare.comparison import compare_runs
 from assay.report.comparison.tests import pages_per_test, parts_of, ratio_maps
 from assay.report.drawing import Size, figure_svg
-from assay.report.drawing.heat import coloured
+from assay.report.drawing.plane import coloured
 from assay.results.consistency import consistency
 from assay.summary.pages.model import Figure, Heat
 from compared_runs import short_run, variant

@@ -10,14 +10,10 @@ from dataclasses import replace
 
 import pytest
 from assay.report.drawing import Size, figure_svg, screen_rules
-from assay.report.drawing.frame import wrapped
-from assay.report.drawing.legend import dash_of
-from assay.report.drawing.lines import thinned
-from assay.report.drawing.scale import Axis, number_ticks, spaced, widened
-from assay.report.drawing.svg import length
-from assay.report.drawing.theme import DARK, LIGHT, text_width
-from assay.summary.pages.changes import Change
-from assay.summary.pages.model import Figure, Heat, Series, Tick
+from assay.report.drawing.frame import Axis, number_ticks, spaced, widened, wrapped
+from assay.report.drawing.plane import dash_of, thinned
+from assay.report.drawing.theme import DARK, LIGHT, length, text_width
+from assay.summary.pages.model import Change, Figure, Heat, Series, Tick
 
 DESK, PHONE = Size(width=620, height=340), Size(width=350, height=290, letters=11, beside=False, grows=True)
 

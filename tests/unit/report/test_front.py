@@ -10,14 +10,20 @@ import pytest
 from assay.compare.limits.outcome import held_of_plan
 from assay.procedures.families.loop.figures import _text as field_text
 from assay.report import records_of_tests
-from assay.report.first_page.front import report_front
-from assay.report.first_page.page import CAVEATS_MAX, LIMITS_MAX, deviations_text, limit_strip, summary_page
+from assay.report.first_page.front import COLUMNS_MAX, FIGURES_MAX, SHADES, report_front, result_tables
+from assay.report.first_page.page import (
+    CAVEATS_MAX,
+    LIMITS_MAX,
+    TILES_MAX,
+    deviations_text,
+    limit_strip,
+    run_tiles,
+    summary_page,
+)
 from assay.report.first_page.run_summary import summarise_run
-from assay.report.first_page.tiles import TILES_MAX, run_tiles
-from assay.report.test_page.page import COLUMNS_MAX, FIGURES_MAX, SHADES, result_tables
-from assay.summary.pages.main_figure import MainFigure, chosen
+from assay.summary.insights import TEST_MAX, in_words, level_of_said
+from assay.summary.pages.figures import MainFigure, chosen
 from assay.summary.pages.model import Figure, Series
-from assay.summary.ranking import TEST_MAX, in_words, level_of_said
 from assay.summary.record import Held, HeldNumber, Status
 from assay.summary.table import Column, Pivot, ResultTable
 from assay.words.coded import coded
@@ -31,7 +37,7 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StoredRun
     from assay.report.first_page.front import Front
-    from assay.summary.pages.main_figure import FigureKind
+    from assay.summary.pages.figures import FigureKind
 
 RATES = [50_000.0] * 100 + [2_500.0] * 1340
 

@@ -11,10 +11,10 @@ import pytest
 from assay.archive.rendering import run_summary
 from assay.engine.records import DirectionRecord
 from assay.report import records_of_tests, render
+from assay.report.annex.summary import annex_verdict
+from assay.report.first_page.claims import Compared, claims_table
 from assay.report.formats.cells import WHOLE, drawn_bars, status
 from assay.report.formats.terminal.tables import key_results
-from assay.report.test_page.claims import Compared, claims_table
-from assay.report.test_page.unusual import verdict
 from assay.summary.record import Measure
 from assay.words.printed import claim_text, share_text
 from report_run import FALLING, synthetic_run, synthetic_test
@@ -131,7 +131,7 @@ def test_a_withheld_test_has_no_number_and_says_why(tmp_path: Path) -> None:
     run = synthetic_run(replace(test, sequences=(replace(first, steps=(failed, *first.steps[1:])), *rest)))
     assert results(run) == {}
     (report,) = records_of_tests(run)
-    assert verdict(report).startswith("WITHHELD: 1 I/O error")
+    assert annex_verdict(report).startswith("WITHHELD: 1 I/O error")
     (path,) = render(run, tmp_path, formats=["json"])
     found = json.loads(path.read_text("ascii"))["tests"][0]["measures"]
     assert found

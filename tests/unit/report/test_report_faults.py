@@ -20,10 +20,8 @@ from assay.report import FORMATS, build_report, render
 from assay.report import layout as report_module
 from assay.report.formats import pdf as pdf_module
 from assay.report.formats import typeset
-from assay.report.formats.figure import figure_svg
-from assay.report.formats.glyphs import REPLACEMENT, spelled_out
-from assay.report.formats.workbook.book import Book, sheet_names, workbook
-from assay.report.formats.workbook.results import Block
+from assay.report.formats.pdf import REPLACEMENT, figure_svg, spelled_out
+from assay.report.formats.workbook import Block, Book, sheet_names, workbook
 from assay.spec.units import MIB
 from assay.summary.pages.model import Page, Table
 from report_run import synthetic_run, synthetic_test

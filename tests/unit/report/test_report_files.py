@@ -15,9 +15,8 @@ from assay.procedures.custom import DataTable
 from assay.report import FORMATS, build_report, records_of_tests, render
 from assay.report.first_page.front import Paper, report_front
 from assay.report.first_page.run_summary import summarise_run
-from assay.report.formats.figure import figure_svg
-from assay.report.formats.pdf import begin, verify_sheet_count
-from assay.report.formats.table_csv import table_csv
+from assay.report.formats.data import table_csv
+from assay.report.formats.pdf import begin, figure_svg, verify_sheet_count
 from assay.spec.units import KIB
 from report_run import FALLING, HOSTILE, synthetic_run, synthetic_step, synthetic_test
 from result_rows import table_rows

@@ -11,14 +11,11 @@ from typing import Any, Literal
 
 import pytest
 from assay.report import build_report
-from assay.report.formats.anchors import slug, unique
 from assay.report.formats.cells import look, repeats, table_cells
-from assay.report.formats.figure import figure_svg
-from assay.report.formats.html import _large, _unbroken, report_html
-from assay.report.formats.page_assets import ASSETS, asset_files, linked
-from assay.report.formats.screen_figure import figure_data
-from assay.summary.pages.axes import log_range, log_ticks
-from assay.summary.pages.model import Figure, Heat, Page, Report, Series, Table, Tick
+from assay.report.formats.html import ASSETS, _large, _unbroken, asset_files, figure_data, linked, report_html
+from assay.report.formats.pdf import figure_svg
+from assay.summary.pages.figures import log_range, log_ticks
+from assay.summary.pages.model import Figure, Heat, Page, Report, Series, Table, Tick, slug, unique
 from report_run import HOSTILE, synthetic_run, synthetic_settings, synthetic_test
 
 

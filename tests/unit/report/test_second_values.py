@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from assay.archive.rendering import whole_run
-from assay.report.formats.results_json import results_text
+from assay.report.formats.data import results_text
 from every_kind import EVERY, run_of
 from second_values import differing
 

@@ -11,9 +11,8 @@ from zipfile import ZipFile
 import openpyxl
 import pytest
 from assay.report import render
-from assay.report.formats.workbook.cells import number_format
-from assay.summary.columns import BLOCK_KIB, IOPS, READ_PCT
-from assay.summary.table import Column, Pivot, pivoted, table_of_columns
+from assay.report.formats.workbook import number_format
+from assay.summary.table import BLOCK_KIB, IOPS, READ_PCT, Column, Pivot, pivoted, table_of_columns
 from report_run import synthetic_run, synthetic_test
 from saturation_run import saturation_test
 

@@ -20,7 +20,7 @@ from assay.results.stimulus_audit import AUDIT
 from assay.results.stimulus_steps import asked_steps
 from assay.results.stimulus_time import lead_ins
 from assay.spec.units import MILLISECOND_NS, SECOND_NS
-from assay.summary.pages.label import banner
+from assay.summary.pages.header import banner
 from assay.words.coded import coded
 from assay.words.location import Place
 from assay.words.text import text, text_or_none

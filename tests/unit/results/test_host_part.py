@@ -15,7 +15,7 @@ from assay.results.host_part import average_part, busy_steps, host_part_findings
 from assay.results.host_tail import host_excess, late_excess, late_ns_near_maximum, wait_excess
 from assay.results.outcome import withheld_reason
 from assay.results.run_checks import RUN_CHECKS
-from assay.summary.bounds import bounded, moved_share
+from assay.summary.measures import bounded, moved_share
 from assay.summary.record import Measure
 from assay.words.text import text_or_none
 from report_run import synthetic_test

@@ -10,7 +10,7 @@ from assay.procedures.registry import find_procedure
 from assay.report import records_of_tests
 from assay.results import step_times
 from assay.summary.measures import SETTLED, quoted
-from assay.summary.pages.distribution import percentile_data
+from assay.summary.pages.histograms import percentile_data
 from assay.words.coded import coded
 from every_kind import EVERY, run_of
 

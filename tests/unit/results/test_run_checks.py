@@ -20,8 +20,8 @@ from assay.procedures.families.loop.result import loop_result
 from assay.report import build_report
 from assay.results import run_checks, withheld_reason
 from assay.spec.units import SECOND_NS
-from assay.summary.checks import checks_of
-from assay.summary.pages.label import banner
+from assay.summary.findings import checks_of
+from assay.summary.pages.header import banner
 from assay.summary.pages.model import Table
 from assay.words.text import text_or_none
 from report_run import synthetic_run, synthetic_test

@@ -11,7 +11,6 @@ import pyarrow.parquet as pq
 import pytest
 from assay.engine.records import (
     AccessPattern,
-    Cell,
     DataPattern,
     Demand,
     DriveCondition,
@@ -35,8 +34,9 @@ from assay.results.stimulus_steps import asked_steps
 from assay.results.stimulus_time import larger_lead_ins, short_windows
 from assay.run.store.trace_summary import grid_bytes, trace_summary
 from assay.spec.units import KIB, MILLISECOND_NS, SECOND_NS
-from assay.summary.pages.label import banner, qualified, short_text
+from assay.summary.pages.header import banner
 from assay.summary.pages.model import Table
+from assay.summary.verdict import NO_RULE, annex_caveats, framed
 from assay.words.location import Place
 from assay.words.text import text_or_none
 from report_run import balanced, stored_steps, synthetic_direction, synthetic_run, synthetic_test
@@ -340,11 +340,10 @@ def test_a_window_with_fewer_completions_than_ios_outstanding_is_short() -> None
     test = stored(first={"read": synthetic_direction(7, SIZE), "write": synthetic_direction(0, SIZE)})
     assert short_windows(tuple(asked_steps(test))) == {Place("sample 1, step", 1): 7}
     said = "1 window shorter than the queue"
-    assert (short_text(test), short_text(stored())) == (said, "")
-    assert qualified(test, "YES", 3) == f"YES; 3 other cells moved; {said}"
+    moved = replace(NO_RULE, unstable_count=3)
+    assert annex_caveats(framed(test, moved, None)) == ("3 other cells moved", said)
+    assert annex_caveats(framed(stored(), NO_RULE, None)) == ()
     assert said in (banner(test, ()) or "")
-    mixed, writes = (Cell(read_pct=share, transfer_bytes=SIZE) for share in (65, 0))
-    assert (short_text(test, mixed), short_text(test, writes)) == (said, "")
 
 
 def test_gaps_beyond_the_drive_s_part_are_marks_of_the_host() -> None:

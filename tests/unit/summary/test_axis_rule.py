@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from assay.report.formats.figure import figure_svg
-from assay.summary.pages.axis_rule import linear_range
-from assay.summary.pages.model import CUT_NOTE, Figure, Series, Tick
+from assay.report.formats.pdf import figure_svg
+from assay.summary.pages.model import CUT_NOTE, Figure, Series, Tick, linear_range
 
 
 def drawn(*values: float, **changes: Any) -> Figure:

@@ -6,9 +6,21 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, get_args
 
 import pytest
-from assay.summary.insight import Insight, KindName, insight
-from assay.summary.insights import KINDS
-from assay.summary.ranking import harm, in_words, is_raised, lead, level, magnitude, ordered, rank, said
+from assay.summary.insights import (
+    KINDS,
+    Insight,
+    KindName,
+    harm,
+    in_words,
+    insight,
+    is_raised,
+    lead,
+    level,
+    magnitude,
+    ordered,
+    rank,
+    said,
+)
 from assay.words import digits
 from assay.words.coded import coded
 from assay.words.subject import Subject

@@ -6,11 +6,20 @@ from dataclasses import replace
 
 import pytest
 from assay.procedures.custom import DataTable
-from assay.report.formats.table_csv import table_csv
-from assay.summary.columns import BLOCK_KIB, IOPS, field_columns, named, percentile_columns
-from assay.summary.pages.data_tables import printed_table
+from assay.report.formats.data import table_csv
 from assay.summary.record import Measure
-from assay.summary.table import Column, Words, table_of, table_of_columns
+from assay.summary.table import (
+    BLOCK_KIB,
+    IOPS,
+    Column,
+    Words,
+    field_columns,
+    named,
+    percentile_columns,
+    printed_table,
+    table_of,
+    table_of_columns,
+)
 from assay.words.coded import coded
 
 TWICE = (

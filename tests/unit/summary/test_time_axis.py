@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.summary.pages.axes import MINUTES, SECONDS, readable_time
+from assay.summary.pages.figures import MINUTES, SECONDS, readable_time
 from assay.summary.pages.model import Figure, Heat, Series
 
 

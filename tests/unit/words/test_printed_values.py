@@ -13,7 +13,7 @@ from assay.engine.records import MeasurementWindow
 from assay.plan.until import RoundOutcome
 from assay.results import ResponseTimes, direction_times, latency_buckets, mean_latency_ns, merged
 from assay.spec.steady import steady_state
-from assay.summary.pages.verdict import time_box
+from assay.summary.pages.figures import time_box
 from assay.words.printed import milliseconds_label, milliseconds_text, minutes_label, one_decimal, ordinal, significant
 from report_run import TRACKED, synthetic_direction, synthetic_step
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from assay.archive.kept import REPORT_FOLDER
 from assay.archive.verify.rule import Broken
 from assay.errors import StoreError
-from assay.report.formats.results_json import SCHEMA
+from assay.report.formats.data import SCHEMA
 from assay.spec.files import exists_inside, read_inside
 
 if TYPE_CHECKING:

@@ -36,16 +36,14 @@ from assay.procedures.studies.run import StudyPlot
 from assay.procedures.traits import pattern_subject
 from assay.results.step import cell_label
 from assay.spec.units import KIB, kib_value
-from assay.summary import columns as of
-from assay.summary.columns import field_columns
-from assay.summary.insight import insight
+from assay.summary import table as of
+from assay.summary.insights import insight
 from assay.summary.measures import quoted
-from assay.summary.pages.axes import MINUTES
-from assay.summary.pages.data_tables import printed_pivot, printed_table
-from assay.summary.pages.facts import steady_word
+from assay.summary.pages.figures import MINUTES
+from assay.summary.pages.header import steady_word
 from assay.summary.pages.model import Box, Text
 from assay.summary.pages.test_record import PagePart, Shown, Source
-from assay.summary.table import Column, Lines, Pivot, picked, table_of
+from assay.summary.table import Column, Lines, Pivot, field_columns, picked, printed_pivot, printed_table, table_of
 from assay.words.coded import coded
 from assay.words.printed import mix_label
 
@@ -54,7 +52,7 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StoredTest
     from assay.procedures.five_steps.result import FiveSteps, StepVerdict
-    from assay.summary.insight import Insight
+    from assay.summary.insights import Insight
     from assay.summary.pages.model import Block, Figure, Table
     from assay.summary.record import Measure
     from assay.summary.table import Declared, ResultTable
@@ -140,7 +138,7 @@ class FiveStepsPages(Source):
                 return (matrix_columns(f"{self.prefix}-surface", ("IOPS", "IOPS"), sizes, mixes, self.found.matrix),)
             case 2:
                 samples = iops_figure(f"{self.prefix}-samples", self.found.saturation, MINUTES, "linear")
-                drawn = replace(samples, beside=True, aspect=1.25) if samples else None
+                drawn = replace(samples, room="figure", aspect=1.25) if samples else None
                 return (drawn, self._study("seconds", _SECONDS, index))
             case 3:
                 return (self._study("independence", _OVER_TIME, index),)

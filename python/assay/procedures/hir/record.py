@@ -17,18 +17,15 @@ from assay.procedures.hir.run import IdleRecoverySettings
 from assay.procedures.traits import not_steady, pattern_subject, stalls, waited
 from assay.results import all_step_times, missed_steady_state, ran_whole
 from assay.spec.units import SECOND_NS, duration_label
-from assay.summary import columns as of
-from assay.summary.insight import insight
+from assay.summary import table as of
+from assay.summary.insights import insight
 from assay.summary.measures import quoted
-from assay.summary.pages.axes import MINUTES
-from assay.summary.pages.data_tables import printed_table
-from assay.summary.pages.facts import TestFacts, pattern_stimulus, share_label, steady_word
-from assay.summary.pages.main_figure import main_figures, time_figure
+from assay.summary.pages.figures import MINUTES, main_figures, minutes_window, time_figure, verdict_box, verdict_figure
+from assay.summary.pages.header import TestFacts, pattern_stimulus, share_label, steady_word
 from assay.summary.pages.model import Figure, Series, Text, figure_or_reason
 from assay.summary.pages.test_record import PagePart, Shown, Source
-from assay.summary.pages.verdict import minutes_window, verdict_box, verdict_figure
 from assay.summary.record import Key, Measure, Tile
-from assay.summary.table import Column, Lines, table_of
+from assay.summary.table import Column, Lines, printed_table, table_of
 from assay.words.coded import coded
 from assay.words.printed import (
     demand_label,
@@ -48,8 +45,8 @@ if TYPE_CHECKING:
     from assay.engine.records.run import StoredRun, StoredTest
     from assay.procedures.hir.result import IdleRecoveryResult, WaitState
     from assay.results.step import Sample
-    from assay.summary.insight import Insight
-    from assay.summary.pages.main_figure import MainFigure, Part
+    from assay.summary.insights import Insight
+    from assay.summary.pages.figures import MainFigure, Part
     from assay.summary.pages.model import Block, Entry, Table
     from assay.summary.table import Declared, ResultTable
 

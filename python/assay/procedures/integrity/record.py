@@ -14,12 +14,11 @@ from assay.procedures.studies.run import StudySettings
 from assay.results import withheld_reason
 from assay.spec.units import GB, MB, SECOND_NS
 from assay.summary.measures import quoted
-from assay.summary.pages.data_tables import printed_table
-from assay.summary.pages.main_figure import MainFigure
+from assay.summary.pages.figures import MainFigure
 from assay.summary.pages.model import Figure, Series, figure_or_reason
 from assay.summary.pages.test_record import PagePart, Shown, Source, own_tiles
 from assay.summary.record import Measure, Tile
-from assay.summary.table import Column, table_of
+from assay.summary.table import Column, printed_table, table_of
 from assay.words.coded import coded
 from assay.words.printed import NOT_AVAILABLE
 from assay.words.text import text

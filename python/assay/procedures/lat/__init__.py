@@ -27,7 +27,7 @@ from assay.procedures.families.loop.run import plan_loop
 from assay.procedures.families.loop.tables import open_loop_parts
 from assay.results import NINES, kept_histograms
 from assay.spec.units import KIB
-from assay.summary.pages.histogram import histogram_parts
+from assay.summary.pages.histograms import histogram_parts
 from assay.summary.pages.model import Text
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def lat_pages(pages: LoopPages) -> tuple[str, tuple[PagePart, ...]]:
             ("MAX Latency vs BS and R/W Mix - 3D Plot", (pages.or_reason(largest),)),
             *extra,
             *open_loop_parts(pages.test, pages.result),
-            *histogram_parts(pages),
+            *histogram_parts(pages.test, pages.prefix),
         ),
     )
 

@@ -15,12 +15,11 @@ from assay.procedures.studies.record import IOPS_AND_MEAN, not_quoted, of_settle
 from assay.procedures.studies.result import StudyResult, study_result
 from assay.procedures.studies.run import StudySettings
 from assay.results.finding import Finding
-from assay.summary import columns as of
+from assay.summary import table as of
 from assay.summary.measures import quoted
-from assay.summary.pages.data_tables import printed_pivot, printed_table
 from assay.summary.pages.model import Table, Text
 from assay.summary.pages.test_record import PagePart, Shown, Source
-from assay.summary.table import Column, picked, table_of
+from assay.summary.table import Column, picked, printed_pivot, printed_table, table_of
 from assay.words.coded import coded
 from assay.words.printed import NOT_APPLICABLE, NOT_AVAILABLE, one_decimal, paragraph, rate_or_na
 

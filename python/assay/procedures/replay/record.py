@@ -13,14 +13,22 @@ from assay.procedures.replay.run import ReplaySettings
 from assay.procedures.workload.record import far_below, rate_keys, stream_insights, stream_numbers, stream_table
 from assay.results import withheld_reason
 from assay.spec.units import GB, MB, MILLISECOND_NS, SECOND_NS, duration_label
-from assay.summary.columns import IO_COUNT, SECOND, UNIT, percentile_columns
 from assay.summary.measures import MEAN
-from assay.summary.pages.data_tables import printed_table
-from assay.summary.pages.main_figure import MainFigure
+from assay.summary.pages.figures import MainFigure
 from assay.summary.pages.model import Figure, Series, Table, Text
 from assay.summary.pages.test_record import Shown, Source
 from assay.summary.record import Measure
-from assay.summary.table import Column, Lines, table_of, table_of_columns
+from assay.summary.table import (
+    IO_COUNT,
+    SECOND,
+    UNIT,
+    Column,
+    Lines,
+    percentile_columns,
+    printed_table,
+    table_of,
+    table_of_columns,
+)
 from assay.words.coded import coded
 from assay.words.printed import NOT_AVAILABLE, milliseconds_or_na, percent, rate_or_na, size_label
 from assay.words.subject import ALL_IOS
@@ -33,7 +41,7 @@ if TYPE_CHECKING:
     from assay.procedures.replay.result import Replayed
     from assay.procedures.workload.record import Number
     from assay.procedures.workload.result import Times
-    from assay.summary.insight import Insight
+    from assay.summary.insights import Insight
     from assay.summary.pages.model import Block
     from assay.summary.pages.test_record import PagePart
     from assay.summary.table import Declared, ResultTable

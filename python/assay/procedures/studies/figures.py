@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from assay.procedures.studies.result import SAME_SHARE
-from assay.summary.pages.axes import MINUTES, SECONDS
+from assay.summary.pages.figures import MINUTES, SECONDS
 from assay.summary.pages.model import Figure, Series, Tick
 from assay.words.printed import percent
 
@@ -77,7 +77,7 @@ def study_figure(name: str, plot: StudyPlot, result: StudyResult) -> Figure | No
         series=series,
         ticks=tuple(_ticks(at[:: len(at) // TICKS_MAX + 1], plot.x_scale)),
         aspect=ASPECT,
-        beside=True,
+        room="figure",
     )
 
 

@@ -11,10 +11,10 @@ from assay.procedures.studies.run import StudySettings
 from assay.procedures.traits import depth_insights, pattern_subject, restarted, stalls, tails, waited
 from assay.results import all_step_times, merged
 from assay.spec.units import MINUTE_NS
-from assay.summary.insight import Insight, insight
+from assay.summary.insights import Insight, insight
 from assay.summary.measures import key_of_unit, quoted
-from assay.summary.pages.distribution import CURVES_MAX, Distribution, part
-from assay.summary.pages.heat_figures import time_heat
+from assay.summary.pages.figures import time_heat
+from assay.summary.pages.histograms import CURVES_MAX, Distribution, part
 from assay.summary.record import Measure
 from assay.words.coded import coded
 from assay.words.printed import outstanding, paragraph

@@ -18,16 +18,14 @@ from assay.procedures.studies.result import (
 )
 from assay.procedures.studies.run import StudySettings
 from assay.spec.units import GB, duration_label
-from assay.summary import columns as of
-from assay.summary.columns import field_columns
-from assay.summary.measures import distribution_measures
-from assay.summary.pages.data_tables import printed_pivot, printed_table
-from assay.summary.pages.facts import TestFacts, share_label
-from assay.summary.pages.main_figure import MainFigure
+from assay.summary import table as of
+from assay.summary.pages.figures import MainFigure
+from assay.summary.pages.header import TestFacts, share_label
+from assay.summary.pages.histograms import distribution_measures
 from assay.summary.pages.model import Table, Text
 from assay.summary.pages.test_record import PagePart, Shown, Source, own_tiles
 from assay.summary.record import OWN_SLOTS, Tile
-from assay.summary.table import Column, Lines, Pivot, picked, table_of
+from assay.summary.table import Column, Lines, Pivot, field_columns, picked, printed_pivot, printed_table, table_of
 from assay.words.coded import coded
 from assay.words.printed import (
     NOT_APPLICABLE,
@@ -48,8 +46,8 @@ if TYPE_CHECKING:
     from assay.procedures.studies.result import Second, StageValues, StudyResult, VariantResult
     from assay.procedures.studies.run import StudyPlot, StudyStep
     from assay.results.step import Sample
-    from assay.summary.pages.distribution import Distribution
-    from assay.summary.pages.main_figure import FigureKind
+    from assay.summary.pages.figures import FigureKind
+    from assay.summary.pages.histograms import Distribution
     from assay.summary.pages.model import Block, Entry
     from assay.summary.record import Measure
     from assay.summary.table import Declared, Raw, ResultTable
@@ -398,7 +396,7 @@ def _parts(source: Source, settings: StudySettings, result: StudyResult) -> Iter
     if not others and len(first.rows) <= ROWS_WITH_CURVES:
         # The question stands below the curves and on the summary.
         short = replace(first, notes=(*notes, *first.notes[len(asked) :]))
-        lower = tuple(replace(figure, low=True, aspect=figure.aspect * LOWER) for figure in figures)
+        lower = tuple(replace(figure, room="table", aspect=figure.aspect * LOWER) for figure in figures)
         yield settings.title, (*source.plan_box(), short, *(lower or curves))
         return
     yield f"{settings.title}: Curves", (*source.plan_box(), *curves)

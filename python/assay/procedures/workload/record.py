@@ -20,17 +20,14 @@ from assay.results import POINT_SHARES, withheld_reason
 from assay.results.seconds import completions_per_second
 from assay.results.step import latency_count, rate_count
 from assay.spec.units import SECOND_NS, duration_label
-from assay.summary import columns as of
-from assay.summary.columns import percentile_columns
-from assay.summary.insight import insight
+from assay.summary import table as of
+from assay.summary.insights import insight
 from assay.summary.measures import MEAN, percentile_key
-from assay.summary.pages.axes import MINUTES
-from assay.summary.pages.data_tables import printed_table
-from assay.summary.pages.main_figure import MainFigure, main_tail, time_figure
+from assay.summary.pages.figures import MINUTES, MainFigure, main_tail, time_figure
 from assay.summary.pages.model import Table, Text
 from assay.summary.pages.test_record import Shown, Source
 from assay.summary.record import OWN_SLOTS, Measure, Tile
-from assay.summary.table import Column, ResultTable, table_of
+from assay.summary.table import Column, ResultTable, percentile_columns, printed_table, table_of
 from assay.words.coded import coded
 from assay.words.digits import nth
 from assay.words.printed import NOT_APPLICABLE, percent, size_label
@@ -42,7 +39,7 @@ if TYPE_CHECKING:
     from assay.engine.records import AccessPattern, StepRecord, StepSpec, StoredTest
     from assay.procedures.workload.result import StreamResult, Times
     from assay.procedures.workload.run import WorkloadStage
-    from assay.summary.insight import Insight
+    from assay.summary.insights import Insight
     from assay.summary.pages.model import Block, Figure
     from assay.summary.pages.test_record import PagePart
     from assay.summary.record import Key, Stat
@@ -123,7 +120,8 @@ _BRIEF = (
     "latency_ms_p99.9", "latency_ms_max", "errors",
 )  # fmt: skip
 _TIMES = (
-    "latency_ms_mean", "latency_ms_p99", "latency_ms_p99.9", "latency_ms_p99.99", "latency_ms_p99.9999", "latency_ms_max",
+    "latency_ms_mean", "latency_ms_p99", "latency_ms_p99.9", "latency_ms_p99.99", "latency_ms_p99.9999",
+    "latency_ms_max",
 )  # fmt: skip
 _SECONDS = (
     *(_COLUMNS[key][0] for key in ("stage", "label")),

@@ -35,12 +35,11 @@ from assay.procedures.families.saturation.result import (
     saturation_result,
     verdict_minutes,
 )
-from assay.summary.measures import FIRST, LAST, SETTLED, distribution_measures
-from assay.summary.pages.axes import MINUTES
-from assay.summary.pages.histogram import histogram_parts
+from assay.summary.measures import FIRST, LAST, SETTLED
+from assay.summary.pages.figures import MINUTES, minutes_window
+from assay.summary.pages.histograms import distribution_measures, histogram_parts
 from assay.summary.pages.model import Box, figure_or_reason
 from assay.summary.pages.test_record import Shown, Source
-from assay.summary.pages.verdict import minutes_window
 from assay.summary.record import Tile
 from assay.words.coded import Coded, coded
 from assay.words.endings import ending_label
@@ -98,7 +97,7 @@ def wsat_shown(source: Source) -> Shown:
         facts=saturation_facts(run, test, result),
         outline=saturation_outline(settings),
         title=f"WSAT Test{workload} - Report Page" if is_2_0 else of_1_0,
-        parts=((subtitle, (*source.plan_box(), *blocks)), *others, *histogram_parts(source)),
+        parts=((subtitle, (*source.plan_box(), *blocks)), *others, *histogram_parts(source.test, source.prefix)),
         readings=saturation_readings(settings, steady_label(settings, result), level_text(settings, result), change),
         overlaid=_overlaid(source.prefix, result),
         drawn=saturation_main_figures(settings, result, spread, source.prefix),

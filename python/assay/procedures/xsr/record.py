@@ -13,15 +13,14 @@ from assay.procedures.xsr.result import cross_stimulus_result, end_samples, slow
 from assay.procedures.xsr.run import CrossStimulusSettings
 from assay.results import all_step_times
 from assay.spec.units import MILLISECOND_NS, duration_label
-from assay.summary import columns as of
+from assay.summary import table as of
 from assay.summary.measures import MAXIMUM, quoted
-from assay.summary.pages.data_tables import printed_table
-from assay.summary.pages.facts import TestFacts, share_label
-from assay.summary.pages.main_figure import enlarged, main_figures, time_figure
+from assay.summary.pages.figures import enlarged, main_figures, time_figure
+from assay.summary.pages.header import TestFacts, share_label
 from assay.summary.pages.model import Series, figure_or_reason
 from assay.summary.pages.test_record import Shown, Source
 from assay.summary.record import Tile
-from assay.summary.table import Column, Lines, table_of
+from assay.summary.table import Column, Lines, printed_table, table_of
 from assay.words.coded import coded
 from assay.words.printed import (
     NOT_APPLICABLE,
@@ -40,8 +39,8 @@ if TYPE_CHECKING:
     from assay.engine.records.run import StoredRun, StoredTest
     from assay.procedures.xsr.result import CrossStimulusResult, GroupResult
     from assay.results.step import Sample
-    from assay.summary.insight import Insight
-    from assay.summary.pages.main_figure import MainFigure
+    from assay.summary.insights import Insight
+    from assay.summary.pages.figures import MainFigure
     from assay.summary.pages.model import Entry, Figure, Table
     from assay.summary.pages.test_record import PagePart
     from assay.summary.record import Measure
@@ -161,7 +160,7 @@ class CrossStimulusPages(Source):
         subtitle = f"TP v Time - Access Groups {index} & {index + 1}"
         if whole is None or near is None:
             return subtitle, (figure_or_reason(whole, _NO_SAMPLE),)
-        return subtitle, tuple(replace(one, aspect=_HALF_ASPECT, beside=True) for one in (whole, near))
+        return subtitle, tuple(replace(one, aspect=_HALF_ASPECT, room="figure") for one in (whole, near))
 
     def _change_figures(self, index: int) -> tuple[Figure | None, Figure | None]:
         """A group and the next over their whole time, and enlarged around the change; None where that is too short."""

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from assay.procedures.checks import checks_by_test, event_tables, level_text, printed_checks, test_tables
-from assay.report.annex.certificate import certificate_entries
-from assay.report.annex.level import origin_entries
+from assay.report.annex.trust import certificate_entries, origin_entries
 from assay.results import error_count, holds_queue_depth, sequence_audits, stalls
 from assay.results.stimulus_steps import asked_steps
 from assay.spec.datum import Datum
 from assay.spec.units import SECOND_NS, duration_label
-from assay.summary.breaks import break_texts
+from assay.summary.findings import break_texts
 from assay.summary.pages.header import model_label, serial_label, system_label
 from assay.summary.pages.model import Page, Table
 from assay.words.printed import (
@@ -31,7 +30,7 @@ from assay.words.printed import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from assay.engine.records import StoredRun, StoredTest, TestSettings
     from assay.results import SequenceAudit
@@ -54,22 +53,20 @@ _NOT_MEASURED = (
 def run_blocks(run: StoredRun) -> tuple[Block, ...]:
     """Lay out what all tests of a run share and the method does not show."""
     tables = (
+        _facts("Origin", origin_entries(run)),
         _facts("Host certificate", certificate_entries(run)),
         _facts("Not measured", _NOT_MEASURED),
         _facts("Engine and block layer", ((words(key), paragraph(text)) for key, text in sorted(run.engine.items()))),
         _health(run),
-        _facts("Description", _described(run)),
+        _facts(
+            "Description", ((key.replace("_", " "), paragraph(text)) for key, text in sorted(run.description.items()))
+        ),
     )
     return (
         _facts("Plan", (("Seed", printable(run.plan.get("seed"))), ("Scale", printable(run.plan.get("scale"))))),
         _facts("Run folder", _journal(run)),
-        *(table for table in (_facts("Origin", origin_entries(run)), *tables) if table.rows),
+        *(table for table in tables if table.rows),
     )
-
-
-def _described(run: StoredRun) -> tuple[Entry, ...]:
-    """What the plan says of the run, and where it comes from who answers for it."""
-    return tuple((key.replace("_", " "), paragraph(text)) for key, text in sorted(run.description.items()))
 
 
 def _journal(run: StoredRun) -> tuple[Entry, ...]:
@@ -82,47 +79,33 @@ def _journal(run: StoredRun) -> tuple[Entry, ...]:
     return (("Journal", lines), ("SHA-256 of its last line", run.journal.hash), *breaks)
 
 
-def test_blocks(test_record: TestRecord) -> tuple[Block, ...]:
+def test_blocks(test: TestRecord) -> tuple[Block, ...]:
     """Lay out what one test used that the method does not show: purge, edition data with sources, its steps."""
-    test = test_record.test
-    name = test.settings.test_label
-    audits = (*test_tables(test_record), _audit(name, test))
-    return (*_test_facts(test_record), *audits, *_stalls(name, test), *event_tables(name, test), *test_record.details)
+    audits = (*test_tables(test), _audit(test.label, test.test), *_stalls(test.label, test.test))
+    return (*_test_facts(test), *audits, *event_tables(test.label, test.test), *test.details)
 
 
-def pages(run: StoredRun, tests: Sequence[TestRecord], tables: Sequence[Table]) -> list[Page]:
+def pages(run: StoredRun, tests: Sequence[TestRecord], tables: Sequence[Table]) -> Iterator[Page]:
     """Lay out the disclosure as printed pages: what the run shares, integrity checks, per test its facts and audit.
 
-    tables : the list of findings, a table a page.
+    tables : the list of findings, a table a page; on the page of the integrity checks where they are few.
     """
-    first = _page("Disclosure - Run", _columns(run_blocks(run), 2))
-    return [
-        replace(first, chapter=first.title),
-        *_found_pages(tables, integrity(tests)),
-        *(_page(f"Disclosure - {test.label}", _columns(_test_facts(test), 2)) for test in tests),
-        *_checks_pages(tests),
-    ]
-
-
-def _checks_pages(tests: Sequence[TestRecord]) -> Iterable[Page]:
-    """What is open, and every check by test; the latter alone where nothing is open."""
-    first, every = printed_checks(tests), checks_by_test(tests)
-    yield _page("Disclosure - Checks", ((first,),))
-    if first.columns != every.columns:
-        yield _page("Disclosure - Checks, Each by Test", ((every,),))
-
-
-def _found_pages(tables: Sequence[Table], checks: Table) -> Iterable[Page]:
-    """Findings and integrity checks, on one page where there are few."""
+    first = _page("Run", _columns(run_blocks(run), 2))
+    yield replace(first, chapter=first.title)
     if sum(len(table.rows) for table in tables) <= _FINDINGS_SHORT:
-        yield _page("Disclosure - Findings and Integrity Checks", ((*tables, checks),))
-        return
-    for table in tables:
-        yield _page(f"Disclosure - {table.caption}", ((table,),))
-    yield _page(f"Disclosure - {checks.caption}", ((checks,),))
+        yield _page("Findings and Integrity Checks", ((*tables, integrity(tests)),))
+    else:
+        yield from (_page(table.caption, ((table,),)) for table in (*tables, integrity(tests)))
+    yield from (_page(test.label, _columns(_test_facts(test), 2)) for test in tests)
+    checks, every = printed_checks(tests), checks_by_test(tests)
+    yield _page("Checks", ((checks,),))
+    # Every check by test alone where none is open.
+    if checks.columns != every.columns:
+        yield _page("Checks, Each by Test", ((every,),))
 
 
-def _page(subtitle: str, columns: tuple[tuple[Block, ...], ...]) -> Page:
+def _page(subject: str, columns: tuple[tuple[Block, ...], ...]) -> Page:
+    subtitle = f"Disclosure - {subject}"
     return Page(title="Disclosure", subtitle=subtitle, header=None, banner=None, blocks=(), columns=columns)
 
 
@@ -138,28 +121,31 @@ def _columns(blocks: Sequence[Block], count: int) -> tuple[tuple[Block, ...], ..
 
 def integrity(tests: Sequence[TestRecord]) -> Table:
     """One row per test: what was issued, what the drive's own counters say, and what was lost."""
-    rows = []
-    for one in tests:
-        test = one.test
-        audits = sequence_audits(test)
+    rows, hosts = [], []
+    for test in tests:
+        audits = sequence_audits(test.test)
         reads, writes = (_totals(audit.read_bytes for audit in audits), _totals(audit.write_bytes for audit in audits))
-        steps = [step for sequence in test.sequences for step in sequence.steps]
-        held = [holds_queue_depth(step.record, step.demand) for step in asked_steps(test)]
+        steps = [step for sequence in test.test.sequences for step in sequence.steps]
+        held = [holds_queue_depth(step.record, step.demand) for step in asked_steps(test.test)]
         gaps = [audit.gap_ns for audit in audits if audit.gap_ns is not None]
         beyond = [audit.beyond_ns for audit in audits if audit.beyond_ns is not None]
+        disturbed = [audit for audit in audits if audit.host[0].marked]
+        watched = any(audit.host[0].level != "unknown" for audit in audits)
         rows.append(
             (
-                test.settings.test_label,
+                test.label,
                 f"{len(steps):,}",
                 f"{sum(error_count(step) for step in steps):,}",
                 *reads,
                 *writes,
-                f"{sum(held):,} of {len(held):,}" if test.settings.demand.arrivals_per_s is None else OPEN_LOOP,
+                f"{sum(held):,} of {len(held):,}" if test.test.settings.demand.arrivals_per_s is None else OPEN_LOOP,
                 milliseconds_label(max(gaps, default=None)),
                 milliseconds_label(max(beyond, default=None)),
-                _host_rows(audits),
+                f"{len(disturbed)} of {len(audits)} sequences" if watched else "not watched",
             )
         )
+        worst = sorted(disturbed, key=lambda audit: audit.host[0].level != "invalid")[:_HOST_NOTES]
+        hosts += [f"{test.label}, {audit.name}: {_host(audit)} (test system)." for audit in worst]
     columns = (
         "Test", "Steps", "Failed I/Os", "Bytes read", "counted by the drive", "Bytes written", "counted by the drive",
         "Steps that held TC x QD within 0.5 %", "Longest gap between sequences (ms)",
@@ -170,25 +156,8 @@ def integrity(tests: Sequence[TestRecord]) -> Table:
         "A gap is from the last submission of a sequence to the first of the next; the drive's part of it is the time "
         "in which the I/Os of the former come in. The check of gaps between sequences judges what is beyond it."
     )
-    notes = (counters, gap, *_host_notes(tests))
+    notes = (counters, gap, *hosts)
     return Table(caption="Integrity Checks", columns=columns, rows=tuple(rows), notes=notes)
-
-
-def _host_rows(audits: Sequence[SequenceAudit]) -> str:
-    """How many sequences the test system disturbed. Worked: ``"2 of 27 sequences"``."""
-    if all(audit.host[0].level == "unknown" for audit in audits):
-        return "not watched"
-    disturbed = sum(audit.host[0].marked for audit in audits)
-    return f"{disturbed} of {len(audits)} sequences"
-
-
-def _host_notes(tests: Sequence[TestRecord]) -> Iterable[str]:
-    """The first disturbed sequences of each test, by name: what the host did there is not the drive's doing."""
-    for test in tests:
-        notes = [audit for audit in sequence_audits(test.test) if audit.host[0].marked]
-        worst = sorted(notes, key=lambda audit: audit.host[0].level != "invalid")[:_HOST_NOTES]
-        for audit in worst:
-            yield f"{test.label}, {audit.name}: {_host(audit)} (test system)."
 
 
 def _host(audit: SequenceAudit) -> str:
@@ -207,13 +176,9 @@ def _totals(pairs: Iterable[tuple[int, int | None]]) -> tuple[str, str]:
     return f"{issued:,}", "equal" if counted == issued else f"{counted:,}"
 
 
-def _test_facts(test_record: TestRecord) -> tuple[Table, ...]:
-    test, edition = test_record.test, test_record.edition
-    name = test.settings.test_label
-    return (
-        _facts(f"{name}: purge", _purge(test)),
-        _sources(f"{name}: {edition.title} edition data and their sources", edition, test_record.table),
-    )
+def _test_facts(test: TestRecord) -> tuple[Table, ...]:
+    sources = f"{test.label}: {test.edition.title} edition data and their sources"
+    return _facts(f"{test.label}: purge", _purge(test.test)), _sources(sources, test.edition, test.table)
 
 
 def _facts(caption: str, entries: Iterable[Entry]) -> Table:
@@ -253,20 +218,13 @@ def _namespace(run: StoredRun) -> tuple[Entry, ...]:
 
 def _health(run: StoredRun) -> Table:
     """The drive's own health log before the first test and after the last."""
-    first, last = run.conditions[:1], run.conditions[1:]
-    names = dict.fromkeys(name for condition in run.conditions for name in condition.health)
+    logs = [condition.health for condition in run.conditions]
+    first, last = logs[0] if logs else {}, logs[-1] if logs[1:] else {}
     rows = tuple(
-        (
-            name.replace("_", " "),
-            *(_logged(result[-1].health.get(name) if result else None) for result in (first, last)),
-        )
-        for name in names
+        (name.replace("_", " "), _count(first.get(name)), _count(last.get(name)))
+        for name in dict.fromkeys(name for log in logs for name in log)
     )
     return Table(caption="Health log of the drive", columns=("Count", "Before", "After"), rows=rows)
-
-
-def _logged(count: int | None) -> str:
-    return UNKNOWN if count is None else f"{count:,}"
 
 
 def platform_entries(run: StoredRun) -> tuple[Entry, ...]:
@@ -298,17 +256,15 @@ def _purge(test: StoredTest) -> tuple[Entry, ...]:
     )
 
 
-def settings_entries(test_record: TestRecord) -> tuple[Entry, ...]:
+def settings_entries(test: TestRecord) -> tuple[Entry, ...]:
     """Everything that a test was set to do."""
-    settings = test_record.test.settings
-    cache = (
-        "switched by the test" if settings.switches_write_cache else cache_label(test_record.run.identity.write_cache)
-    )
+    settings = test.test.settings
+    cache = "switched by the test" if settings.switches_write_cache else cache_label(test.run.identity.write_cache)
     return (
         ("Edition", printable(settings.edition)),
-        *(test_record.demand or test_record.demand_entries()),
+        *(test.demand or test.demand_entries()),
         ("Data pattern", data_label(settings.data)),
-        *test_record.settings,
+        *test.settings,
         *_limits(settings),
         ("Test ActiveRange", amount_label(settings.range_amount_bytes, settings.segment_count)),
         ("ActiveRange segments", f"{settings.segment_count:,}" if settings.segment_count else "contiguous"),

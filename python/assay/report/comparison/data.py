@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from assay.compare.unverified import NO_INTERVAL
-from assay.summary.columns import UNIT
-from assay.summary.table import Column, Pivot, table_of
+from assay.summary.table import UNIT, Column, Pivot, table_of
 
 if TYPE_CHECKING:
     from assay.compare.comparison import Comparison

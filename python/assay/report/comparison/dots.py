@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from assay.report.comparison.tables import SETTLED, test_states
 from assay.report.comparison.words import number_label, order_text
-from assay.summary.pages.dots import Dot, DotRow, Dots
-from assay.summary.pages.model import Figure, Series, Tick
+from assay.summary.pages.model import Dot, DotRow, Dots, Figure, Series, Tick
 from assay.summary.verdict import STATE_WORDS
 from assay.words.digits import times
 
@@ -58,7 +57,7 @@ def _figure(comparison: Comparison, numbers: Sequence[Compared], begin: int, nam
         x_title="Share of the best drive",
         y_title="",
         x_scale="log",
-        beside=True,
+        room="figure",
         series=tuple(
             _series(comparison.subjects[place].title, [row.dots[at] for row in rows], at)
             for at, place in enumerate(places)

@@ -13,7 +13,7 @@ from assay.report.comparison.facts import comparison_facts, gate_facts
 from assay.report.comparison.gate import junit_xml
 from assay.report.comparison.pages import comparison_report, gate_report
 from assay.report.first_page.run_summary import summarise_run
-from assay.report.formats.table_csv import table_csv
+from assay.report.formats.data import table_csv
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,8 +69,11 @@ def _write(
     more: dict[str, bytes] | None = None,
     assets_at: str = "",
 ) -> list[Path]:
-    from assay.report.formats.workbook.book import Book, workbook  # noqa: PLC0415 - heavy
-    from assay.report.formats.workbook.results import Block  # noqa: PLC0415 - with it
+    from assay.report.formats.workbook import (  # noqa: PLC0415 - heavy
+        Block,
+        Book,
+        workbook,
+    )
 
     book = Book(
         title=report.title,

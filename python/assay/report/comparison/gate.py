@@ -7,8 +7,7 @@ from xml.etree import ElementTree as ET
 
 from assay.compare.gate import gated_cells, gated_label, share
 from assay.report.comparison.tables import VERDICT_LEVELS
-from assay.summary.pages.changes import Change
-from assay.summary.pages.model import Figure, Series
+from assay.summary.pages.model import Change, Figure, Series
 from assay.words.printed import NOT_AVAILABLE, number_text, paragraph
 
 if TYPE_CHECKING:

@@ -20,9 +20,8 @@ from assay.report.comparison.tables import (
     unverified_tables,
 )
 from assay.report.comparison.tests import pages_per_test
-from assay.report.formats.anchors import slug
 from assay.spec.units import count_label
-from assay.summary.pages.model import Page, Report
+from assay.summary.pages.model import Page, Report, slug
 from assay.words.printed import utc, utc_datetime
 
 if TYPE_CHECKING:

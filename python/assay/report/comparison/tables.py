@@ -11,7 +11,7 @@ from assay.report.comparison.words import remark_sentence, worded
 from assay.spec.units import GB
 from assay.summary.measures import measure_words
 from assay.summary.pages.model import Table
-from assay.summary.verdict import STATE_WORDS, beside, gravity, level_of
+from assay.summary.verdict import STATE_WORDS, gravity, level_of, verdict_caveats
 from assay.words.coded import coded
 from assay.words.printed import NOT_AVAILABLE, number_text, paragraph, printable
 from assay.workloads.iometer.results_shown import UNVERIFIED
@@ -418,4 +418,4 @@ def _of_test(test: TestSummary) -> TestState:
         return TestState(state=verdict.state, level=level_of(verdict))
     stalls = () if test.stalled_ms is None else (coded("stalls", longest_ms=test.stalled_ms),)
     level: Level = "bad" if stalls else level_of(verdict)
-    return TestState(state=verdict.state, level=level, beside=(*stalls, *beside(verdict))[:_BESIDE_MAX])
+    return TestState(state=verdict.state, level=level, beside=(*stalls, *verdict_caveats(verdict))[:_BESIDE_MAX])

@@ -10,8 +10,7 @@ from assay.compare.summary import matrix_numbers
 from assay.results.consistency import consistency, seconds_of
 from assay.spec.units import KIB, kib_label
 from assay.summary.measures import FIRST, LAST, SETTLED
-from assay.summary.pages.heat_figures import matrix_heat
-from assay.summary.pages.main_figure import tail_figure
+from assay.summary.pages.figures import matrix_heat, tail_figure
 from assay.summary.pages.model import Figure, Series, Table, Tick, with_values
 from assay.words.digits import brief, share, span, times
 from assay.words.printed import NOT_AVAILABLE, mix_label
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from assay.compare.comparison import Comparison
     from assay.compare.sides import Compared, Side
     from assay.compare.subject import Subject
-    from assay.summary.pages.distribution import Part
+    from assay.summary.pages.histograms import Part
     from assay.summary.pages.model import Block
     from assay.summary.pages.test_record import TestRecord
 
@@ -87,7 +86,7 @@ def _what(figure: Figure) -> str:
 def _paired(figures: Sequence[Figure]) -> Iterator[tuple[Figure, ...]]:
     """Two figures a page, side by side; one alone has all of it."""
     for pair in (tuple(figures[first : first + 2]) for first in range(0, len(figures), 2)):
-        yield pair if len(pair) == 1 else tuple(replace(one, beside=True, aspect=HALF_ASPECT) for one in pair)
+        yield pair if len(pair) == 1 else tuple(replace(one, room="figure", aspect=HALF_ASPECT) for one in pair)
 
 
 def _curves(comparison: Comparison, test: str, shown: str, left_out: list[tuple[str, str]]) -> Iterator[Figure]:

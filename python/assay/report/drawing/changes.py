@@ -11,16 +11,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.report.drawing.scale import Axis, address, number_ticks, rows_axis, spaced
-from assay.report.drawing.svg import group, length, path, rect, text
-from assay.report.drawing.theme import text_width
+from assay.report.drawing.frame import Axis, address, number_ticks, rows_axis, spaced
+from assay.report.drawing.theme import group, length, path, rect, text, text_width
 from assay.summary.pages.model import Tick
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from assay.report.drawing.theme import Size
-    from assay.summary.pages.changes import Change
+    from assay.summary.pages.model import Change
 
 _ROW, _STACKED_ROW, _HEAD, _END, _BAR, _PLOT_LEAST = 1.9, 3.2, 1.9, 0.6, 0.8, 14.0
 """In letters: heights of a row, of one with its label above its bar, of what is above and below all rows, and of a bar;

@@ -5,17 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.report.drawing.frame import wrapped
-from assay.report.drawing.scale import Axis, number_ticks
-from assay.report.drawing.svg import group, path, polygon, polyline, text
-from assay.report.drawing.theme import series_class, text_width
+from assay.report.drawing.frame import Axis, number_ticks, wrapped
+from assay.report.drawing.theme import group, path, polygon, polyline, series_class, text, text_width
 from assay.summary.pages.model import TURNED_NOTE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from assay.report.drawing.svg import Point
-    from assay.report.drawing.theme import Size
+    from assay.report.drawing.theme import Point, Size
     from assay.summary.pages.model import Figure, Series, Tick
 
 _HALF, _EDGE = 0.3, 0.5

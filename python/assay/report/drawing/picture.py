@@ -9,13 +9,9 @@ from xml.sax.saxutils import quoteattr
 from assay.report.drawing.changes import changes_height, changes_picture
 from assay.report.drawing.columns import column_parts
 from assay.report.drawing.dots import dots_height, dots_picture
-from assay.report.drawing.frame import frame, frame_parts
-from assay.report.drawing.heat import heat_parts, scale_parts
-from assay.report.drawing.legend import legend, legend_parts
-from assay.report.drawing.lines import bar_parts, plane_parts, window
-from assay.report.drawing.scale import address
-from assay.report.drawing.svg import length
-from assay.report.drawing.theme import FAMILY, paper_rules
+from assay.report.drawing.frame import address, frame, frame_parts
+from assay.report.drawing.plane import bar_parts, heat_parts, legend, legend_parts, plane_parts, scale_parts, window
+from assay.report.drawing.theme import FAMILY, length, paper_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
 from assay.report.drawing.frame import frame, frame_parts
-from assay.report.drawing.legend import legend, legend_parts
-from assay.report.drawing.svg import group, length, path, text
-from assay.report.drawing.theme import DASHES, Size, markers, series_class, text_width
+from assay.report.drawing.plane import legend, legend_parts
+from assay.report.drawing.theme import DASHES, Size, group, length, markers, path, series_class, text, text_width
 from assay.summary.pages.model import Figure, Series
 
 if TYPE_CHECKING:
@@ -140,7 +139,7 @@ def _figure(chart: TrendChart) -> Figure:
         ticks=chart.ticks,
         x_range=(min(x) - margin, max(x) + margin),
         # A trend is read for small differences.
-        narrow=True,
+        room="box",
     )
 
 

@@ -8,15 +8,15 @@ from assay.errors import EXIT_NOT_MET, EXIT_WITHHELD, strongest_first
 from assay.procedures.conformity import conformity_class, deviations
 from assay.procedures.registry import find_procedure
 from assay.procedures.run_findings import beyond, checks_beyond
-from assay.report.annex.level import level_label
+from assay.report.annex.trust import level_label
 from assay.report.first_page.insights import further_said, run_insights, run_said
 from assay.results import driven_s
 from assay.results.queue_depths import asked_depths
 from assay.spec.units import SECOND_NS
-from assay.summary.breaks import break_texts
 from assay.summary.conditions import test_conditions
+from assay.summary.findings import break_texts
+from assay.summary.insights import is_raised
 from assay.summary.pages.header import interface_label, model_label, nand_label
-from assay.summary.ranking import is_raised
 from assay.summary.record import Held, RunSummary, Status, TestSummary
 from assay.summary.verdict import exit_codes_of
 from assay.words.coded import coded
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from assay.engine.records import StoredRun
-    from assay.summary.insight import Insight
+    from assay.summary.insights import Insight
     from assay.summary.pages.test_record import TestRecord
 
 

@@ -6,33 +6,183 @@ so that no other can run even where a text slipped through.
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from itertools import groupby
-from typing import TYPE_CHECKING
+from functools import cache
+from itertools import groupby, pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import jinja2
 from markupsafe import Markup, escape
 
 from assay.procedures.run_findings import FINDINGS, SEE_FINDINGS
-from assay.report.formats.anchors import slug, unique
+from assay.report.drawing import Size, figure_svg, screen_rules
 from assay.report.formats.cells import drawn_bars, look, repeats, table_cells
-from assay.report.formats.page_assets import ASSETS, inlined
-from assay.report.formats.screen_figure import figure_data, screen_pictures
+from assay.summary.pages.model import slug, unique
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from assay.report.first_page.front import Front
-    from assay.report.formats.page_assets import PageAssets
-    from assay.summary.pages.model import Block, Page, Report, Table
+    from assay.summary.pages.model import Block, Figure, Heat, Page, Report, Table, Tick
     from assay.summary.record import Level
 
-    _Link = tuple[str, str]
     _Chapter = tuple[str, str, Level | None]
-    _Entry = tuple[str, str, list[_Link]]
+    _Entry = tuple[str, str, list[tuple[str, str]]]
     _Head = tuple[str, list[tuple[str, Block]]]
+
+
+ASSETS = Path(__file__).parents[1] / "assets"
+SCRIPTS = ("places.js", "figures.js", "report.js", "search.js")
+"""In this order one script: what the first names the others use."""
+STYLES = ("report.css", "front.css", "figures.css")
+FACES = ((400, "IBMPlexSans-Regular-Latin1.woff2"), (700, "IBMPlexSans-SemiBold-Latin1.woff2"))
+_UNSCRIPTED = (
+    ".fold::details-content, .form::details-content, .annex::details-content "
+    "{ content-visibility: visible; display: block; }"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageAssets:
+    """What a page needs beside its content. policy : its content security policy. head, end : elements of both ends."""
+
+    policy: str
+    head: Markup
+    end: Markup
+
+
+@cache
+def inlined() -> PageAssets:
+    """Everything in the page, which then asks the network for nothing; each part is named by its hash."""
+    style, script = f"{_fonts()}{_style()}", _script()
+    styles = " ".join(map(_hashed, (style, _UNSCRIPTED)))
+    return PageAssets(
+        policy=_policy(styles=styles, scripts=_hashed(script), fonts="data:"),
+        head=Markup(f"<style>{style}</style>\n<noscript><style>{_UNSCRIPTED}</style></noscript>"),  # noqa: S704 - ours
+        end=Markup(f"<script>{script}</script>"),  # noqa: S704 - ours
+    )
+
+
+def linked(address: str) -> PageAssets:
+    """Everything below an address of the same server, which has ``asset_files``.
+
+    Worked: ``/assets`` -> a link to ``/assets/page.css`` and a script of ``/assets/page.js``.
+    """
+    return PageAssets(
+        # The server's own frame around the page asks it for what has changed.
+        policy=_policy(styles="'self'", scripts="'self'", fonts="'self'") + "; connect-src 'self'",
+        head=Markup('<link rel="stylesheet" href="{}/page.css">').format(address),
+        end=Markup('<script src="{}/page.js"></script>').format(address),
+    )
+
+
+def asset_files() -> dict[str, bytes]:
+    """What ``linked`` pages ask for, by name."""
+    faces = "".join(_face(weight, f'url("{name}")') for weight, name in FACES)
+    fonts = {name: (ASSETS / "fonts" / name).read_bytes() for _, name in FACES}
+    return {"page.css": f"{faces}{_style()}".encode(), "page.js": _script().encode(), **fonts}
+
+
+def _style() -> str:
+    return "\n".join((*map(_asset, STYLES), screen_rules()))
+
+
+def _script() -> str:
+    return "\n".join(map(_asset, SCRIPTS))
+
+
+def _fonts() -> str:
+    def packed(name: str) -> str:
+        return base64.b64encode((ASSETS / "fonts" / name).read_bytes()).decode("ascii")
+
+    return "".join(_face(weight, f'url("data:font/woff2;base64,{packed(name)}")') for weight, name in FACES)
+
+
+def _face(weight: int, address: str) -> str:
+    """A font as a rule of a style sheet."""
+    return f'@font-face{{font-family:"IBM Plex Sans";font-weight:{weight};src:{address} format("woff2")}}'
+
+
+def _asset(name: str) -> str:
+    return (ASSETS / name).read_text("utf-8").strip()
+
+
+def _policy(*, styles: str, scripts: str, fonts: str) -> str:
+    return (
+        f"default-src 'none'; script-src {scripts}; style-src {styles}; img-src data: blob:; font-src {fonts}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hashed(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode('ascii')}'"
+
+
+WIDE = Size(width=1200, height=460, letters=13, grows=True)
+HALF = Size(width=560, height=320, letters=13, beside=False, grows=True)
+PHONE = Size(width=350, height=270, letters=12, beside=False, grows=True)
+"""In CSS pixels: over the whole of a page, one of two side by side, and on a phone."""
+_DIGITS = 9
+
+
+def screen_pictures(figure: Figure, *, half: bool = False) -> str:
+    """The pictures of a figure, of which a style sheet shows the one that fits. half : it stands beside another."""
+    desk = figure_svg(figure, HALF if half else WIDE, paper=False)
+    phone = figure_svg(replace(figure, legend_title=""), PHONE, paper=False, name=f"{figure.name}-phone")
+    return f'<div class="desk">{desk}</div><div class="phone">{phone}</div>'
+
+
+def figure_data(figure: Figure) -> dict[str, Any]:
+    """The numbers of a figure, ready for JSON: titles, then series or the fields of a heat map.
+
+    Numbers have nine digits. labels : names of places across, by their number.
+    Worked: a series of 1.5 at tick ``4`` -> ``{"x": ..., "labels": {"1": "4"}, "series": [["a", [1], [1.5]]]}``.
+    """
+    facts: dict[str, Any] = {"x": figure.x_label, "y": figure.y_label}
+    if figure.heat:
+        return {**facts, **_fields(figure, figure.heat)}
+    labels = {f"{tick.at:g}": tick.label for tick in figure.ticks}
+    across = {"z": figure.z_title} if figure.kind == "columns" else {}
+    return {
+        **facts,
+        **across,
+        "labels": labels,
+        "series": [[one.label, _short(one.x), _short(one.y)] for one in figure.series],
+    }
+
+
+def _fields(figure: Figure, heat: Heat) -> dict[str, Any]:
+    return {
+        "value": heat.colour_title,
+        "columns": _names(heat.x_edges, figure.ticks),
+        "rows": _names(heat.y_edges, figure.y_ticks),
+        "edges": [_short(heat.x_edges), _short(heat.y_edges)],
+        "fields": [[None if value is None else _shortened(value) for value in row] for row in heat.rows],
+    }
+
+
+def _names(edges: tuple[float, ...], ticks: tuple[Tick, ...]) -> list[str]:
+    """What each field along an axis is: the label of the tick in its middle, or from where to where it reaches."""
+    labels = {tick.at: tick.label for tick in ticks}
+    pairs = list(pairwise(edges))
+    names = [labels.get((low + high) / 2, "") for low, high in pairs]
+    return names if all(names) else [f"{low:,.4g} - {high:,.4g}" for low, high in pairs]
+
+
+def _short(values: Iterable[float]) -> list[float]:
+    return [_shortened(value) for value in values]
+
+
+def _shortened(value: float) -> float:
+    """A number with nine digits, whole where it is. Worked: 0.00035026562500000005 -> 0.000350265625."""
+    short = float(f"{value:.{_DIGITS}g}")
+    return int(short) if short.is_integer() else short
+
 
 DISCLOSURE, DATA = "disclosure", "Data"
 _TAKEN = (DISCLOSURE, "summary", "method", "pts-report", "report", "figures", "findings", "caveats")

@@ -2,6 +2,9 @@
 
 Fonts are shipped and system fonts ignored, so a report looks the same on every machine; texts reach Typst
 as JSON strings only and are never parsed as markup. Nothing is downloaded.
+
+DejaVu has Latin, Greek, Cyrillic, Hebrew, Arabic and symbols; on paper Droid Sans Fallback has Chinese, Japanese and
+Korean besides. Figures are drawn in DejaVu alone. Characters that the fonts lack are spelled out.
 """
 
 from __future__ import annotations
@@ -10,18 +13,21 @@ import json
 import subprocess
 import sys
 import tempfile
+import unicodedata
 from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from assay.errors import StoreError
+from assay.report import drawing
+from assay.report.drawing import Size
+from assay.report.first_page.front import TestPage
 from assay.report.first_page.page import Parameter
 from assay.report.formats import typeset
 from assay.report.formats.cells import drawn_bars, repeats, status, table_cells
-from assay.report.formats.glyphs import FONTS, REPLACEMENT, spelled_out
-from assay.report.test_page.page import TestPage
 from assay.summary.pages.model import Box, Figure, Group, Table
 
 if TYPE_CHECKING:
@@ -29,6 +35,80 @@ if TYPE_CHECKING:
 
     from assay.report.first_page.front import Paper
     from assay.report.formats.cells import Cell
+
+
+T = TypeVar("T")
+
+FONTS = Path(__file__).parents[1] / "assets/fonts"
+REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+
+
+def spelled_out(value: T, mark: str = "", *, wide: bool = False) -> T:
+    r"""Write every character that the fonts lack as its number, in a text or in all texts of a page, figure or report.
+
+    mark : what stands for each of them instead, where numbers take too much space. wide : the fonts of paper.
+    Worked: ``spelled_out("A \u6771")`` is ``"A \\u{6771}"``.
+    """
+    if isinstance(value, str):
+        return _spelled(value, mark, wide=wide)  # type: ignore[return-value]
+    if isinstance(value, tuple):
+        # The values of a series are many, and none of them is a text.
+        if value and isinstance(value[0], float | int):
+            return value
+        return tuple(spelled_out(part, mark, wide=wide) for part in value)  # type: ignore[return-value]
+    if is_dataclass(value) and not isinstance(value, type):
+        parts = {part.name: spelled_out(getattr(value, part.name), mark, wide=wide) for part in fields(value)}
+        return replace(value, **parts)
+    return value
+
+
+def _spelled(text: str, mark: str, *, wide: bool) -> str:
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(one if _is_known(one, wide=wide) else mark or f"\\u{{{ord(one):x}}}" for one in text)
+
+
+@cache
+def _is_known(character: str, *, wide: bool) -> bool:
+    known = ord(character) in _characters("DejaVu*.ttf") or (wide and ord(character) in _characters("Droid*.ttf"))
+    return known and not unicodedata.category(character).startswith("C")
+
+
+@cache
+def _characters(names: str) -> frozenset[int]:
+    """What every shipped font of these names has a glyph for."""
+    from fontTools.ttLib import TTFont  # noqa: PLC0415 - only those who draw pay for it
+
+    characters: list[frozenset[int]] = []
+    for path in sorted(FONTS.glob(names)):
+        with TTFont(path, lazy=True) as font:
+            characters.append(frozenset(font.getBestCmap()))
+    return frozenset.intersection(*characters)
+
+
+_HEIGHT_PT = {"lines": 374, "bars": 374, "columns": 430, "heat": 374}
+_LOW_PT, _SMALL_WIDTH_PT = 180, 385
+"""A small picture is as wide as half of a sheet, so that its letters are as large there."""
+_LETTERS, _SMALL_LETTERS = 10.5, 8.0
+_DOTS_WIDTH_PT, _DOTS_LETTERS = 780, 9.0
+
+
+def figure_svg(figure: Figure) -> bytes:
+    """Draw a figure as an SVG file, UTF-8, without a date: equal for equal figures."""
+    return drawing.figure_svg(spelled_out(figure), _size(figure), paper=True).encode("utf-8")
+
+
+def _size(figure: Figure) -> Size:
+    """In points. Worked: a figure of its own page with an aspect of 2 -> 748 x 374."""
+    if figure.dots or figure.changes:
+        return Size(width=_DOTS_WIDTH_PT, height=0, letters=_DOTS_LETTERS, beside=False, grows=True)
+    if figure.room == "front":
+        height = _SMALL_WIDTH_PT / figure.aspect
+        return Size(width=_SMALL_WIDTH_PT, height=height, letters=_SMALL_LETTERS, beside=False)
+    low = figure.room == "table"
+    height, letters = (_LOW_PT, _SMALL_LETTERS) if low else (_HEIGHT_PT[figure.kind], _LETTERS)
+    return Size(width=height * figure.aspect, height=height, letters=letters)
+
 
 ASSETS = Path(__file__).parents[1] / "assets"
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import ConfigDict, Field
 
 from assay.procedures.conformity import conformity_label
-from assay.report.test_page.summary import summary_header
+from assay.report.annex.summary import summary_header
 from assay.summary.forms import Facts
 from assay.summary.measures import measure_words
 from assay.summary.pages.model import Page, Report, Table

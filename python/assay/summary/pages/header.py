@@ -1,4 +1,4 @@
-"""The standard page header in its two forms. What is not known is printed as unknown, never guessed.
+"""The head of each page of a test: the standard header in its two forms, and the banner. Nothing is guessed.
 
 Source: page headers of "Understanding SSD Performance Using the SNIA SSS PTS" (2012) for form 1.0;
 column titles and rows of PTS 2.0 reports for form 2.0.
@@ -6,27 +6,103 @@ column titles and rows of PTS 2.0 reports for form 2.0.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from assay.spec.units import duration_label
-from assay.summary.pages.label import host_label
+from assay.results import ENDED, disturbed_count, void_places, window_disturbed, withholding
+from assay.results.stimulus_steps import asked_steps
+from assay.results.stimulus_time import short_windows
+from assay.spec.units import duration_label, kib_label
 from assay.summary.pages.model import Group, Header
+from assay.summary.verdict import short_words
 from assay.words.printed import (
     NOT_APPLICABLE,
+    NOT_AVAILABLE,
     cache_label,
     capacity_label,
     data_label,
     demand_label,
+    mix_label,
     paragraph,
     printable,
+    size_label,
     utc,
 )
+from assay.words.text import text
 
 if TYPE_CHECKING:
-    from assay.engine.records import StoredRun, StoredTest, TestSettings
+    from collections.abc import Iterable
+
+    from assay.engine.records import AccessPattern, MeasurementWindow, StoredRun, StoredTest, TestSettings
+    from assay.results.finding import Finding
     from assay.spec.edition import Edition
-    from assay.summary.pages.facts import TestFacts
     from assay.summary.pages.model import Entry
+    from assay.words.coded import Coded
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestFacts:
+    """One test in the words of headers and summaries.
+
+    independent, independent_demand, independent_amount : workload-independent preconditioning.
+    preconditioned : share of the drive that it covers. dependent : workload-dependent preconditioning.
+    test_area, test_range : share of the drive that is tested, and the test ActiveRange. step : length of a test step.
+    stimulus : the three entries of form 2.0: test stimulus, mix, block sizes.
+    demands : where a test has several, of the first stimulus and of the second; second_stimulus : behind the first.
+    workload : what is tracked. convergence, rounds : of the measurement window; time : when, where it counts samples.
+    extent : rounds, or time and gigabytes. steady : whether steady state was reached.
+    """
+
+    independent: str = "None"
+    independent_demand: str = NOT_APPLICABLE
+    independent_amount: str = NOT_APPLICABLE
+    preconditioned: str = NOT_APPLICABLE
+    dependent: str
+    test_area: str
+    test_range: str
+    step: str
+    stimulus: tuple[Entry, Entry, Entry]
+    demands: tuple[str, str] | None = None
+    second_stimulus: str = ""
+    workload: str
+    convergence: str = NOT_APPLICABLE
+    rounds: str = NOT_APPLICABLE
+    time: str = ""
+    extent: str
+    steady: str
+
+    @property
+    def preconditioned_label(self) -> str:
+        """The range that was preconditioned; by what, where it was by the workload alone. Worked: ``100 % (WDPC)``."""
+        if self.independent == "None" and self.preconditioned != NOT_APPLICABLE:
+            return f"{self.preconditioned} (WDPC)"
+        return self.preconditioned
+
+    @property
+    def window(self) -> str:
+        """Where the measurement window lies. Worked: ``"rounds 1-5"``; of samples over time ``"30 min to 150 min"``."""
+        return self.time or ("" if self.rounds == NOT_APPLICABLE else f"rounds {self.rounds}")
+
+
+def steady_word(window: MeasurementWindow | None, withheld: Coded | None) -> str:
+    """Whether steady state was reached, and that it was not judged where there is no window of five values."""
+    if withheld:
+        return NOT_AVAILABLE
+    return ("YES" if window.reached else "NO") if window else "not judged: the rule needs five values"
+
+
+def share_label(run: StoredRun, amount_bytes: int) -> str:
+    """A contiguous test range as a share of the drive. Worked: 64 GB of 256 GB -> ``"25 %"``."""
+    return f"{amount_bytes / run.identity.capacity_bytes * 100:.4g} %"
+
+
+def pattern_stimulus(what: str, pattern: AccessPattern) -> tuple[Entry, Entry, Entry]:
+    """The stimulus of form 2.0 for a test of a single access pattern."""
+    sizes = sorted(size for size, _ in pattern.sizes)
+    span = size_label(sizes[0]) if len(sizes) == 1 else f"{kib_label(sizes[0])} to {size_label(sizes[-1])}"
+    return (("Test Stimulus 1", what), ("RW Mix", mix_label(round(pattern.read_share * 100))), ("Block Sizes", span))
+
 
 ORGANISATION = "SNIA SSS TWG: Solid State Storage Performance Test Specification (PTS)"
 
@@ -46,6 +122,36 @@ def header(run: StoredRun, test: StoredTest, edition: Edition, facts: TestFacts)
 
 
 def _form_1_0(run: StoredRun, test: StoredTest, edition: Edition, facts: TestFacts) -> Header:
+    settings, identity = test.settings, run.identity
+    demands: tuple[Entry, ...] = (
+        ("Tester's Choice: OIO/Thread (QD)", str(settings.demand.queue_depth)),
+        ("Tester's Choice: Thread Count (TC)", str(settings.demand.thread_count)),
+    )
+    if facts.demands:
+        demands = (("TOIO - TC/QD", facts.demands[0]),)
+    device = (
+        ("Serial No.", serial_label(run)),
+        ("Firmware Rev", printable(identity.firmware)),
+        ("Capacity", capacity_label(identity.capacity_bytes)),
+        ("NAND Type", nand_label(run)),
+        ("Device I/F", interface_label(run)),
+        ("Test Platform", platform_label(run)),
+    )
+    preparation = (
+        ("Purge", purge_label(test)),
+        ("Pre-Conditioning: Workload Independent", facts.independent),
+        ("Pre-Conditioning: Workload Dependent", facts.dependent),
+        ("Write Cache", cache_label(identity.write_cache)),
+    )
+    loop = (("REQUIRED: Data Pattern", data_label(settings.data)), *demands, ("Test Step", facts.step))
+    steady = (
+        ("Convergence", facts.convergence),
+        ("Window", facts.time) if facts.time else ("Rounds", facts.rounds),
+        ("PC AR", facts.preconditioned_label),
+        ("AR AMOUNT", facts.test_range),
+        ("AR Segments", segments_label(settings)),
+        *_host(test),
+    )
     return Header(
         form="1.0",
         organisation=ORGANISATION,
@@ -57,59 +163,18 @@ def _form_1_0(run: StoredRun, test: StoredTest, edition: Edition, facts: TestFac
             ("Test Sponsor", paragraph(run.description.get("sponsor"))),
         ),
         groups=(
-            Group(title="Device Under Test", entries=_device_1_0(run)),
-            Group(title="DUT Preparation", entries=_preparation_1_0(run, test, facts)),
-            Group(title="Test Loop Parameters", entries=_loop_1_0(test.settings, facts)),
-            Group(title="Steady State", entries=_steady_1_0(test, facts)),
+            Group(title="Device Under Test", entries=device),
+            Group(title="DUT Preparation", entries=preparation),
+            Group(title="Test Loop Parameters", entries=loop),
+            Group(title="Steady State", entries=steady),
         ),
     )
 
 
-def _device_1_0(run: StoredRun) -> tuple[Entry, ...]:
-    identity = run.identity
-    return (
-        ("Serial No.", serial_label(run)),
-        ("Firmware Rev", printable(identity.firmware)),
-        ("Capacity", capacity_label(identity.capacity_bytes)),
-        ("NAND Type", nand_label(run)),
-        ("Device I/F", interface_label(run)),
-        ("Test Platform", platform_label(run)),
-    )
-
-
-def _preparation_1_0(run: StoredRun, test: StoredTest, facts: TestFacts) -> tuple[Entry, ...]:
-    return (
-        ("Purge", purge_label(test)),
-        ("Pre-Conditioning: Workload Independent", facts.independent),
-        ("Pre-Conditioning: Workload Dependent", facts.dependent),
-        ("Write Cache", cache_label(run.identity.write_cache)),
-    )
-
-
-def _loop_1_0(settings: TestSettings, facts: TestFacts) -> tuple[Entry, ...]:
-    chosen: tuple[Entry, ...] = (
-        ("Tester's Choice: OIO/Thread (QD)", str(settings.demand.queue_depth)),
-        ("Tester's Choice: Thread Count (TC)", str(settings.demand.thread_count)),
-    )
-    demands = (("TOIO - TC/QD", facts.demands[0]),) if facts.demands else chosen
-    return ("REQUIRED: Data Pattern", data_label(settings.data)), *demands, ("Test Step", facts.step)
-
-
-def _steady_1_0(test: StoredTest, facts: TestFacts) -> tuple[Entry, ...]:
-    return (
-        ("Convergence", facts.convergence),
-        ("Window", facts.time) if facts.time else ("Rounds", facts.rounds),
-        ("PC AR", facts.preconditioned_label),
-        ("AR AMOUNT", facts.test_range),
-        ("AR Segments", segments_label(test.settings)),
-        *_host(test),
-    )
-
-
 def _host(test: StoredTest) -> tuple[Entry, ...]:
-    """How much of what was measured the test system disturbed, where somebody watched it."""
-    disturbed = host_label(test)
-    return () if disturbed is None else (("Disturbed by Host", disturbed),)
+    """How many measured parts the test system disturbed; nothing if it was not monitored."""
+    disturbed = disturbed_count(test)
+    return (("Disturbed by Host", f"{disturbed[0]} of {disturbed[1]}"),) if disturbed else ()
 
 
 def _form_2_0(run: StoredRun, test: StoredTest, edition: Edition, facts: TestFacts) -> Header:
@@ -231,6 +296,11 @@ def platform_label(run: StoredRun) -> str:
     return f"{paragraph(known)}; {paragraph(platform.tool)} {paragraph(platform.tool_version)}"
 
 
+def colophon(run: StoredRun) -> str:
+    """Tool and run, as every sheet bears them. Worked: ``"Assay 0.1.0 - run 1f0c"``."""
+    return f"{printable(run.platform.tool)} {printable(run.platform.tool_version)} - run {printable(run.run_id)}"
+
+
 def system_label(run: StoredRun) -> str:
     """The system that the plan states, else what it says of itself; its CPU is no name of it."""
     return paragraph(run.description.get("system") or run.platform.system)
@@ -260,3 +330,34 @@ def serial_label(run: StoredRun) -> str:
 def target_kind(run: StoredRun) -> str:
     """``loop`` for a loop device on a file, else the kind of the drive."""
     return "loop" if run.identity.id.startswith("loop:") else run.identity.kind
+
+
+ENDINGS = {
+    None: "UNFINISHED",
+    "interrupted": "INTERRUPTED",
+    "device-failure": "DEVICE FAILURE",
+    "drive-changed": "DRIVE CHANGED",
+    "wrong-data": "WRONG DATA",
+}
+"""How a test ended early, as printed."""
+
+
+def banner(test: StoredTest, findings: Iterable[Finding]) -> str | None:
+    """Word the warning over every page of a test, of whatever kind; None where nothing is to be said.
+
+    findings : what a reader must know of its result, which each kind of result has.
+    How the test ended early, these, what is void, whether the host disturbed every round of the window, windows that
+    are shorter than the queue, and the first check that withholds its results.
+    Worked: 25 rounds without steady state -> ``"STEADY STATE NOT REACHED in 25 rounds"``; a stall of the host in wait
+    state 2 -> ``"NO HEADLINE: the host stalled for 5,000 ms in wait state 2; the test system disturbed this, not the
+    drive"``.
+    """
+    said = [ENDINGS[test.ended]] if test.ended in ENDINGS else []
+    said += [finding.words for finding in findings]
+    said += [f"{str(place).upper()} VOID: {text(reason)}" for place, reason in void_places(test)]
+    said += [f"HOST DISTURBED {text(told)}" for told in [window_disturbed(test)] if told]
+    said += [words for words in [short_words(len(short_windows([*asked_steps(test)])))] if words]
+    # How a test ended early is said already.
+    reasons = (one.alone for one in withholding(test) if one.name != ENDED or test.ended not in ENDINGS)
+    said += [f"NO HEADLINE: {text(reason)}" for reason in islice(reasons, 1) if reason]
+    return " - ".join(said) or None

@@ -2,24 +2,162 @@
 
 Everything here is plain data, so ``dataclasses.asdict`` of a report is JSON: texts are what is printed,
 numbers are only found in the series of figures.
+
+The axes of all figures, on paper and on the screen, follow one rule:
+
+- A linear axis of values begins at zero. Where all values are within 15 % of the largest, or a box with the verdict
+  stands beside, it is cut to them and its title says so; it still spans a tenth of the largest value at least, so that
+  a difference of 1 % looks small. Values that are the same to 0.2 % are shown from zero, as one level.
+- An axis is logarithmic where its values span nearly a decade or more (a factor of 8); where they span less, it is
+  linear. Axes with labelled places of their own (block sizes, counts, nines) and those that the title of a page names
+  logarithmic stay so.
+- Axes of time and of rounds begin with the first point that is shown.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Literal, Self
 
-from assay.summary.pages import axis_rule, line_order
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from assay.summary.pages.changes import Change
-    from assay.summary.pages.dots import Dots
     from assay.summary.record import Level
+_Line = tuple[tuple[float, ...], tuple[float, ...]]
+
+
+CUT_BELOW = 0.15
+"""Values that differ by less than this share of the largest are shown on an axis of their own range."""
+SAME_BELOW = 0.002
+"""Values that differ by less than this share of the largest are one level."""
+SPAN_MIN = 0.1
+"""A cut axis spans this share of its largest value at least."""
+LOG_FROM = 8.0
+"""A logarithmic axis needs values of which the largest is so many times the smallest."""
+_EDGE = 0.06
+
+
+def spans_decade(values: Sequence[float]) -> bool:
+    """Whether values are far enough apart for a logarithmic axis. Worked: 3 to 5 are not, 1 to 10 are."""
+    return bool(values) and min(values) > 0 and max(values) / min(values) >= LOG_FROM
+
+
+def is_close(values: Sequence[float]) -> bool:
+    """Whether values differ too little to be told apart from zero on. Worked: 3,250 to 3,470 differ by 6 %."""
+    if not values or min(values) <= 0:
+        return False
+    return SAME_BELOW <= (max(values) - min(values)) / max(values) < CUT_BELOW
+
+
+def linear_range(values: Sequence[float], *, cut: bool) -> tuple[float, float]:
+    """Where a linear axis begins and ends.
+
+    Worked: 40 to 100 -> 0 to 106; 98 to 100, cut -> 93.4 to 104.6, which is a tenth of 100 and some more on each side.
+    """
+    low, high = min(values), max(values)
+    if not cut:
+        return min(low, 0.0), (1 + _EDGE) * high or 1.0
+    span = max(high - low, SPAN_MIN * high)
+    middle = (low + high) / 2
+    half = span * (0.5 + _EDGE)
+    return max(middle - half, 0.0) if low > 0 else middle - half, middle + half
+
+
+HIDDEN_SHARE = 0.01
+"""Share of an axis below which two lines are one to the eye."""
+_HIDDEN_MAX = 2
+
+
+def covered(lines: Mapping[int, _Line], ends: tuple[float, float]) -> frozenset[int]:
+    """Places of the lines that later ones hide; none where they are many, as wider ones would be a blot.
+
+    lines : x and y of each, by its place. ends : of the axis up.
+    Worked: lines of 6.30 and 6.31 ms over the same rounds, on an axis up to 32 -> the first.
+    """
+    near = (ends[1] - ends[0]) * HIDDEN_SHARE
+    result = {place for (place, one), (_, other) in combinations(lines.items(), 2) if _are_one(one, other, near)}
+    return frozenset(result) if len(result) <= _HIDDEN_MAX else frozenset()
+
+
+def as_they_end(ends: Sequence[float]) -> tuple[int, ...]:
+    """Places of lines as they end, the highest first; as they are where they end close to each other.
+
+    Worked: lines that end at 10, 300 and 2,000 -> 2, 1, 0; at 2,630, 2,625 and 2,635 -> 0, 1, 2.
+    """
+    places = range(len(ends))
+    if min(ends, default=0.0) >= (1 - CUT_BELOW) * max(ends, default=0.0):
+        return tuple(places)
+    return tuple(sorted(places, key=lambda place: -ends[place]))
+
+
+def _are_one(line: _Line, other: _Line, near: float) -> bool:
+    """Whether both have the same points, none further up or down than ``near``."""
+    (places, rates), (others, seconds) = line, other
+    return places == others and all(abs(rate - second) < near for rate, second in zip(rates, seconds, strict=True))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One number. by : the share by which it is better, negative where it is worse; None without a ratio.
+
+    reach : the share by which that may be off; None where it is not known. limit : the share from which it fails.
+    level : of its verdict, which its colour follows. words : the verdict, behind the bar.
+    """
+
+    label: str
+    by: float | None
+    reach: float | None
+    limit: float
+    level: Level
+    words: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dot:
+    """A drive in a row of dots.
+
+    at : its share of the best, 1.0 of the best; None for no dot. low, high : the interval of that; None for none.
+    value : in the unit of the row; None where there is none, ``words`` then says why in a word or two.
+    hollow : its test is not settled. best : it is the best of its row.
+    """
+
+    at: float | None
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    words: str = ""
+    hollow: bool = False
+    best: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DotRow:
+    """A number of all drives. label : with its unit. dots : by drive. order : as printed. behind : of the last one."""
+
+    label: str
+    dots: tuple[Dot, ...]
+    order: str = ""
+    behind: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dots:
+    """Rows of dots on one axis of shares of the best, which is logarithmic, with a column of values per drive.
+
+    letters : of the drives, in the order of the series of the figure. rows : from the top.
+    least : where the axis begins; what is farther from the best stands at its border with its ratio.
+    """
+
+    letters: tuple[str, ...]
+    rows: tuple[DotRow, ...]
+    least: float
+
 
 Entry = tuple[str, str]
 Scale = Literal["linear", "log"]
+Room = Literal["page", "box", "figure", "table", "front"]
 Mode = Literal["markers", "lines", "lines+markers"]
 Dash = Literal["solid", "dash", "dot", "dashdot"]
 CUT_NOTE = "axis does not begin at 0"
@@ -202,10 +340,9 @@ class Figure:
         point: x and y of a series are the column's place on the x axis and its height, the series' own place is on the
         z axis), ``heat``, which has no series but ``heat``, ``dots``, a series per drive and ``dots``, or ``changes``.
     alt : one sentence for readers who cannot see it. aspect : width over height on paper.
-    narrow : it shares its page with a box, so its legend goes below and its y axis is cut to the values.
-    beside : it shares its page with another figure, so its legend goes below.
-    low : it shares its page with a table, so on paper it is drawn lower, in letters of the same size.
-    small : it stands on a card, so it is drawn in letters that can be read there.
+    room : what it shares its page with; its legend goes below where it shares it. Beside a ``box`` its y axis is cut
+        to the values; with a ``table`` it is drawn lower on paper, in letters of the same size; on the ``front`` it is
+        small, in letters that can be read there.
     rounds : the x axis counts rounds, so only whole numbers are labelled.
     ticks, y_ticks : labelled places on the axes; empty leaves them to the renderer.
     span : a part of the x axis that is shaded, the measurement window; None for none.
@@ -235,10 +372,7 @@ class Figure:
     y_most: float | None = None
     by_amount: bool = False
     aspect: float = 1.95
-    narrow: bool = False
-    beside: bool = False
-    low: bool = False
-    small: bool = False
+    room: Room = "page"
     log_named: bool = False
     reading: str = ""
     heat: Heat | None = None
@@ -257,19 +391,19 @@ class Figure:
         if self.kind != "lines" or self.y_drawn_scale == "log" or not self.y_values:
             return frozenset()
         lines = {index: (one.x, one.y) for index, one in enumerate(self.series) if one.mode == "lines+markers"}
-        return line_order.covered(lines, self.y_range)
+        return covered(lines, self.y_range)
 
     @property
     def legend_order(self) -> tuple[int, ...]:
         """Places of the series as a legend lists them: those under one title as their lines end, by ``line_order``."""
         if self.kind != "lines" or not self.legend_title:
             return tuple(range(len(self.series)))
-        return line_order.as_they_end([one.y[-1] if one.y else 0.0 for one in self.series])
+        return as_they_end([one.y[-1] if one.y else 0.0 for one in self.series])
 
     @property
     def y_drawn_scale(self) -> Scale:
         """How the y axis is drawn, by the rule of ``axis_rule``. Worked: 1.9 to 3.1 ms asked for ``log`` -> linear."""
-        kept = self.y_scale == "linear" or self.y_ticks or self.log_named or axis_rule.spans_decade(self.y_values)
+        kept = self.y_scale == "linear" or self.y_ticks or self.log_named or spans_decade(self.y_values)
         return self.y_scale if kept else "linear"
 
     @property
@@ -282,13 +416,13 @@ class Figure:
         linear = self.kind == "lines" and self.y_drawn_scale == "linear" and self.y_most is None
         if not linear or not values or min(values) <= 0:
             return False
-        return self.narrow or axis_rule.is_close(values)
+        return self.room == "box" or is_close(values)
 
     @property
     def y_range(self) -> tuple[float, float]:
         """Where a linear y axis begins and ends."""
         room = [] if self.y_most is None else [self.y_most]
-        return axis_rule.linear_range([*self.y_values, *room], cut=self.cut)
+        return linear_range([*self.y_values, *room], cut=self.cut)
 
     @property
     def x_label(self) -> str:
@@ -411,3 +545,21 @@ class Report:
 
 def _figures(blocks: Iterable[Block]) -> tuple[Figure, ...]:
     return tuple(block for block in blocks if isinstance(block, Figure))
+
+
+# What a subtitle prints of a result or a demand: it is no part of the place's name.
+_VALUE = re.compile(r"\w+=\S+( [mun]?s\b)?")
+
+
+def slug(text: str) -> str:
+    """Turn a text into a word for addresses. Worked: ``"ART, 4 KiB"`` is ``art-4-kib``."""
+    return "-".join(re.findall(r"[a-z0-9]+", _VALUE.sub("", text).lower())) or "place"
+
+
+def unique(wanted: Iterable[str]) -> list[str]:
+    """The names, each once. Worked: ``["a", "a"]`` gives ``["a", "a-2"]``."""
+    given: list[str] = []
+    for name in wanted:
+        numbered = (f"{name}-{number}" for number in range(2, len(given) + 3))
+        given.append(name if name not in given else next(one for one in numbered if one not in given))
+    return given

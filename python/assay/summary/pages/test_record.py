@@ -10,19 +10,18 @@ from assay.results import (
     disturbed_count,
     host_late_ns_max,
     unwritten_reads,
+    window_disturbed,
     withheld_reason,
 )
 from assay.spec.units import MILLISECOND_NS
-from assay.summary.bounds import bounded
-from assay.summary.checks import checks_of
-from assay.summary.insight import Insight
-from assay.summary.pages.axes import readable_time
-from assay.summary.pages.header import header
-from assay.summary.pages.label import banner, notice, qualified
-from assay.summary.pages.main_figure import MainFigure
+from assay.summary.findings import checks_of
+from assay.summary.insights import Insight, insight
+from assay.summary.measures import bounded
+from assay.summary.pages.figures import MainFigure, readable_time
+from assay.summary.pages.header import banner, header
 from assay.summary.pages.model import Box, Figure, Page
 from assay.summary.record import OWN_SLOTS, Tile
-from assay.summary.verdict import NO_RULE, framed, unless_withheld
+from assay.summary.verdict import NO_RULE, annex_caveats, framed, host_words, unless_withheld
 from assay.words.coded import coded
 from assay.words.printed import NOT_AVAILABLE, demand_label, paragraph
 
@@ -32,8 +31,8 @@ if TYPE_CHECKING:
     from assay.engine.records import StoredRun, StoredTest
     from assay.results.finding import Checked, Finding
     from assay.spec.edition import Edition
-    from assay.summary.pages.distribution import Distribution
-    from assay.summary.pages.facts import TestFacts
+    from assay.summary.pages.header import TestFacts
+    from assay.summary.pages.histograms import Distribution
     from assay.summary.pages.model import Block, Entry, Table
     from assay.summary.record import Measure, Verdict
     from assay.summary.table import ResultTable
@@ -223,39 +222,45 @@ def record_of(shown: Shown) -> TestRecord:
     verdict = framed(test, shown.ruled, stopped)
     numbers = bounded(test, unless_withheld(withheld, shown.numbers))
     measures = tuple(sorted(numbers, key=lambda one: not one.quoted))
-    pages = _pages(shown, withheld)
-    insights = (*_beside(shown, stopped), *shown.seen)
-    declared = {one.name: getattr(shown, one.name) for one in fields(shown)}
+    caveats = annex_caveats(verdict) if shown.ruled.reached and not withheld else ()
+    warning = banner(test, shown.findings)
+    pages = _pages(shown, verdict, caveats, warning)
+    figures: Iterable[MainFigure] = shown.drawn or ()
+    if shown.drawn is None:
+        own = ((page.subtitle, block) for page in pages for block in page.blocks)
+        figures = (
+            MainFigure(kind="curve", title=title, figure=replace(figure, name=f"{figure.name}-main"))
+            for title, figure in own
+            if isinstance(figure, Figure) and figure.kind != "columns"
+        )
+    declared = {field.name: getattr(shown, field.name) for field in fields(shown)}
     return TestRecord(
-        **declared
-        | {
-            "overlaid": tuple(shown.overlaid),
-            "sheet": shown.sheet or shown.name,
-        },
+        **declared | {"overlaid": tuple(shown.overlaid), "sheet": shown.sheet or shown.name},
         withheld=withheld,
         verdict=verdict,
         measures=measures,
         tiles=tuple(shown.tiled(measures)),
         rates=tuple(shown.rated(measures)),
-        insights=tuple(replace(insight, tests=(shown.label,)) for insight in insights),
+        insights=tuple(
+            replace(insight, tests=(shown.label,)) for insight in (*_shared_insights(shown, stopped), *shown.seen)
+        ),
         checks=checks_of(shown.run, test),
-        banner=banner(test, shown.findings),
-        steady=_qualified(shown, shown.facts.steady, withheld),
+        banner=warning,
+        steady="; ".join((shown.facts.steady, *caveats)),
         pages=pages,
-        figures=() if withheld else tuple(_page_figures(pages) if shown.drawn is None else shown.drawn),
+        figures=()
+        if withheld
+        else tuple(replace(figure, figure=replace(figure.figure, reading="")) for figure in figures),
     )
 
 
-def _qualified(shown: Shown, words: str, withheld: Coded | None) -> str:
-    """A verdict with what a reader of it must know, where it is steady. Worked: ``"YES; 3 other cells moved"``."""
-    return qualified(shown.test, words, len(shown.moved)) if shown.ruled.reached and not withheld else words
-
-
-def _pages(shown: Shown, withheld: Coded | None) -> tuple[Page, ...]:
+def _pages(shown: Shown, verdict: Verdict, caveats: Sequence[str], warning: str | None) -> tuple[Page, ...]:
     """Each part under the test's title, header and banner."""
-    facts = replace(shown.facts, convergence=_qualified(shown, shown.facts.convergence, withheld))
+    facts = replace(shown.facts, convergence="; ".join((shown.facts.convergence, *caveats)))
     head = header(shown.run, shown.test, shown.edition, facts)
-    warning, note = banner(shown.test, shown.findings), notice(shown.test)
+    # That the host disturbed all parts is in the banner.
+    words = host_words(verdict) if not window_disturbed(shown.test) else ""
+    note = f"{words} measured parts" if words else ""
     return tuple(
         Page(
             title=shown.title,
@@ -278,22 +283,14 @@ def _shaped(shown: Shown, block: Block) -> Block:
     return replace(readable_time(block), aspect=block.aspect * _FLATTER[shown.edition.header], reading=reading)
 
 
-def _page_figures(pages: Iterable[Page]) -> Iterator[MainFigure]:
-    """The figures of the pages, but for 3D columns."""
-    for page in pages:
-        for one in (block for block in page.blocks if isinstance(block, Figure) and block.kind != "columns"):
-            yield MainFigure(kind="curve", title=page.subtitle, figure=replace(one, name=f"{one.name}-main"))
-
-
-def _beside(source: Source, withheld: Coded | None) -> Iterator[Insight]:
-    """What stands beside the numbers of any test: results withheld, a busy host, reads of what was never written."""
+def _shared_insights(source: Source, withheld: Coded | None) -> Iterator[Insight]:
+    """Insights of any test: results withheld, a busy host, reads of blocks never written."""
     test = source.test
     if withheld:
-        yield Insight(kind="withheld", values={"test": source.label, "reason": withheld, "share": 1.0})
-    if (result := disturbed_count(test)) and result[0]:
-        count, of = result
+        yield insight("withheld", test=source.label, reason=withheld, share=1.0)
+    if (disturbed := disturbed_count(test)) and disturbed[0]:
+        count, of = disturbed
         worst = host_late_ns_max(test) / MILLISECOND_NS or None
-        values = {"count": count, "of": of, "share": count / of, "worst_ms": worst}
-        yield Insight(kind="host-interference", values=values)
-    if share := max((unwritten_read.measured or 0.0 for unwritten_read in unwritten_reads(test)), default=0.0):
-        yield Insight(kind="unwritten-reads", values={"share": share})
+        yield insight("host-interference", count=count, of=of, share=count / of, worst_ms=worst)
+    if share := max((check.measured or 0.0 for check in unwritten_reads(test)), default=0.0):
+        yield insight("unwritten-reads", share=share)

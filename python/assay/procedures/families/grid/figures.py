@@ -10,11 +10,8 @@ from assay.procedures.families.loop.figures import ROUND_TITLE
 from assay.procedures.families.loop.record import SPREAD
 from assay.results import iops, latency_count, response_time
 from assay.spec.units import MINUTE_NS, duration_label
-from assay.summary.pages.axes import MINUTES
-from assay.summary.pages.axis_rule import is_close, linear_range
-from assay.summary.pages.heat_figures import matrix_heat
-from assay.summary.pages.main_figure import MainFigure, main_tail
-from assay.summary.pages.model import Figure, Series, Tick
+from assay.summary.pages.figures import MINUTES, MainFigure, main_tail, matrix_heat
+from assay.summary.pages.model import Figure, Series, Tick, is_close, linear_range
 from assay.words.printed import NOT_AVAILABLE, depth_label, percent
 
 if TYPE_CHECKING:
@@ -183,7 +180,7 @@ def _intensity(
         series=(*lines, *marks),
         # It stands below a strip of many lines.
         aspect=BESIDE_ASPECT * _BELOW_STRIP,
-        beside=True,
+        room="figure",
     )
 
 
@@ -195,7 +192,7 @@ def demand_maps(name: str, cells: Sequence[DemandCell]) -> tuple[Figure, ...]:
         _map(f"{name}-iops", "IOPS", rows, depths, lambda cell: float(cell.iops)),
         _map(f"{name}-art", ART_TITLE, rows, depths, lambda cell: float(cell.latency_ms_mean)),
     )
-    return tuple(replace(one, aspect=BESIDE_ASPECT, beside=True) for one in maps if one)
+    return tuple(replace(one, aspect=BESIDE_ASPECT, room="figure") for one in maps if one)
 
 
 def _map(

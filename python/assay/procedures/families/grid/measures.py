@@ -24,13 +24,12 @@ from assay.results import (
 from assay.results.step import max_latency_ms, mean_latency_ms
 from assay.spec.steady import WINDOW_ROUNDS
 from assay.spec.units import MILLISECOND_NS
-from assay.summary import columns as of
-from assay.summary.columns import percentile_columns
-from assay.summary.insight import insight
+from assay.summary import table as of
+from assay.summary.insights import insight
 from assay.summary.measures import MEAN, quoted
-from assay.summary.pages.data_tables import histogram_table
+from assay.summary.pages.histograms import histogram_table
 from assay.summary.record import Measure
-from assay.summary.table import Column, Lines, Pivot, Words, table_of
+from assay.summary.table import Column, Lines, Pivot, Words, percentile_columns, table_of
 from assay.words.coded import coded
 from assay.words.printed import outstanding
 from assay.words.text import text_or_none
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
 
     from assay.engine.records import Demand, StepRecord, StoredTest
     from assay.procedures.families.grid.result import DemandCell, DemandResult, PointRun
-    from assay.summary.insight import Insight
+    from assay.summary.insights import Insight
     from assay.summary.record import Key
     from assay.summary.table import Declared, Raw, ResultTable
     from assay.words.coded import Coded

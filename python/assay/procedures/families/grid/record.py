@@ -27,11 +27,11 @@ from assay.results.step import mean_latency_ms
 from assay.spec.steady import exact_limit
 from assay.spec.units import MILLISECOND_NS, MINUTE_NS, duration_label
 from assay.summary.measures import MEAN
-from assay.summary.pages.facts import TestFacts, pattern_stimulus, share_label, steady_word
-from assay.summary.pages.histogram_figures import histogram_figure
+from assay.summary.pages.figures import minutes_window, verdict_box, verdict_figure
+from assay.summary.pages.header import TestFacts, pattern_stimulus, share_label, steady_word
+from assay.summary.pages.histograms import histogram_figure
 from assay.summary.pages.model import Box, Table, Text, figure_or_reason
 from assay.summary.pages.test_record import Shown, Source
-from assay.summary.pages.verdict import minutes_window, verdict_box, verdict_figure
 from assay.summary.record import Key, Tile
 from assay.summary.verdict import ruled_by
 from assay.words.coded import Coded, coded

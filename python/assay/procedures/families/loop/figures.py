@@ -12,10 +12,8 @@ from assay.procedures.families.loop.plan import LoopSettings
 from assay.procedures.families.loop.result import MOVED_SHARE, cell_spreads, headline_window, shown
 from assay.results import cell_label, throughput
 from assay.spec.units import KIB, SECOND_NS, kib_label, kib_value, kibibytes
-from assay.summary.pages.heat_figures import matrix_heat
-from assay.summary.pages.main_figure import MainFigure, main_tail
+from assay.summary.pages.figures import NARROW_ASPECT, WINDOW_COLOURS, MainFigure, main_tail, matrix_heat, window_lines
 from assay.summary.pages.model import Figure, Series, Tick
-from assay.summary.pages.verdict import NARROW_ASPECT, WINDOW_COLOURS, window_lines
 from assay.words.digits import block, share, si
 from assay.words.printed import NOT_AVAILABLE, depth_label, mix_label, percent, size_label
 
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StoredSequence, StoredTest
     from assay.procedures.families.loop.result import LoopResult
-    from assay.summary.pages.distribution import Distribution, Part
+    from assay.summary.pages.histograms import Distribution, Part
     from assay.words.subject import Order
 
 
@@ -158,7 +156,7 @@ def window_figure(name: str, result: LoopResult, settings: LoopSettings, cell: C
             y_title=shown(settings).axis,
             series=tuple(series),
             aspect=NARROW_ASPECT,
-            narrow=True,
+            room="box",
         )
     )
 

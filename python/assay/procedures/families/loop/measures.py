@@ -29,9 +29,8 @@ from assay.results import (
     step_times,
 )
 from assay.spec.units import KIB, MB, kib_value
-from assay.summary.insight import insight
-from assay.summary.measures import MAXIMUM, MEAN, percentile_key, stat_of
-from assay.summary.pages.distribution import SHARES
+from assay.summary.insights import insight
+from assay.summary.measures import MAXIMUM, MEAN, SHARES, percentile_key, stat_of
 from assay.summary.record import Measure, Slot, Tile
 from assay.words.coded import coded
 from assay.words.printed import outstanding, outstanding_label, size_label
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
     from assay.engine.records import StepRecord, StoredTest
     from assay.procedures.families.loop.result import LoopResult
     from assay.results import ResponseTimes
-    from assay.summary.insight import Insight
+    from assay.summary.insights import Insight
     from assay.summary.pages.test_record import Rated
     from assay.summary.record import Key, Sources
     from assay.words.coded import Coded

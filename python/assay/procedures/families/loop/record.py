@@ -27,12 +27,11 @@ from assay.procedures.families.loop.tables import cell_tables, loop_distribution
 from assay.results import cell_label, is_reached
 from assay.results.link import link_mb_per_s
 from assay.spec.units import count_label, duration_label, kib_label
-from assay.summary.pages.facts import TestFacts, share_label, steady_word
-from assay.summary.pages.label import qualified
+from assay.summary.pages.figures import in_us, is_in_us, time_box, verdict_box
+from assay.summary.pages.header import TestFacts, share_label, steady_word
 from assay.summary.pages.model import Box, Figure, Table, Text
 from assay.summary.pages.test_record import MovedCell, Shown, Source
-from assay.summary.pages.verdict import in_us, is_in_us, time_box, verdict_box
-from assay.summary.verdict import ruled_by
+from assay.summary.verdict import annex_caveats, framed, ruled_by
 from assay.words.printed import (
     NOT_APPLICABLE,
     NOT_AVAILABLE,
@@ -367,8 +366,9 @@ class LoopPages(Source):
             box = verdict_box(variable.noun, label, verdict, variable.text, rounds)
         *figures, (name, told) = box.entries
         steady = verdict is not None and verdict.steady
-        words = qualified(self.test, told, len(self.moved)) if steady else told
-        return replace(box, entries=(*figures, (name, words)))
+        ruled = ruled_by(self.result.window, unstable_count=len(self.moved))
+        caveats = annex_caveats(framed(self.test, ruled, None)) if steady else ()
+        return replace(box, entries=(*figures, (name, "; ".join((told, *caveats)))))
 
     def _cell(self, values: Mapping[Cell, float], read_pct: int, transfer_bytes: int, decimals: int | None) -> str:
         if transfer_bytes in self.settings.not_applicable:

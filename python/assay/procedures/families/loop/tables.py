@@ -39,15 +39,13 @@ from assay.results import (
 from assay.results.step import max_latency_ms, mean_latency_ms
 from assay.spec.steady import WINDOW_ROUNDS
 from assay.spec.units import KIB, kib_value
-from assay.summary import columns as of
-from assay.summary.columns import named, percentile_columns
+from assay.summary import table as of
 from assay.summary.measures import percentile_key
-from assay.summary.pages.data_tables import histogram_tables
-from assay.summary.pages.distribution import CURVES_MAX, Distribution, part
+from assay.summary.pages.figures import spread_heat
 from assay.summary.pages.header import model_label, serial_label
-from assay.summary.pages.heat_figures import spread_heat
+from assay.summary.pages.histograms import CURVES_MAX, Distribution, histogram_tables, part
 from assay.summary.pages.model import Table, Text
-from assay.summary.table import Column, Lines, Pivot, table_of
+from assay.summary.table import Column, Lines, Pivot, named, percentile_columns, table_of
 from assay.words.coded import coded
 from assay.words.printed import (
     NOT_AVAILABLE,
@@ -73,7 +71,7 @@ if TYPE_CHECKING:
         Spread,
         WindowTimes,
     )
-    from assay.summary.pages.distribution import Part
+    from assay.summary.pages.histograms import Part
     from assay.summary.pages.model import Figure
     from assay.summary.pages.test_record import PagePart
     from assay.summary.table import Declared, Raw, ResultTable

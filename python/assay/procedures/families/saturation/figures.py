@@ -9,9 +9,7 @@ from assay.procedures.families.loop.record import HISTOGRAM_READINGS
 from assay.procedures.families.saturation.result import LEVEL_BAND, verdict_sample
 from assay.results import NINES
 from assay.spec.units import duration_label
-from assay.summary.pages.axes import MINUTES
-from assay.summary.pages.histogram_figures import TIME_MS
-from assay.summary.pages.main_figure import MainFigure, main_tail
+from assay.summary.pages.figures import MINUTES, TIME_MS, MainFigure, main_tail
 from assay.summary.pages.model import Figure, Series
 from assay.words.printed import depth_label
 
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from assay.procedures.families.saturation.result import Mark, SaturationResult, SaturationSettings
-    from assay.summary.pages.distribution import Distribution, Part
+    from assay.summary.pages.histograms import Distribution, Part
     from assay.summary.pages.model import Scale
 
 

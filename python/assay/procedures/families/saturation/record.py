@@ -18,17 +18,14 @@ from assay.procedures.traits import not_steady, pattern_subject, stalls, tails, 
 from assay.results import NINES, all_step_times, is_void, merged, missed_steady_state
 from assay.spec.steady import WINDOW_ROUNDS
 from assay.spec.units import KIB, MINUTE_NS, duration_label
-from assay.summary import columns as of
-from assay.summary.columns import percentile_columns
-from assay.summary.insight import insight
+from assay.summary import table as of
+from assay.summary.insights import insight, is_raised
 from assay.summary.measures import FIRST, LAST, SETTLED, quoted
-from assay.summary.pages.data_tables import histogram_tables
-from assay.summary.pages.distribution import Distribution, part
-from assay.summary.pages.facts import TestFacts, pattern_stimulus, share_label
-from assay.summary.pages.heat_figures import time_heat
-from assay.summary.ranking import is_raised
+from assay.summary.pages.figures import time_heat
+from assay.summary.pages.header import TestFacts, pattern_stimulus, share_label
+from assay.summary.pages.histograms import Distribution, histogram_tables, part
 from assay.summary.record import Window
-from assay.summary.table import Column, Lines, table_of, table_of_columns
+from assay.summary.table import Column, Lines, percentile_columns, table_of, table_of_columns
 from assay.summary.verdict import Ruled
 from assay.words.coded import coded
 from assay.words.printed import (
@@ -49,7 +46,7 @@ if TYPE_CHECKING:
 
     from assay.engine.records import AccessPattern, MeasurementWindow, StoredRun, StoredTest
     from assay.procedures.families.saturation.result import Mark, SaturationResult
-    from assay.summary.insight import Insight
+    from assay.summary.insights import Insight
     from assay.summary.pages.model import Entry
     from assay.summary.record import Measure
     from assay.summary.table import Declared, Raw, ResultTable

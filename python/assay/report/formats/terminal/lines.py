@@ -8,9 +8,9 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from assay.spec.units import SECOND_NS, count_label, duration_label
-from assay.summary.ranking import in_words
+from assay.summary.insights import in_words
 from assay.summary.record import SLOTS
-from assay.summary.verdict import beside, level_of, stated
+from assay.summary.verdict import level_of, verdict_text
 from assay.words.coded import coded, quantity
 from assay.words.digits import si
 from assay.words.printed import NOT_AVAILABLE, capacity_label, paragraph, utc
@@ -71,7 +71,10 @@ def whole_said(run: RunSummary) -> Iterator[Line]:
 
 def verdict_rows(tests: Iterable[TestSummary], extent_max: int = 1000) -> list[tuple[str, str, str, str]]:
     """Tests with their verdicts under headers. extent_max : letters of what each measured."""
-    rows = [(test.label, _verdict(test), _cut(paragraph(test.extent), extent_max), _depths(test)) for test in tests]
+    rows = [
+        (test.label, paragraph(verdict_text(test.verdict)), _cut(paragraph(test.extent), extent_max), _depths(test))
+        for test in tests
+    ]
     return [("Test", "Verdict", "Extent", "In flight"), *rows]
 
 
@@ -114,10 +117,6 @@ def _tests(run: RunSummary, columns: int) -> Iterator[Line]:
         yield Line(text=row, level=level)
     if more := len(run.tests) - len(shown):
         yield Line(text=f"+{more} tests: --full")
-
-
-def _verdict(test_summary: TestSummary) -> str:
-    return paragraph("; ".join(map(text, (stated(test_summary.verdict), *beside(test_summary.verdict)))))
 
 
 def _depths(test_summary: TestSummary) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from assay.errors import EXIT_OK, AssayError, InterruptedRunError, StoreError
 from assay.procedures.conformity import conformity_label, deviations
 from assay.report import records_of_tests
-from assay.report.annex.level import level_label
+from assay.report.annex.trust import level_label
 from assay.report.formats.write import foreign
 from assay.results import (
     measured_extent,
@@ -19,7 +19,7 @@ from assay.results import (
 from assay.summary.forms import ListedDrive, ListedRun, ListedTest, Quoted, Withheld, round_range
 from assay.summary.measures import basis_text
 from assay.summary.pages.header import model_label
-from assay.summary.verdict import NO_RULE, Ruled, framed, ruled_by
+from assay.summary.verdict import NO_RULE, framed, ruled_by
 from assay.words.endings import is_cut_short
 from assay.words.printed import utc
 from assay.words.text import text_or_none
@@ -50,17 +50,15 @@ def run_numbers(run: StoredRun) -> RunNumbers:
     if not run.tests:
         return RunNumbers(verdicts=(), measures=())
     try:
-        return foreign(lambda: _run_numbers(run), f"run {run.run_id}")
+        tests = foreign(lambda: records_of_tests(run), f"run {run.run_id}")
     except AssayError as error:
-        verdicts = tuple(framed(test, _unread(test), withheld_reason(test)).state for test in run.tests)
+        verdicts = tuple(
+            framed(test, NO_RULE if test.verdict is None else ruled_by(test.verdict), withheld_reason(test)).state
+            for test in run.tests
+        )
         return RunNumbers(verdicts=verdicts, measures=((),) * len(run.tests), fault=str(error))
-
-
-def _run_numbers(run: StoredRun) -> RunNumbers:
-    reports = records_of_tests(run)
     return RunNumbers(
-        verdicts=tuple(report.verdict.state for report in reports),
-        measures=tuple(report.measures for report in reports),
+        verdicts=tuple(test.verdict.state for test in tests), measures=tuple(test.measures for test in tests)
     )
 
 
@@ -77,7 +75,8 @@ def listed_run(
     codes, numbers = stored_exit_codes(run), numbers or run_numbers(run)
     of_tests = zip(run.tests, numbers.verdicts, numbers.measures, strict=True)
     tests = tuple(_test(test, state, tuple(_quoted(run, measures))) for test, state, measures in of_tests)
-    drive, platform = _drive(run, folder), run.platform
+    drive, platform, departures = _drive(run, folder), run.platform, deviations(run)
+    label_class: LabelClass = "not-conforming" if departures else "conforming"
     return ListedRun(
         run=folder,
         run_id=run.run_id,
@@ -95,8 +94,8 @@ def listed_run(
         system=platform.system or platform.motherboard or platform.cpu or "",
         tool_version=platform.tool_version,
         label=conformity_label(run),
-        label_class=_label_class(run),
-        deviations=deviations(run),
+        label_class="simulated" if run.identity.kind == "simulated" else label_class,
+        deviations=departures,
         level=level_label(run),
         complete=run.journal is not None and run.journal.complete,
         interrupted=any(test.ended == InterruptedRunError.slug for test in run.tests),
@@ -115,39 +114,19 @@ def listed_run(
 
 def unreadable_run(folder: str, error: AssayError) -> ListedRun:
     """A folder that cannot be read as a run, with the reason."""
-    return ListedRun(
-        run=folder,
-        run_id="",
-        name="",
-        tags=(),
-        started=_UNKNOWN,
-        started_wall_ns=None,
-        drive=_UNKNOWN,
-        drive_facts=None,
-        edition="",
-        suite="",
-        operator="",
-        lab="",
-        host="",
-        system="",
-        tool_version="",
-        label=_UNKNOWN,
-        label_class="unknown",
-        deviations=(),
-        level=_UNKNOWN,
-        complete=False,
-        interrupted=False,
-        journal_hash="",
-        journal_lines=0,
-        run_schema=None,
-        exit_code=error.exit_code,
-        exit_codes=(error.exit_code,),
-        tests=(),
-        withheld=(),
-        fault=str(error),
-        numbers_fault=None,
-        missing=False,
-    )
+    texts = (
+        "run_id", "name", "edition", "suite", "operator", "lab", "host", "system", "tool_version", "journal_hash",
+    )  # fmt: skip
+    missing = ("started_wall_ns", "drive_facts", "run_schema", "numbers_fault")
+    blank: dict[str, Any] = {
+        **dict.fromkeys(texts, ""),
+        **dict.fromkeys(missing),
+        **dict.fromkeys(("tags", "deviations", "tests", "withheld"), ()),
+        **dict.fromkeys(("complete", "interrupted", "missing"), False),
+        **dict.fromkeys(("started", "drive", "label", "label_class", "level"), _UNKNOWN),
+    }
+    codes = (error.exit_code,)
+    return ListedRun(run=folder, journal_lines=0, exit_code=codes[0], exit_codes=codes, fault=str(error), **blank)
 
 
 def _drive(run: StoredRun, folder: str) -> ListedDrive:
@@ -181,12 +160,6 @@ def _quoted(run: StoredRun, measures: Iterable[Measure]) -> Iterator[Quoted]:
         )
 
 
-def _label_class(run: StoredRun) -> LabelClass:
-    if run.identity.kind == "simulated":
-        return "simulated"
-    return "not-conforming" if deviations(run) else "conforming"
-
-
 def _test(test: StoredTest, state: State, numbers: tuple[Quoted, ...]) -> ListedTest:
     withheld = withheld_reason(test)
     return ListedTest(
@@ -197,25 +170,10 @@ def _test(test: StoredTest, state: State, numbers: tuple[Quoted, ...]) -> Listed
         ended=test.ended,
         reached=not missed_steady_state(test),
         withheld=text_or_none(withheld),
-        verdict=_VERDICTS[state],
+        # A test that was not run is in no list.
+        verdict=cast("Verdict", state),
         cut_short=test.ended is not None and is_cut_short(test.ended),
         started_wall_ns=test.started_wall_ns,
         ended_wall_ns=test.ended_wall_ns,
         headlines=numbers,
     )
-
-
-def _unread(test: StoredTest) -> Ruled:
-    """What is stored of a rule, of a test whose records do not fit together."""
-    return NO_RULE if test.verdict is None else ruled_by(test.verdict)
-
-
-_VERDICTS: dict[State, Verdict] = {
-    "withheld": "withheld",
-    "cut-short": "cut-short",
-    "not-steady": "not-steady",
-    "not-settled": "not-settled",
-    "not-judged": "not-judged",
-    "steady": "steady",
-    "no-rule": "no-rule",
-}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from assay.report.test_page.page import whole_views
+from assay.report.first_page.front import whole_views
 from assay.summary.measures import basis_text, measure_text, range_text
 
 if TYPE_CHECKING:

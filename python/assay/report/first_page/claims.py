@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from assay.results import missed_steady_state
-from assay.summary.columns import UNIT
 from assay.summary.measures import measure_text
 from assay.summary.pages.model import Bars, Table
-from assay.summary.table import Column, Words, table_of
-from assay.words.printed import (
-    NOT_AVAILABLE,
-    claim_text,
-    demand_label,
-    number_text,
-    outstanding,
-    paragraph,
-    share_text,
-)
+from assay.summary.table import UNIT, Column, Words, table_of
+from assay.words.printed import NOT_AVAILABLE, claim_text, demand_label, number_text, outstanding, paragraph, share_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,6 +19,7 @@ if TYPE_CHECKING:
     from assay.summary.record import Measure
     from assay.summary.table import Declared, Raw, ResultTable
 
+
 _MET = {True: "YES", False: "NO", None: "not judged"}
 _GRAVEST = (False, True, None)
 
@@ -34,31 +27,31 @@ _GRAVEST = (False, True, None)
 class Compared(NamedTuple):
     """A key result beside what the plan states of it: a claim of the data sheet, or its value in a baseline."""
 
-    report: TestRecord
+    test: TestRecord
     measure: Measure
     stated: float
 
     @property
     def share(self) -> float | None:
-        """Measured over stated. Worked: 45,000 of 50,000 IOPS -> 0.9; None without a value."""
-        return None if self.measure.value is None else float(self.measure.value) / self.stated if self.stated else None
+        """Measured over stated; None without a value. Worked: 45,000 of 50,000 IOPS -> 0.9."""
+        return self.measure.share_of(self.stated)
 
     @property
     def met(self) -> bool | None:
-        """Whether a claim is met, rates at least and times at most; None of a test that did not get steady.
+        """Whether a claim is met; None of a test that did not get steady."""
+        return None if missed_steady_state(self.test.test) else self.measure.meets(self.stated)
 
-        Worked: 45,000 IOPS where 50,000 are claimed -> False; 0.2 ms where 0.3 ms are claimed -> True.
-        """
-        if self.measure.value is None or missed_steady_state(self.report.test):
-            return None
-        value = float(self.measure.value)
-        return value <= self.stated if self.measure.unit == "ms" else value >= self.stated
+    @property
+    def shortfall(self) -> float:
+        """How far a claim is missed, as a ratio. Worked: 45,000 of 50,000 IOPS -> 1.11."""
+        share = (self.share or 0.0) if self.stated else 1.0
+        return share if self.measure.better == "lower" else 1 / share if share else inf
 
     @property
     def worse(self) -> float | None:
         """How much worse than stated, as a share of that, negative where better. Worked: 93.1 of 100 IOPS -> 0.069."""
         share = self.share
-        return None if share is None else share - 1 if self.measure.unit == "ms" else 1 - share
+        return None if share is None else share - 1 if self.measure.better == "lower" else 1 - share
 
 
 def claims_of(run: StoredRun, tests: Sequence[TestRecord]) -> list[Compared]:
@@ -89,7 +82,7 @@ def claims_table(run: StoredRun, tests: Sequence[TestRecord]) -> tuple[Table, ..
     Worked: 45,000 IOPS where 50,000 are claimed -> ``45,000.0``, ``at least 50,000``, ``90 %``, ``NO``.
     """
     claims = claims_of(run, tests)
-    each = {claim.report.label: demand_label(claim.report.test.settings.demand) for claim in claims}
+    each = {claim.test.label: demand_label(claim.test.test.settings.demand) for claim in claims}
     told = "; ".join(f"{name} {demand}" for name, demand in each.items())
     note = f"Measured at the demand of each test, a claim may mean another: {told}."
     rows = tuple(
@@ -123,7 +116,7 @@ def _first(pair: Compared) -> tuple[str, str, str, str]:
     """Test, name, value and unit; a time with four digits, as a claim may lie near: 0.11957 ms -> ``"0.1196"``."""
     value, unit = pair.measure.value, pair.measure.unit
     text = f"{float(value):.4g}" if unit == "ms" and value is not None else measure_text(pair.measure)
-    return pair.report.label, pair.measure.printed, text, unit
+    return pair.test.label, pair.measure.printed, text, unit
 
 
 def _shares(numbers: Sequence[Compared]) -> tuple[float | None, ...]:
@@ -135,7 +128,7 @@ def _share_text(pair: Compared) -> str:
 
 
 _SHARED: Declared[Compared] = (
-    (Column("test", "Test", role="key"), lambda pair: pair.report.test.settings.test),
+    (Column("test", "Test", role="key"), lambda pair: pair.test.test.settings.test),
     (Column("item", "Number", role="key"), lambda pair: pair.measure.printed),
     (UNIT, lambda pair: pair.measure.unit),
     (Column("measured", "Measured"), lambda pair: None if pair.measure.value is None else float(pair.measure.value)),
@@ -143,9 +136,9 @@ _SHARED: Declared[Compared] = (
 _SHARE: tuple[Column, Callable[[Compared], Raw]] = (Column("share", "Measured over it"), lambda pair: pair.share)
 _CLAIMS: Declared[Compared] = (
     *_SHARED,
-    (Column("outstanding", "Outstanding"), lambda pair: outstanding(pair.report.test.settings.demand)),
+    (Column("outstanding", "Outstanding"), lambda pair: outstanding(pair.test.test.settings.demand)),
     (Column("claimed", "Claimed"), lambda pair: pair.stated),
-    (Column("bound", "At"), lambda pair: "most" if pair.measure.unit == "ms" else "least"),
+    (Column("bound", "At"), lambda pair: "most" if pair.measure.better == "lower" else "least"),
     _SHARE,
     (Column("met", "Met"), lambda pair: pair.met),
 )

@@ -1,36 +1,181 @@
-"""``results.json``: a run as tables, settings, verdicts and measures, unrounded; ``assay show --json`` prints the same.
+"""The numbers of a run as files: tables as CSV, and ``results.json``, which ``assay show --json`` prints as well.
 
 One form for every kind of test: what a table, a measure or a verdict has is named here and nowhere else.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Literal
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pydantic import Field
 
-from assay.procedures.conformity import conformity_label, deviations
-from assay.report.annex.sequence_table import step_table
-from assay.results import host_checks
+from assay.procedures.conformity import conformity_label
+from assay.results import (
+    counted_sequences,
+    effective_queue_depth,
+    error_count,
+    host_checks,
+    iops,
+    issued_bytes,
+    lead_in_latency_ns_max,
+    max_latency_ns,
+    mean_latency_ns,
+    sequence_host,
+    throughput,
+    void_reason,
+    window_count,
+)
 from assay.results.finding import facts
 from assay.results.reference import reference_checks
-from assay.summary.breaks import break_texts
+from assay.summary.findings import break_texts
 from assay.summary.forms import Facts
-from assay.summary.ranking import in_words
+from assay.summary.insights import in_words
 from assay.summary.record import Level, Mark, Stat, State, Window  # noqa: TC001 - pydantic reads them
-from assay.summary.verdict import beside, stated
+from assay.summary.table import ERRORS, HOST, HOST_REASON, Column, table_of
+from assay.summary.verdict import verdict_text
 from assay.words.coded import Coded
 from assay.words.text import text, text_or_none
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from assay.engine.records import StoredRun
+    from assay.engine.records import StepRecord, StoredRun, StoredSequence, StoredTest
+    from assay.results.finding import Finding
     from assay.summary.pages.test_record import TestRecord
-    from assay.summary.record import Measure, RunSummary, Status, TestSummary, Verdict
-    from assay.summary.table import Raw, ResultTable
+    from assay.summary.record import Measure, RunSummary, Status, TestSummary
+    from assay.summary.table import Declared, Raw, ResultTable, Words
+
+
+class _Ran(NamedTuple):
+    test: StoredTest
+    sequence: StoredSequence
+    counts: bool
+    host: Finding
+
+    @property
+    def void(self) -> str | None:
+        """What the drive did that takes it out of results."""
+        accepted = self.sequence.on_void == "accept"
+        return None if accepted else text_or_none(void_reason(self.sequence.steps, self.test.settings))
+
+
+_SEQUENCE_COLUMNS: Declared[_Ran] = (
+    (Column("sequence", "Sequence", role="key"), lambda ran: ran.sequence.name),
+    (Column("stage", "Stage"), lambda ran: ran.sequence.stage),
+    (Column("number", "Number"), lambda ran: ran.sequence.index),
+    (Column("role", "Role"), lambda ran: ran.sequence.role),
+    (Column("counts", "In the results"), lambda ran: ran.counts),
+    (Column("step_count", "Steps"), lambda ran: len(ran.sequence.steps)),
+    (ERRORS, lambda ran: sum(error_count(step) for step in ran.sequence.steps)),
+    (HOST, lambda ran: None if ran.host.level == "unknown" else ran.host.level),
+    (HOST_REASON, lambda ran: ran.host.words if ran.host.marked else None),
+    (Column("void_reason", "Void because"), lambda ran: ran.void),
+)
+
+
+def sequence_table(test: StoredTest, suffix: str = "") -> ResultTable:
+    """One row per sequence: name, stage, number, role, whether results come from it, and what befell it.
+
+    number : of the round or variant that it is. counts : results come from it. host : ``pass``, ``warn`` or
+    ``invalid`` with the gravest reason, None where nobody watched. void_reason : what the drive did that takes it out
+    of results, None where it did nothing.
+    Worked: a host stall of 1,502 ms in round 3 -> ``host`` ``invalid``, ``"the host stalled for 1,502 ms"``.
+    """
+    counted = {id(counted_sequence) for counted_sequence in counted_sequences(test)}
+    result = (_Ran(test, sequence, id(sequence) in counted, sequence_host(sequence)[0]) for sequence in test.sequences)
+    return table_of(f"{_stem(test)}_sequences{suffix}", "Sequences", _SEQUENCE_COLUMNS, result)
+
+
+class _Step(NamedTuple):
+    test: StoredTest
+    sequence: StoredSequence
+    number: int
+    step: StepRecord
+
+
+def step_table(test: StoredTest, *, is_virtual: bool) -> ResultTable:
+    """Every step with exact numbers: rates are quotients of whole numbers.
+
+    is_virtual : the drive has a clock of its own, which tells no wall time.
+    Worked: 3,000 I/Os in 1 s -> ``iops_numerator`` 3000, ``iops_denominator`` 1.
+    """
+    start = Column("start_drive_ns" if is_virtual else "start_wall_ns", "Start", "ns")
+    columns: Declared[_Step] = (
+        (Column("sequence", "Sequence", role="key"), lambda ran: ran.sequence.name),
+        (Column("number", "Number", role="key"), lambda ran: ran.sequence.index),
+        (Column("step", "Step", role="key"), lambda ran: ran.number),
+        (Column("role", "Role"), lambda ran: ran.sequence.role),
+        (Column("label", "Accesses"), lambda ran: ran.step.label),
+        (start, lambda ran: ran.step.start_wall_ns),
+        *((Column(key), lambda ran, fill=fill: fill(ran.step)) for key, fill in _STEP_NUMBERS.items()),
+        (Column("ended"), lambda ran: ran.step.ended),
+        (Column("void"), lambda ran: text_or_none(void_reason([ran.step], ran.test.settings))),
+    )
+    sources = (
+        _Step(test, sequence, number, step)
+        for sequence in test.sequences
+        for number, step in enumerate(sequence.steps, 1)
+    )
+    return table_of(f"{_stem(test)}_steps", "Steps", columns, sources)
+
+
+_STEP_NUMBERS: dict[str, Callable[[StepRecord], Raw]] = {
+    "iops": lambda step: float(iops(step)),
+    "iops_numerator": lambda step: iops(step).numerator,
+    "iops_denominator": lambda step: iops(step).denominator,
+    "mb_per_s": lambda step: float(throughput(step)),
+    **{name: attrgetter(name) for name in ("span_ns", "lead_in_ns", "carried_in_ns", "carried_out_ns")},
+    "read_io_count": lambda step: window_count(step.read),
+    "write_io_count": lambda step: window_count(step.write),
+    "read_bytes_issued": lambda step: issued_bytes(step.read),
+    "write_bytes_issued": lambda step: issued_bytes(step.write),
+    "effective_queue_depth": effective_queue_depth,
+    "latency_ns_mean": mean_latency_ns,
+    "latency_ns_max": max_latency_ns,
+    "lead_in_latency_ns_max": lead_in_latency_ns_max,
+    **{
+        name: attrgetter(name)
+        for name in (
+            "offered_io_count", "misaligned_io_count", "successor_io_count", "submission_gap_ns_max", "stall_ns_max",
+            "cpu_ns",
+        )
+    },
+    "error_count": error_count,
+}  # fmt: skip
+"""Of one step: what ``results.json`` says of it."""
+
+
+def _stem(test: StoredTest) -> str:
+    """What its files begin with. Worked: ``study-oio`` -> ``study_oio``."""
+    return test.settings.test.replace("-", "_")
+
+
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def table_csv(table: ResultTable) -> bytes:
+    """Write a table as RFC 4180 text in UTF-8. Worked: a text ``"=1+1"`` is written ``'=1+1``."""
+    target = io.StringIO()
+    writer = csv.writer(target, lineterminator="\r\n")
+    writer.writerow(column.key for column in table.columns)
+    writer.writerows([_cell_text(cell, table.words) for cell in row] for row in table.rows)
+    return target.getvalue().encode("utf-8", "backslashreplace")
+
+
+def _cell_text(value: Raw, words: Words) -> Any:
+    """A number as it is, all else as text that no spreadsheet takes for a formula."""
+    if value is None:
+        return words.none
+    if isinstance(value, bool):
+        return words.yes if value else words.no
+    cell = text(value) if isinstance(value, Coded) else value
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA_STARTS) else cell
+
 
 SCHEMA: Literal[4] = 4
 """Version of this form; 4: tables, measures and steps have one form in all tests, and ``show --json`` is the same."""
@@ -177,35 +322,23 @@ def run_results(
 ) -> ResultsForm:
     """Everything that a run came to. tests : each with its tables. tables : of the run, its findings last."""
     reference = run.certificate.reference if run.certificate else None
-    return ResultsForm(
-        run_id=run.run_id,
+    return ResultsForm.of_records(
+        summary,
+        run,
         journal=asdict(run.journal) if run.journal else None,
         label=conformity_label(run),
-        label_class=summary.label_class,
-        deviations=deviations(run),
-        edition=summary.edition,
-        edition_title=summary.edition_title,
-        exit_codes=summary.exit_codes,
         insights=tuple(in_words(said) for _, said in summary.said),
         caveats=_caveats(summary.caveats),
         breaks=tuple(break_texts(run)),
         origin=asdict(run.origin) if run.origin else None,
         findings=_table(tables[-1]),
-        model=summary.model,
         drive=asdict(run.identity),
         platform=asdict(run.platform),
         certificate=asdict(run.certificate) if run.certificate else None,
         checks=tuple(facts(check) for check in (*host_checks(run), *reference_checks(reference))),
-        description=run.description,
-        plan=run.plan,
-        started_wall_ns=run.started_wall_ns,
-        report_date_ns=run.report_date_ns,
-        wall_s=summary.wall_s,
-        driven_s=summary.driven_s,
         tables=tuple(map(_table, tables[:-1])),
         tests=tuple(_test(*pair, own) for pair, own in zip(tests, summary.tests, strict=True)),
         skipped={name: str(reason) for name, reason in summary.skipped},
-        not_begun=summary.not_begun,
     )
 
 
@@ -215,43 +348,23 @@ def results_text(results: ResultsForm) -> bytes:
     return (json.dumps(content, indent=1, default=str) + "\n").encode("ascii")
 
 
-def _test(report: TestRecord, tables: Sequence[ResultTable], summary: TestSummary) -> TestForm:
-    test, verdict = report.test, summary.verdict
-    window = None if report.withheld or test.verdict is None else asdict(test.verdict)
-    is_virtual = report.run.identity.kind == "simulated"
-    return TestForm(
-        name=summary.name,
-        label=summary.label,
-        procedure=summary.procedure,
+def _test(record: TestRecord, tables: Sequence[ResultTable], summary: TestSummary) -> TestForm:
+    test, verdict = record.test, summary.verdict
+    window = None if record.withheld or test.verdict is None else asdict(test.verdict)
+    is_virtual = record.run.identity.kind == "simulated"
+    words = {"text": verdict_text(verdict), "reason": text_or_none(verdict.reason)}
+    return TestForm.of_records(
+        summary,
+        test,
         settings=asdict(test.settings),
-        outstanding=summary.outstanding,
-        extent=summary.extent,
-        started_wall_ns=test.started_wall_ns,
-        ended_wall_ns=test.ended_wall_ns,
-        ended=test.ended,
-        verdict=_verdict(verdict),
+        verdict=VerdictForm.of_records(verdict, **words),
         window=window,
         purge=asdict(test.purge) if test.purge else None,
         insights=tuple(map(in_words, summary.said)),
         caveats=_caveats(summary.caveats),
         measures=tuple(map(_measure, summary.measures)),
         tables=tuple(map(_table, (*tables, step_table(test, is_virtual=is_virtual)))),
-        checks=tuple(facts(check) for check in report.checks),
-    )
-
-
-def _verdict(verdict: Verdict) -> VerdictForm:
-    return VerdictForm(
-        state=verdict.state,
-        text="; ".join(map(text, (stated(verdict), *beside(verdict)))),
-        required=verdict.required,
-        missed=verdict.missed,
-        reason=text_or_none(verdict.reason),
-        windows=verdict.windows,
-        unstable_count=verdict.unstable_count,
-        void_count=verdict.void_count,
-        short_count=verdict.short_count,
-        host=verdict.host,
+        checks=tuple(facts(check) for check in record.checks),
     )
 
 
@@ -260,20 +373,13 @@ def _caveats(caveats: Iterable[Status]) -> tuple[StatusForm, ...]:
 
 
 def _measure(measure: Measure) -> MeasureForm:
-    return MeasureForm(
+    return MeasureForm.of_records(
+        measure,
         cell=dict(measure.cell),
-        key=measure.key,
         name=measure.printed,
-        unit=measure.unit,
         value=None if measure.value is None else float(measure.value),
-        stat=measure.stat,
         rounds=tuple(map(float, measure.rounds)),
-        tracked=measure.tracked,
-        quoted=measure.quoted,
         basis=text_or_none(measure.basis),
-        claim=measure.claim,
-        bound=measure.bound,
-        mark=measure.mark,
     )
 
 
@@ -282,9 +388,5 @@ def _table(table: ResultTable) -> TableForm:
         ColumnForm(key=column.key, title=column.title or column.key, unit=column.unit, is_key=column.role == "key")
         for column in table.columns
     )
-    rows = tuple(tuple(map(_plain, row)) for row in table.rows)
+    rows = tuple(tuple(text(value) if isinstance(value, Coded) else value for value in row) for row in table.rows)
     return TableForm.model_construct(key=table.key, title=table.title, columns=columns, rows=rows)
-
-
-def _plain(value: Raw) -> _Value:
-    return text(value) if isinstance(value, Coded) else value

@@ -1,1 +1,0 @@
-"""The workbook: sheets, cells and charts."""
