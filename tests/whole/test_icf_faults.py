@@ -31,7 +31,7 @@ WORDS = (
     b"Version 1998.02.03", b"Version 1.1.0", b"Version 9", b"\tNORMAL", b"\t1,2,3", b"\t512,100,0,0,0,1,0,0", b"\tIdle",
     b"\t", b"", b"\t2147483648", b"\t-1", b"'", b"\tNUMBER_OF_CPUS", b"'Test Type\n\tCYCLE_WORKERS",
 )  # fmt: skip
-READERS = ("lines.py", "read.py", "read_setup.py", "read_specs.py", "read_managers.py")
+READERS = ("keys.py", "lines.py", "read.py")
 
 
 def mistaken(draw: random.Random) -> bytes:
