@@ -15,7 +15,7 @@ import pytest
 from assay.errors import AssayError
 from assay.workloads.iometer import from_workload, to_workload, write_icf
 from assay.workloads.iometer.read import parse_icf
-from assay.workloads.iometer.results_read import parse_results
+from assay.workloads.iometer.results import parse_results
 from fuzzed_readers import SOAK_TIMEOUT, Outcome, Reader, check_reached, package_folder
 from mistaken_files import CELLS, LETTERS
 from test_iometer_results import TEXT

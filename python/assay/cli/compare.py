@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from assay.compare.gate import GateOptions, GateResult
     from assay.compare.subject import LoadedRun
     from assay.summary.pages.model import Table
-    from assay.workloads.iometer.results_read import Results
+    from assay.workloads.iometer.results import Results
 
 BLIND_KEY = "assay"
 """Orders the letters of a blind comparison unless another key is given."""

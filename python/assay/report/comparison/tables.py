@@ -15,7 +15,7 @@ from assay.summary.ranking import is_raised
 from assay.summary.verdict import STATE_WORDS, beside, gravity, level_of
 from assay.words.coded import coded
 from assay.words.printed import NOT_AVAILABLE, number_text, paragraph, printable
-from assay.workloads.iometer.results_shown import UNVERIFIED
+from assay.workloads.iometer.results import UNVERIFIED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
