@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 NAME_LENGTH_MAX = 127
-"""Of a stream; fio itself takes 255."""
+"""Letters of the name of a stream; fio itself takes 255."""
 BYTES_MAX = (1 << 63) - 1
 SIDES = {"read": (0,), "write": (1,), "trim": (2,), "rw": (0, 1)}
 """Which of reads, writes and trims a direction has, by their places in comma lists."""

@@ -71,7 +71,7 @@ def parse_jobs(path: Path, text: str) -> Workload:
     names: set[str] = set()
     try:
         stages = tuple(_stage(group, names) for group in groups)
-        return Workload(title=path.name[:200], source="fio job file", left_out=_shown(notes), stages=stages)
+        return Workload(title=path.name[:200], source="fio job file", left_out=_bounded(notes), stages=stages)
     except ValidationError as error:
         raise PlanError(str(path), f"is no workload: {first_fault(error)[0]}", "correct the file") from None
 
@@ -106,7 +106,8 @@ def _free(name: str, taken: set[str]) -> str:
     return free
 
 
-def _shown(notes: list[str]) -> tuple[str, ...]:
+def _bounded(notes: list[str]) -> tuple[str, ...]:
+    """As many notes as a workload keeps, the last of which counts the others."""
     left = len(notes) - _NOTES_MAX
     more = [f"{left + 1} further lines of the kind"] if left > 0 else []
     return tuple(note[:500] for note in [*notes[: _NOTES_MAX - len(more)], *more])

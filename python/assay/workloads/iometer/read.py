@@ -81,7 +81,7 @@ def parse_icf(raw: bytes, source: str) -> IcfFile:
 
 
 def _version(lines: Lines) -> Version | None:
-    """Of the first line that is not blank; that of the end says the same once more."""
+    """The version of the first line that is not blank; the last line repeats it."""
     while (line := lines.peek()) is not None and not line.text:
         lines.take("a version")
     if line is None:
@@ -221,7 +221,10 @@ def _check_sum(lines: Lines, rows: list[AccessRow], name: str, line: Line) -> No
 
 
 def _unnamed_specs(lines: Lines) -> list[AccessSpec]:
-    """Of files before 1998.05.21: rows of six numbers; a specification ends where its shares have come to 100 %."""
+    """Read rows of six numbers, as files before 1998.05.21 have them.
+
+    A specification ends where its shares have come to 100 %.
+    """
     result: list[AccessSpec] = []
     rows: list[AccessRow] = []
     while (upcoming := lines.peek()) is not None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 FILE_BYTES_MAX = 64 << 20
 UNVERIFIED = "Unverified: measured by Iometer, read from its file; nothing vouches for these figures."
 KINDS = ("ALL", "MANAGER", "PROCESSOR", "WORKER", "DISK", "NETWORK")
-"""Of rows, in the order of a file."""
+"""The kinds of rows in the order of a file."""
 
 _REMEDY = "name a result file that Iometer wrote"
 _COLUMNS_MAX = 200
@@ -313,14 +313,14 @@ class _Reader:
 def table_rows(results: Results) -> list[tuple[str, ...]]:
     """The rows of all, of workers and of disks, run by run, with the figures that people compare."""
     return [
-        (str(number), row.kind, row.name, run.spec_of(row), *_shown(row))
+        (str(number), row.kind, row.name, run.spec_of(row), *_figure_texts(row))
         for number, run in enumerate(results.runs, 1)
         for row in run.rows
         if row.kind in _SHOWN_KINDS
     ]
 
 
-def _shown(row: ResultRow) -> Iterator[str]:
+def _figure_texts(row: ResultRow) -> Iterator[str]:
     for name, decimals in _SHOWN.values():
         value = row.cells.get(name) if name else row.mebibytes_per_s()
         yield "" if value is None else f"{value:,.{decimals}f}"

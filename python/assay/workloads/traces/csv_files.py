@@ -175,11 +175,11 @@ def _parsed(form: str, text: str, fields: list[str], delimiter: str) -> Columns:
     result: dict[str, tuple[int, str]] = {}
     operations: dict[str, int] = {}
     for part in text.split(","):
-        word, equals, rest = (one.strip() for one in part.partition("="))
+        word, equals, rest = (text.strip() for text in part.partition("="))
         if word == "op" and "=" in rest:
             rest, _, meanings = rest.partition(":")
             operations = _named_operations(meanings)
-        column, _, unit = (one.strip() for one in rest.rpartition(":")) if ":" in rest else (rest, "", "")
+        column, _, unit = (text.strip() for text in rest.rpartition(":")) if ":" in rest else (rest, "", "")
         if word not in _WORDS or not equals or word in result:
             remedy = did_you_mean(word, _WORDS, f"write {', '.join(_WORDS)}, each once")
             raise UsageError(f"columns {part.strip()[:80]!r}", "names no value of an I/O", remedy)
@@ -210,7 +210,7 @@ def _named_operations(text: str) -> dict[str, int]:
     """Meanings of operations. Worked: ``1=read:0=write`` -> ``{"1": READ, "0": WRITE}``."""
     operations: dict[str, int] = {}
     for part in text.split(":"):
-        word, _, meaning = (one.strip() for one in part.partition("="))
+        word, _, meaning = (text.strip() for text in part.partition("="))
         if meaning not in _MEANINGS or word.casefold() in operations:
             remedy = f"write {OP_EXAMPLE}, of {', '.join(_MEANINGS)}, each value once"
             raise UsageError(f"columns op {part.strip()[:80]!r}", "names no meaning of an operation", remedy)
@@ -273,20 +273,20 @@ def _batch(state: _State, block: Block) -> Batch:
 
     faults = (pa.ArrowException, ValueError, OverflowError, KeyError)
     try:
-        return _fast(state, block)
+        return _arrays(state, block)
     except faults:
-        if (result := _found_fault(state, block)) is not None:
+        if (result := _first_fault(state, block)) is not None:
             raise result from None
     # Blank lines say nothing; only they are left to be wrong.
     lines = [line for line in block.content.split(b"\n") if line.strip()]
     try:
-        return _fast(state, Block(block.line, b"\n".join([*lines, b""])))
+        return _arrays(state, Block(block.line, b"\n".join([*lines, b""])))
     except faults:
         reason = f"and the lines up to {block.last_line} have times or places that cannot be counted"
         raise fault(state.path, block.line, reason, "correct the units of the columns") from None
 
 
-def _fast(state: _State, block: Block) -> Batch:
+def _arrays(state: _State, block: Block) -> Batch:
     import pyarrow as pa  # noqa: PLC0415 - slow to import
     import pyarrow.compute as pc  # noqa: PLC0415
     from pyarrow import csv  # noqa: PLC0415
@@ -390,7 +390,7 @@ def _bytes(column: Any, unit: int) -> NDArray[np.int64]:
     return np.asarray(values * unit, np.int64)
 
 
-def _found_fault(state: _State, block: Block) -> Exception | None:
+def _first_fault(state: _State, block: Block) -> Exception | None:
     """The first line of a block that cannot be read, in words; None where each can be, but for blank ones."""
     columns = state.columns
     delimiter = columns.delimiter.encode()
