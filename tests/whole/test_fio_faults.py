@@ -20,17 +20,7 @@ if TYPE_CHECKING:
     import random
 
 SAMPLE = 1_500
-READERS = (
-    "access.py",
-    "ending.py",
-    "job.py",
-    "notes.py",
-    "reading.py",
-    "streams.py",
-    "syntax.py",
-    "target.py",
-    "values.py",
-)
+READERS = ("job_file.py", "reading.py", "streams.py")
 HEAD = "[global]\nfilename=/dev/x\nioengine=io_uring\ndirect=1\nnorandommap\n"
 TIMED = HEAD + "time_based\nruntime=60\n"
 ORIGINALS = [

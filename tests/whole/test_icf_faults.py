@@ -15,7 +15,7 @@ import pytest
 from assay.errors import AssayError
 from assay.workloads.iometer import from_workload, to_workload, write_icf
 from assay.workloads.iometer.read import parse_icf
-from assay.workloads.iometer.results_read import parse_results
+from assay.workloads.iometer.results import parse_results
 from fuzzed_readers import SOAK_TIMEOUT, Outcome, Reader, check_reached, package_folder
 from mistaken_files import CELLS, LETTERS
 from test_iometer_results import TEXT
@@ -31,7 +31,7 @@ WORDS = (
     b"Version 1998.02.03", b"Version 1.1.0", b"Version 9", b"\tNORMAL", b"\t1,2,3", b"\t512,100,0,0,0,1,0,0", b"\tIdle",
     b"\t", b"", b"\t2147483648", b"\t-1", b"'", b"\tNUMBER_OF_CPUS", b"'Test Type\n\tCYCLE_WORKERS",
 )  # fmt: skip
-READERS = ("lines.py", "read.py", "read_setup.py", "read_specs.py", "read_managers.py")
+READERS = ("keys.py", "lines.py", "read.py")
 
 
 def mistaken(draw: random.Random) -> bytes:

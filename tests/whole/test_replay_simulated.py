@@ -10,6 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 from assay.cli import assay
 from assay.dut.dut import Answers
+from assay.procedures.replay.run import ReplaySettings
+from assay.procedures.replay.result import replayed as result_of
 from assay.report import records_of_tests
 from assay.results import latency_count, stored_exit_codes, withheld_reason
 from assay.run.plan_file import load_plan
@@ -86,9 +88,9 @@ def test_reads_writes_trims_and_flushes_of_a_log_are_issued_in_its_order(tmp_pat
     assert [side.latency_io_count for side in step.sides] == counts
 
 
-def done_of(report: Any) -> Any:
+def done_of(run: StoredRun) -> Any:
     """What came of the replay."""
-    return report.result.replayed
+    return result_of(run.tests[0])
 
 
 def test_at_max_speed_the_ios_follow_without_a_gap(tmp_path: Path) -> None:
@@ -97,8 +99,7 @@ def test_at_max_speed_the_ios_follow_without_a_gap(tmp_path: Path) -> None:
     assert step.span_ns < 0.5e9
     assert step.offered_io_count is None
     assert step.outstanding_ns / step.span_ns == pytest.approx(4, abs=0.1)
-    report = report_of(run)
-    assert not done_of(report).timed
+    assert not done_of(run).timed
 
 
 def test_ten_times_the_speed_takes_a_tenth_of_the_time(tmp_path: Path) -> None:
@@ -111,7 +112,7 @@ def test_ten_times_the_speed_takes_a_tenth_of_the_time(tmp_path: Path) -> None:
 def test_ios_that_find_no_slot_are_late_and_the_fidelity_says_so(tmp_path: Path) -> None:
     run = replayed(tmp_path / "run", speed=100.0, queue_depth=1)
     report = report_of(run)
-    done = done_of(report)
+    done = done_of(run)
     assert done.grade == "poor"
     assert "the times of the trace were not kept (fidelity poor)" in text(report.remarks[0])
     step = run.tests[0].sequences[-1].steps[0]
@@ -127,8 +128,7 @@ def test_a_trace_of_a_larger_drive_is_put_on_a_smaller_one_by_its_rule(tmp_path:
     run = replayed(tmp_path / "run", drive="sim:client-2011?capacity=512MB", map="scale", traced_bytes=1_000_000_000)
     (capture,) = (tmp_path / "run/traces").glob("*")
     assert issued(capture)[:, 1].max() <= 512_000_000 - 4096
-    report = report_of(run)
-    trace, after = report.settings.facts.map, done_of(report).issued
+    trace, after = run.tests[0].settings_as(ReplaySettings).facts.map, done_of(run).issued
     assert trace.end_bytes > 512_000_000 >= after.end_bytes
     assert trace.io_count == after.io_count
 

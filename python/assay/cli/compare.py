@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from assay.summary.pages.model import Table
     from assay.summary.pages.test_record import TestRecord
     from assay.summary.record import RunSummary
-    from assay.workloads.iometer.results_read import Results
+    from assay.workloads.iometer.results import Results
 
 BLIND_KEY = "assay"
 """Orders the letters of a blind comparison unless another key is given."""

@@ -308,7 +308,7 @@ def _given(cpu_count: int | None, options: dict[str, str | float]) -> Given:
 def _convert_results(file: Path, to: str, out: Path | None) -> None:
     from assay.cli.table import numeric, print_paragraph, print_table  # noqa: PLC0415
     from assay.workloads.iometer import read_results  # noqa: PLC0415
-    from assay.workloads.iometer.results_shown import COLUMNS, UNVERIFIED, as_csv, as_json, table_rows  # noqa: PLC0415
+    from assay.workloads.iometer.results import SHOWN, UNVERIFIED, as_csv, as_json, table_rows  # noqa: PLC0415
 
     if to not in _RESULTS:
         raise UsageError(f"--to {to}", "is no form that results are converted to", f"give {', '.join(_RESULTS)}")
@@ -316,7 +316,7 @@ def _convert_results(file: Path, to: str, out: Path | None) -> None:
     if to == "table" and out is None:
         rows = table_rows(results)
         print_paragraph(UNVERIFIED)
-        print_table(COLUMNS, rows, right=numeric(COLUMNS, rows), key=3)
+        print_table(SHOWN, rows, right=numeric(SHOWN, rows), key=3)
         return
     if to == "table":
         raise UsageError("--out", "takes no table for a terminal", "give --to csv or --to json")

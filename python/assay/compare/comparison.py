@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from assay.compare.sides import Compared
     from assay.compare.subject import LoadedRun, Subject
     from assay.compare.unverified import Unverified
-    from assay.workloads.iometer.results_read import Results
+    from assay.workloads.iometer.results import Results
 
 RUNS_MIN, RUNS_MAX = 2, 50
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from assay.compare.subject import Subject
     from assay.engine.records import DriveIdentity, StoredSequence, StoredTest
     from assay.spec.workload import Stage
-    from assay.workloads.iometer.results_read import ResultRow, ResultRun, Results
+    from assay.workloads.iometer.results import ResultRow, ResultRun, Results
 
 FILES_MAX = 10
 NO_INTERVAL = "single value of a file, spread unknown"

@@ -18,7 +18,7 @@ from assay.report.comparison.facts import ComparisonFacts
 from assay.run.plan_file import load_plan
 from assay.run.run import run_plan
 from assay.workloads.iometer import read_results
-from assay.workloads.iometer.results_read import parse_results
+from assay.workloads.iometer.results import parse_results
 from click.testing import CliRunner, Result
 from test_iometer_results import TEXT as PUBLISHED
 

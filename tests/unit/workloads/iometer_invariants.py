@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from assay.workloads.iometer.results_read import ResultRow
+    from assay.workloads.iometer.results import ResultRow
 
 MEBIBYTE = 1 << 20
 _PRINTED = 1e-4

@@ -6,14 +6,13 @@ import string
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
 from assay.errors import PlanError, UsageError
 from assay.spec.workload import Content, Line, Rate, Stage, Stream, Workload
 from assay.spec.workload_toml import read_workload, workload_plan
 from assay.workloads.iometer import access_spec, from_workload, read_icf, to_workload, write_icf
-from assay.workloads.iometer.cycling import cycling_steps
 from assay.workloads.iometer.model import (
     VERSION_1_1,
     VERSION_2006,
@@ -26,10 +25,11 @@ from assay.workloads.iometer.model import (
     QueueCycling,
     Setup,
     TargetSettings,
+    TestType,
     Worker,
 )
 from assay.workloads.iometer.read import parse_icf
-from assay.workloads.iometer.read_setup import TEST_TYPES
+from assay.workloads.iometer.semantics import cycling_steps
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -280,7 +280,7 @@ def icf_files(draw: Callable[[Any], Any]) -> IcfFile:
         description=draw(NAMES),
         run_time=(draw(st.integers(0, 9)), draw(st.integers(0, 59)), draw(st.integers(1, 59))),
         ramp_up_s=draw(st.integers(0, 99)),
-        test_type=draw(st.sampled_from(TEST_TYPES)),
+        test_type=draw(st.sampled_from(get_args(TestType))),
         worker_cycling=draw(CYCLINGS),
         queue_cycling=QueueCycling(
             start=draw(st.integers(1, 4)), end=draw(st.integers(4, 9)), step=draw(st.integers(0, 3)), kind="LINEAR"

@@ -215,6 +215,14 @@ def test_a_workload_of_which_fio_can_do_nothing_is_refused() -> None:
         fio.nearest_job_text(waits, filename="/dev/x")
 
 
+def test_a_flush_beside_reads_is_left_out_of_a_stage_that_ends_by_an_amount() -> None:
+    streams = (Stream(name="s", lines=(LINE,)), Stream(name="f", operation="flush", lines=(LINE,)))
+    workload = Workload(stages=(Stage(name="one", amount_bytes=1 << 20, streams=streams),))
+    text = fio.nearest_job_text(workload, filename="/dev/x")
+    assert "; Otherwise than there: f: left out: it flushes; fio has no job of flushes alone" in text
+    assert text.endswith("io_size=1048576\n")
+
+
 def test_zones_of_a_job_are_groups_of_a_stream() -> None:
     job = "[j]\ndirect=1\nrw=randread\nrandom_distribution=zoned:50/5:30/15:20/80\nruntime=1\n"
     (stream,) = fio.parse_jobs(Path("x.fio"), job).stages[0].streams

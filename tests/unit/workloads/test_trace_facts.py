@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 from assay.errors import UsageError
 from assay.workloads import traces
-from assay.workloads.traces.gaps import GapCounts
 from assay.workloads.traces.mapping import scaled
 from assay.workloads.traces.records import batch_of_lists
-from assay.workloads.traces.regions import Regions
+from assay.workloads.traces.stream_map import GapCounts, Regions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,8 +19,7 @@ from assay.engine.stimulus import Capture, Stimulus
 from assay.errors import StoreError, UsageError
 from assay.results import completed_count
 from assay.workloads import traces
-from assay.workloads.traces.order import in_order
-from assay.workloads.traces.records import batch_of_lists
+from assay.workloads.traces.records import batch_of_lists, in_order
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -184,6 +183,9 @@ def test_lines_of_biosnoop_are_issued_at_their_time_less_their_latency(tmp_path:
     )
     path.write_text(queued, "utf-8")
     assert rows(traces.open_trace(path)) == expected
+    path.write_text(BIOSNOOP.replace("DISK", "NAME"), "utf-8")
+    with pytest.raises(UsageError, match="of no form that is known"):
+        traces.open_trace(path)
 
 
 @pytest.mark.parametrize("place", ["-1", "18446744073709551615", "0"])

@@ -14,7 +14,7 @@ from assay.summary.pages.model import Table
 from assay.summary.verdict import STATE_WORDS, gravity, level_of, verdict_caveats
 from assay.words.coded import coded
 from assay.words.printed import NOT_AVAILABLE, number_text, paragraph, printable
-from assay.workloads.iometer.results_shown import UNVERIFIED
+from assay.workloads.iometer.results import UNVERIFIED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.errors import UsageError
 from assay.spec.workload import Content, Line, Rate, Workload
-from assay.workloads.fio.export import job_text
+from assay.workloads.fio.export import job_keys, job_text, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,36 +29,32 @@ def nearest_job_text(workload: Workload, *, filename: str, notes: Sequence[str] 
     Worked: a flush stream beside reads -> the job of reads, and a comment that fio has no job of flushes alone.
     """
     result = [*notes, _UNWINDOWED]
-    stages = [kept for stage in workload.stages if (kept := _stage(stage, filename, result))]
+    stages = [kept for stage in workload.stages if (kept := _stage(stage, result))]
     if not stages:
         raise UsageError(workload.title or "the workload", "; ".join(result[-3:]), "choose another step")
     near = workload.model_copy(update={"stages": tuple(stages)})
-    head = [f"; {_one_line(text)}" for text in (workload.title, workload.source) if text]
+    head = [f"; {printable(text)}" for text in (workload.title, workload.source) if text]
     head += ["; Bring the drive into its state first: fio neither purges nor preconditions it."]
-    head += [f"; Otherwise than there: {_one_line(note)}." for note in dict.fromkeys(result)]
+    head += [f"; Otherwise than there: {printable(note)}." for note in dict.fromkeys(result)]
     named = near.model_copy(update={"title": ""})
     return "\n".join([*head, job_text(named, filename=filename)])
 
 
-def _one_line(text: str) -> str:
-    return "".join(letter if letter.isprintable() else " " for letter in text)
-
-
-def _stage(stage: Stage, filename: str, notes: list[str]) -> Stage | None:
+def _stage(stage: Stage, notes: list[str]) -> Stage | None:
     """A stage that fio can do, without the streams that it cannot."""
     if not stage.streams:
         notes.append(f"{stage.name}: waits {stage.time_s or 0:g} s; left out, because fio has no job without I/Os")
         return None
     folded = [_folded(stage, stream, notes) for stream in stage.streams]
-    near = [one for stream in folded for one in _near(stream, notes)]
-    kept = [one for one in near if _is_sayable(stage, one, filename, notes)]
+    near = [job for stream in folded for job in _near(stream, notes)]
+    kept = [stream for stream in near if _is_sayable(stage, stream, notes)]
     return stage.model_copy(update={"streams": tuple(kept)}) if kept else None
 
 
-def _is_sayable(stage: Stage, stream: Stream, filename: str, notes: list[str]) -> bool:
+def _is_sayable(stage: Stage, stream: Stream, notes: list[str]) -> bool:
     """Whether a stream can be written; if not, it is left out with the exporter's own reason."""
     try:
-        job_text(Workload(stages=(stage.model_copy(update={"streams": (stream,)}),)), filename=filename)
+        job_keys(stage.model_copy(update={"streams": (stream,)}), stream)
     except UsageError as error:
         notes.append(f"{stream.name}: left out: it {error.reason}; {error.remedy}")
         return False
@@ -103,7 +99,7 @@ def _plain_lines(stream: Stream, notes: list[str]) -> Stream:
     sizes: dict[int, Fraction] = {}
     for line, weight in zip(stream.lines, weights, strict=True):
         sizes[line.size_bytes] = sizes.get(line.size_bytes, Fraction(0)) + weight * _ALL / sum(weights)
-    align = first.align_bytes if len(stream.lines) == 1 else _least_grid(stream)
+    align = first.align_bytes if len(stream.lines) == 1 else stream.grid_bytes
     lines = tuple(
         Line(percent=float(share), size_bytes=size, read_percent=reads, random_percent=randoms, align_bytes=align)
         for size, share in sizes.items()
@@ -111,16 +107,12 @@ def _plain_lines(stream: Stream, notes: list[str]) -> Stream:
     return stream.model_copy(update={"lines": lines})
 
 
-def _least_grid(stream: Stream) -> int:
-    return min(line.align_bytes or line.size_bytes for line in stream.lines)
-
-
 def _one_grid(stream: Stream, notes: list[str]) -> Stream:
     """Random I/Os of several sizes, each on a grid of its own, as fio has them on one."""
     grids = {line.align_bytes or line.size_bytes for line in stream.lines}
     if len(grids) == 1 or all(line.random_percent == 0 for line in stream.lines):
         return stream
-    least = _least_grid(stream)
+    least = stream.grid_bytes
     notes.append(f"{stream.name}: all starts on a grid of {least} bytes, because a fio job has a single grid")
     lines = tuple(line.model_copy(update={"align_bytes": least}) for line in stream.lines)
     return stream.model_copy(update={"lines": lines})

@@ -16,43 +16,14 @@ ALIASES = {
 EXCLUSIVE = {"rwmixread": "rwmixwrite", "rwmixwrite": "rwmixread", "direct": "buffered", "buffered": "direct"}
 """Keys that set one value in two ways: the last one holds, wherever it stands."""
 
-READ = frozenset(
-    {
-        "blockalign",
-        "bs",
-        "bssplit",
-        "buffer_compress_percentage",
-        "buffered",
-        "direct",
-        "filename",
-        "group_reporting",
-        "io_size",
-        "iodepth",
-        "ioengine",
-        "kb_base",
-        "loops",
-        "norandommap",
-        "numjobs",
-        "offset",
-        "offset_increment",
-        "percentage_random",
-        "ramp_time",
-        "random_distribution",
-        "rate",
-        "rate_iops",
-        "rate_process",
-        "runtime",
-        "rw",
-        "rwmixread",
-        "rwmixwrite",
-        "size",
-        "startdelay",
-        "stonewall",
-        "thinktime",
-        "thinktime_blocks",
-        "time_based",
-    }
-)
+READ = frozenset((
+    "blockalign", "bs", "bssplit", "buffer_compress_percentage", "buffered", "direct",
+    "filename", "group_reporting", "io_size", "iodepth", "ioengine", "kb_base",
+    "loops", "norandommap", "numjobs", "offset", "offset_increment", "percentage_random",
+    "ramp_time", "random_distribution", "rate", "rate_iops", "rate_process", "runtime",
+    "rw", "rwmixread", "rwmixwrite", "size", "startdelay", "stonewall",
+    "thinktime", "thinktime_blocks", "time_based",
+))  # fmt: skip
 """Keys that say something about the workload."""
 
 _REPORTING = (

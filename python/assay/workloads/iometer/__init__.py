@@ -12,7 +12,7 @@ from __future__ import annotations
 from assay.workloads.iometer.from_workload import access_spec, from_workload
 from assay.workloads.iometer.model import IcfFile
 from assay.workloads.iometer.read import read_icf
-from assay.workloads.iometer.results_read import read_results
+from assay.workloads.iometer.results import read_results
 from assay.workloads.iometer.results_write import results_csv
 from assay.workloads.iometer.to_workload import to_workload, without_cycling
 from assay.workloads.iometer.write import write_icf

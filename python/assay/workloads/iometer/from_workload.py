@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NoReturn
 
 from assay.errors import UsageError
-from assay.workloads.iometer.content import pattern_from
+from assay.workloads.iometer.keys import NAME_MAX, WORKERS_MAX
 from assay.workloads.iometer.lines import INT_MAX
 from assay.workloads.iometer.model import (
     IDLE,
@@ -24,15 +24,17 @@ from assay.workloads.iometer.model import (
     Note,
     QueueCycling,
     Setup,
+    StepKind,
     TargetSettings,
     Worker,
     spec_name,
 )
-from assay.workloads.iometer.queue_steps import queue_steps
-from assay.workloads.iometer.read_managers import NAME_MAX, WORKERS_MAX
+from assay.workloads.iometer.semantics import cycling_steps, pattern_from
 from assay.workloads.iometer.to_workload import SECTOR_BYTES, unique
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from assay.spec.workload import Line, Stage, Stream, Workload
 
 _BUILT_IN = ("Idle", "Default")
@@ -79,8 +81,10 @@ class _Slot:
 class _Conversion:
     def __init__(self, workload: Workload, sector_bytes: int) -> None:
         self.workload, self.sector_bytes = workload, sector_bytes
-        self.stages, self.queue_cycling = queue_steps(workload.stages)
-        self.read_pattern = _read_pattern(workload)
+        self.stages, self.queue_cycling = _queue_steps(workload.stages)
+        writers = (stream for stage in workload.stages for stream in stage.streams if not _only_reads(stream))
+        # That of workers that only read has no effect: it is that of the first that writes.
+        self.read_pattern = next((pattern_from(stream) or 0 for stream in writers), 0)
         self.specs: dict[tuple[Line, ...], AccessSpec] = {}
         self.spec_names = {name.casefold() for name in _BUILT_IN}
         self.worker_names: set[str] = set()
@@ -103,20 +107,14 @@ class _Conversion:
                 queue_cycling=self.queue_cycling or QueueCycling(),
             ),
             specs=tuple(self.specs.values()),
-            managers=(Manager(number=1, name=_MANAGER_NAME, workers=self._workers()),),
+            managers=(Manager(number=1, name=_MANAGER_NAME, workers=tuple(map(self._worker, self.slots.values()))),),
             notes=tuple(self.notes),
         )
 
-    def _workers(self) -> tuple[Worker, ...]:
-        count = len(self.stages)
-        return tuple(
-            Worker(
-                name=slot.name,
-                settings=slot.settings,
-                assigned=tuple(Assigned(name=name) for name in _padded(slot.runs, count)),
-            )
-            for slot in self.slots.values()
-        )
+    def _worker(self, slot: _Slot) -> Worker:
+        runs = slot.runs + ["Idle"] * (len(self.stages) - len(slot.runs))
+        assigned = tuple(Assigned(name=name) for name in runs)
+        return Worker(name=slot.name, settings=slot.settings, assigned=assigned)
 
     def _times(self) -> tuple[int, int]:
         """The one run time and the one ramp up that all stages have."""
@@ -174,7 +172,7 @@ class _Conversion:
         pattern = pattern_from(stream)
         if pattern is None:
             _refuse(f"{stage.name}: {stream.name}", f"writes {stream.data.kind if stream.data else 'other'} data")
-        if stream.data is None and all(line.read_percent == 100 for line in stream.lines):  # noqa: PLR2004 - per cent
+        if _only_reads(stream):
             pattern = self.read_pattern
         return TargetSettings(
             outstanding=stream.queue_depth,
@@ -210,17 +208,8 @@ class _Conversion:
         self.notes.append(Note(line=0, text="no target is assigned: choose the drive in Iometer before the start"))
 
 
-def _read_pattern(workload: Workload) -> int:
-    """The pattern of workers that only read, of no effect: that of the first that writes."""
-    for stage in workload.stages:
-        for stream in stage.streams:
-            if stream.data is not None or any(line.read_percent < 100 for line in stream.lines):  # noqa: PLR2004
-                return pattern_from(stream) or 0
-    return 0
-
-
-def _padded(runs: list[str], count: int) -> list[str]:
-    return runs + ["Idle"] * (count - len(runs))
+def _only_reads(stream: Stream) -> bool:
+    return stream.data is None and all(line.read_percent == 100 for line in stream.lines)  # noqa: PLR2004 - per cent
 
 
 def _row(stage: Stage, stream: Stream, line: Line) -> AccessRow:
@@ -260,9 +249,69 @@ def _unused(wanted: str, known: set[str]) -> str:
 
 def _plain(text: str) -> str:
     """Printable ASCII, with a hyphen for a comma and for a bar; other letters are left out."""
-    kept = "".join(one for one in text.replace(",", " -").replace("|", "-") if one.isascii() and one.isprintable())
-    return " ".join(kept.split())
+    text = text.replace(",", " -").replace("|", "-")
+    return " ".join("".join(letter for letter in text if letter.isascii() and letter.isprintable()).split())
 
 
 def _refuse(what: str, reason: str) -> NoReturn:
     raise UsageError(what, f"{reason}, which an Iometer file has no words for", _REMEDY)
+
+
+def _queue_steps(stages: Sequence[Stage]) -> tuple[Sequence[Stage], QueueCycling | None]:
+    """The first stage of each cycle, and how its outstanding I/Os go on; the stages as they are where none do.
+
+    Every cycle must have the same steps. Worked: stages A with 1, 2, 4 and B with 1, 2, 4 outstanding I/Os -> A and B
+    with 1, 4, 2, EXPONENTIAL.
+    """
+    depths = [_depth(stage) for stage in stages]
+    count = _first_cycle(stages)
+    first = [depth for depth in depths[:count] if depth is not None]
+    cycling = _cycling(first) if len(first) == count > 1 else None
+    if cycling is None or len(stages) % count:
+        return stages, None
+    for begin in range(0, len(stages), count):
+        cycle = stages[begin : begin + count]
+        if depths[begin : begin + count] != first or any(_demands(stage) != _demands(cycle[0]) for stage in cycle):
+            return stages, None
+    firsts = (
+        stage.model_copy(update={"name": stage.name.partition(", queue depth ")[0] or stage.name})
+        for stage in stages[::count]
+    )
+    return list(firsts), cycling
+
+
+def _first_cycle(stages: Sequence[Stage]) -> int:
+    """How many stages ask for the same as the first but for their depth, of which each has another."""
+    count = 1
+    while count < len(stages) and _demands(stages[count]) == _demands(stages[0]) and stages[count] != stages[0]:
+        if _depth(stages[count]) == _depth(stages[0]):
+            break
+        count += 1
+    return count
+
+
+def _depth(stage: Stage) -> int | None:
+    """The depth that all streams have."""
+    depths = {stream.queue_depth for stream in stage.streams}
+    return depths.pop() if len(depths) == 1 else None
+
+
+def _demands(stage: Stage) -> list[Stream]:
+    """The streams whatever their depth."""
+    return [stream.model_copy(update={"queue_depth": 1}) for stream in stage.streams]
+
+
+def _cycling(depths: list[int]) -> QueueCycling | None:
+    """Steps that give these depths and no others."""
+    first, second = depths[:2]
+    tried: list[tuple[int, StepKind]] = []
+    if second % first == 0:
+        tried.append((second // first, "EXPONENTIAL"))
+    if second > first:
+        tried.append((second - first, "LINEAR"))
+    for step, kind in tried:
+        result = QueueCycling(start=first, end=depths[-1], step=step, kind=kind)
+        setup = Setup(test_type="CYCLE_OUTSTANDING_IOS", queue_cycling=result)
+        if depths[-1] > first and [cycling_step.queue_depth for cycling_step in cycling_steps(setup, 1)] == depths:
+            return result
+    return None

@@ -11,8 +11,8 @@ Lines count from 1 and are 0 for what was not read from a file; two models are e
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, fields
+from typing import Literal, NamedTuple
 
 Assignment = Literal["NONE", "ALL", "DISK", "NET"]
 StepKind = Literal["LINEAR", "EXPONENTIAL"]
@@ -47,10 +47,9 @@ class Version:
         """Whether it is named by a date."""
         return self.numbers[0] > _FIRST_YEAR
 
-    @property
-    def rank(self) -> tuple[bool, tuple[int, int, int]]:
-        """For comparisons: a version by numbers is newer than every date."""
-        return (not self.is_dated, self.numbers)
+    def is_before(self, date: tuple[int, int, int]) -> bool:
+        """Whether it is older than a date; a version by numbers is newer than every date."""
+        return self.is_dated and self.numbers < date
 
 
 VERSION_2006 = Version("2006.07.27", (2006, 7, 27))
@@ -65,8 +64,7 @@ class Note:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cycling:
+class Cycling(NamedTuple):
     """How a count goes up from run to run: by ``step`` each, or to ``step`` times as much."""
 
     start: int = 1
@@ -74,10 +72,10 @@ class Cycling:
     kind: StepKind = "LINEAR"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueueCycling(Cycling):
-    """The same for outstanding I/Os, as long as they are at most ``end``."""
+class QueueCycling(NamedTuple):
+    """How the outstanding I/Os go up from run to run, as long as they are at most ``end``."""
 
+    start: int = 1
     end: int = 32
     step: int = 2
     kind: StepKind = "EXPONENTIAL"
@@ -97,12 +95,16 @@ class Setup:
     disk_workers: int | None = None
     network_workers: int | None = 0
     record: Record = "ALL"
-    worker_cycling: Cycling = Cycling()
-    disk_cycling: Cycling = Cycling()
-    queue_cycling: QueueCycling = QueueCycling()
+    worker_cycling: Cycling = field(default=Cycling())
+    disk_cycling: Cycling = field(default=Cycling())
+    queue_cycling: QueueCycling = field(default=QueueCycling())
     test_type: TestType = "NORMAL"
     lines: dict[str, int] = field(default_factory=dict, compare=False)
     line: int = field(default=0, compare=False)
+
+    def line_of(self, name: str) -> int:
+        """The line of a field's value, else that of the section."""
+        return self.lines.get(name, self.line)
 
     @property
     def run_time_s(self) -> int:
@@ -112,22 +114,10 @@ class Setup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DisplayEntry:
-    """A key of the results display, such as what a bar chart shows. It says nothing of I/Os."""
-
-    key: str
-    value: str
-    line: int = field(default=0, compare=False)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Display:
-    """The results display. record_last : None in files up to 1.1.0-rc1, which do not have it."""
+    """The results display, which says nothing of I/Os. texts : its lines as they stand in the file, without blanks."""
 
-    record_last: bool | None = None
-    update_frequency: int = 0
-    update_type: str = "WHOLE_TEST"
-    entries: tuple[DisplayEntry, ...] = ()
+    texts: tuple[str, ...]
     line: int = field(default=0, compare=False)
 
 
@@ -146,10 +136,13 @@ class AccessRow:
     line: int = field(default=0, compare=False)
 
     @property
-    def numbers(self) -> tuple[int, int, int, int, int, int, int, int]:
+    def numbers(self) -> tuple[int, ...]:
         """Its eight numbers in the order of files. Worked: 4 KiB random reads -> 4096, 100, 100, 100, 0, 1, 0, 0."""
-        shares = (self.percent, self.read_percent, self.random_percent)
-        return (self.size_bytes, *shares, self.delay_ms, self.burst, self.align_bytes, self.reply_bytes)
+        return tuple(getattr(self, name) for name in ROW_FIELDS)
+
+
+ROW_FIELDS = tuple(each.name for each in fields(AccessRow) if each.compare)
+"""The fields of a row in the order of files."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,6 +175,20 @@ class TargetSettings:
     lines: dict[str, int] = field(default_factory=dict, compare=False)
     line: int = field(default=0, compare=False)
 
+    def line_of(self, name: str) -> int:
+        """The line of a field's value, else that of the settings."""
+        return self.lines.get(name, self.line)
+
+    @property
+    def is_seeded(self) -> bool:
+        """Whether the seed is fixed, as files state it beside the seed."""
+        return self.fixed_seed is not None
+
+    @property
+    def seed(self) -> int:
+        """The seed as files state it, 0 where none is fixed."""
+        return self.fixed_seed or 0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assigned:
@@ -193,12 +200,11 @@ class Assigned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """A disk or a network address that a worker drives. manager_id, manager_name : of the host of a network address."""
+    """A disk or a network address that a worker drives. manager : ID and name of the host of a network address."""
 
     name: str
     kind: str = "DISK"
-    manager_id: int | None = None
-    manager_name: str = ""
+    manager: str | None = None
     line: int = field(default=0, compare=False)
 
 

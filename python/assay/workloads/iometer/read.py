@@ -3,32 +3,46 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from assay.spec.text_file import named_bytes
+from assay.spec.units import KIB
+from assay.workloads.iometer import keys
 from assay.workloads.iometer.lines import FILE_BYTES_MAX, Lines, decoded, known_key
-from assay.workloads.iometer.model import VERSION_2006, Display, DisplayEntry, IcfFile, Setup, Version
-from assay.workloads.iometer.read_managers import managers_of
-from assay.workloads.iometer.read_setup import setup_of
-from assay.workloads.iometer.read_specs import specs_of
+from assay.workloads.iometer.model import (
+    IDLE,
+    ROW_FIELDS,
+    SPEC_NAME_MAX,
+    VERSION_2006,
+    AccessRow,
+    AccessSpec,
+    Assigned,
+    Assignment,
+    Display,
+    IcfFile,
+    Manager,
+    Setup,
+    Target,
+    TargetSettings,
+    Version,
+    Worker,
+    spec_name,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from assay.workloads.iometer.lines import Line
-    from assay.workloads.iometer.model import AccessSpec, Manager
 
+ROWS_MAX = 100
 _REMEDY = "name an Iometer configuration file"
 _VERSION = re.compile(r"'?\s*(?:Version\s+)?v?([0-9]{1,5})\.([0-9]{1,5})\.([0-9]{1,5})(.*)", re.IGNORECASE)
 _VERSION_LINE = re.compile(r"'?\s*Version\b", re.IGNORECASE)
-_SECTIONS = ("TEST SETUP*", "RESULTS DISPLAY*", "ACCESS SPECIFICATIONS*", "MANAGER LIST*")
-_SPECS_KEY = "ACCESS SPECIFICATIONS*"
-_END_DISPLAY = "END results display"
-_UPDATE = "Update Frequency,Update Type"
-_RECORD_UPDATE = "Record Last Update Results,Update Frequency,Update Type"
-_UPDATE_TYPES = {one: one for one in ("WHOLE_TEST", "LAST_UPDATE")} | {"0": "WHOLE_TEST", "1": "LAST_UPDATE"}
-_ENABLED = {"ENABLED": True, "DISABLED": False}
+_FIRST_NAMED, _FIRST_WITH_END, _FIRST_STRICT = (1998, 5, 21), (1998, 10, 9), (1999, 2, 17)
+_OLD_ROW = "size % of size % reads % random delay burst"
+_OLD_CELLS = 6
+_PERCENT = 100
 
 
 def read_icf(path: Path) -> IcfFile:
@@ -41,134 +55,318 @@ def read_icf(path: Path) -> IcfFile:
 
 
 def parse_icf(raw: bytes, source: str) -> IcfFile:
-    """The same of the bytes of a file. source : its name, for faults. Raises PlanError."""
-    return _Reader(Lines(decoded(raw, source), source)).file()
+    """Read the bytes of a configuration file. source : its name, for faults. Raises PlanError.
+
+    Sections come in any order, each at most once.
+    """
+    lines = Lines(decoded(raw, source), source)
+    stated = _version(lines)
+    version = stated or VERSION_2006
+    sections: dict[str, Any] = {}
+    begun: dict[str, int] = {}
+    while (key := _title(lines, stated)) is not None:
+        title, line = key[0].removesuffix("*"), key[1]
+        if title in begun:
+            reason = f"a second section '{title}; the first begins in line {begun[title]}"
+            raise lines.fault(line.number, reason, "each section once")
+        begun[title] = line.number
+        lines.section = title
+        field, read = _SECTIONS[key[0]]
+        sections[field] = read(lines, line.number, version)
+        lines.section = ""
+    if not begun:
+        titles = ", ".join(f"'{name.removesuffix('*')}" for name in _SECTIONS)
+        raise lines.fault(1, "has none of the sections of an Iometer file", titles)
+    return IcfFile(version=stated, **sections, notes=tuple(lines.notes), source=source)
 
 
-class _Reader:
-    """One pass over the lines; sections come in any order, each at most once."""
+def _version(lines: Lines) -> Version | None:
+    """The version of the first line that is not blank; the last line repeats it."""
+    while (line := lines.peek()) is not None and not line.text:
+        lines.take("a version")
+    if line is None:
+        raise lines.fault(1, "is empty", "an Iometer configuration file")
+    if (match := _VERSION.fullmatch(line.text)) is not None:
+        lines.take("a version")
+        first, second, third = (int(part) for part in match.groups()[:3])
+        return Version(f"{match[1]}.{match[2]}.{match[3]}{match[4]}".strip(), (first, second, third))
+    if _VERSION_LINE.match(line.text):
+        raise lines.fault(line.number, "has no version of three numbers", f"Version {VERSION_2006.text}")
+    lines.note(line.number, f"no version is stated: it is read as {VERSION_2006.text}; Iometer refuses it")
+    return None
 
-    def __init__(self, lines: Lines) -> None:
-        self.lines = lines
-        self.version = self._version()
-        self.begun: dict[str, int] = {}
-        self.setup: Setup | None = None
-        self.display: Display | None = None
-        self.specs: tuple[AccessSpec, ...] = ()
-        self.managers: tuple[Manager, ...] | None = None
 
-    def file(self) -> IcfFile:
-        readers: dict[str, Callable[[Line], None]] = {
-            "TEST SETUP*": self._read_setup,
-            "RESULTS DISPLAY*": self._read_display,
-            _SPECS_KEY: self._read_specs,
-            "MANAGER LIST*": self._read_managers,
-        }
-        while (title := self._title()) is not None:
-            name, line = title
-            self._begin(name, line)
-            readers[name](line)
-            self.lines.section = ""
-        if not self.begun:
-            raise self.lines.fault(1, "has none of the sections of an Iometer file", ", ".join(_titles()))
-        return IcfFile(
-            version=self.version,
-            setup=self.setup,
-            display=self.display,
-            specs=self.specs,
-            managers=self.managers,
-            notes=tuple(self.lines.notes),
-            source=self.lines.source,
-        )
-
-    def _version(self) -> Version | None:
-        """Of the first line that is not blank; that of the end says the same once more."""
-        while (line := self.lines.peek()) is not None and not line.text:
-            self.lines.take("a version")
-        if line is None:
-            raise self.lines.fault(1, "is empty", "an Iometer configuration file")
-        if (match := _VERSION.fullmatch(line.text)) is not None:
-            self.lines.take("a version")
-            first, second, third = (int(part) for part in match.groups()[:3])
-            return Version(f"{match[1]}.{match[2]}.{match[3]}{match[4]}".strip(), (first, second, third))
-        if _VERSION_LINE.match(line.text):
-            raise self.lines.fault(line.number, "has no version of three numbers", f"Version {VERSION_2006.text}")
-        self.lines.note(line.number, f"no version is stated: it is read as {VERSION_2006.text}; Iometer refuses it")
-        return None
-
-    def _title(self) -> tuple[str, Line] | None:
-        """The title of the next section, None at the end of the file."""
-        while (line := self.lines.peek()) is not None:
-            if line.text and not (_VERSION_LINE.match(line.text) or _VERSION.fullmatch(line.text)):
-                return self.lines.key(_SECTIONS)
-            self._check_last_version(line)
-            self.lines.take("a section")
-        return None
-
-    def _check_last_version(self, line: Line) -> None:
+def _title(lines: Lines, version: Version | None) -> tuple[str, Line] | None:
+    """The title of the next section, None at the end of the file. version : as the first line states it."""
+    while (line := lines.peek()) is not None:
         match = _VERSION.fullmatch(line.text)
-        stated = self.version.numbers if self.version else None
-        if match and stated and tuple(int(part) for part in match.groups()[:3]) != stated:
-            self.lines.note(line.number, f"{line.text} is not the version of the first line, which counts")
-
-    def _begin(self, name: str, line: Line) -> None:
-        title = name.removesuffix("*")
-        if name in self.begun:
-            reason = f"a second section '{title}; the first begins in line {self.begun[name]}"
-            raise self.lines.fault(line.number, reason, "each section once")
-        self.begun[name] = line.number
-        self.lines.section = title
-
-    def _read_setup(self, line: Line) -> None:
-        self.setup = setup_of(self.lines, line.number, self.version or VERSION_2006, _SECTIONS)
-
-    def _read_display(self, line: Line) -> None:
-        self.display = _display(self.lines, line.number)
-
-    def _read_specs(self, line: Line) -> None:
-        del line
-        self.specs = specs_of(self.lines, self.version or VERSION_2006)
-
-    def _read_managers(self, line: Line) -> None:
-        del line
-        self.managers = managers_of(self.lines)
+        if line.text and not match and not _VERSION_LINE.match(line.text):
+            return lines.key(_SECTIONS)
+        if match and version and tuple(int(part) for part in match.groups()[:3]) != version.numbers:
+            lines.note(line.number, f"{line.text} is not the version of the first line, which counts")
+        lines.take("a section")
+    return None
 
 
-def _titles() -> list[str]:
-    return [f"'{name.removesuffix('*')}" for name in _SECTIONS]
-
-
-def _display(lines: Lines, number: int) -> Display:
-    """The results display, which says nothing of I/Os: it is kept as it is."""
-    keys = (_RECORD_UPDATE, _UPDATE, "Bar chart*", _END_DISPLAY)
-    record_last: bool | None = None
-    frequency, kind, entries = 0, "WHOLE_TEST", []
-    while True:
-        if _foreign(lines, keys):
+def _setup(lines: Lines, number: int, version: Version) -> Setup:
+    """The test set-up; in files up to 1998 the next title ends it."""
+    known = (*keys.SETUP, keys.END_SETUP)
+    result: dict[str, Any] = {}
+    places: dict[str, int] = {}
+    while not (version.is_before(_FIRST_WITH_END) and _ends_without_end(lines)):
+        if version.is_before(_FIRST_STRICT) and _skipped(lines, known):
             continue
-        key, line = lines.key(keys)
-        if key == _END_DISPLAY:
+        name, line = lines.key(known)
+        if name == keys.END_SETUP:
             break
-        if key == "Bar chart*":
-            value = lines.value(line.text[1:], keys, may_be_empty=True)
-            entries.append(DisplayEntry(key=line.text[1:], value=value.text, line=line.number))
-            continue
-        value = lines.value(key, keys)
-        cells = lines.cells(value, key)
-        if key == _RECORD_UPDATE:
-            record_last = lines.word(cells.pop(0), value, "Record Last Update Results", _ENABLED)
-        frequency = lines.number(cells[0], value, "Update Frequency")
-        kind = lines.word(cells[1], value, "Update Type", _UPDATE_TYPES)
-    return Display(
-        record_last=record_last, update_frequency=frequency, update_type=kind, entries=tuple(entries), line=number
-    )
+        key = keys.SETUP[name]
+        if key.field in result:
+            raise lines.fault(line.number, f"'{name.removesuffix('*')} is there twice", "each key once")
+        value = lines.value(name, known, may_be_empty=key.field == "description")
+        result[key.field], places[key.field] = key.read(lines, value), value.number
+    return Setup(**result, lines=places, line=number)
 
 
-def _foreign(lines: Lines, known: tuple[str, ...]) -> bool:
-    """Whether a line was taken that is none of the display's keys in known versions, and no end of it either."""
+def _ends_without_end(lines: Lines) -> bool:
     line = lines.peek()
-    if line is None or not line.text or (line.is_key and known_key(line, (*known, *_SECTIONS, "END *")) is not None):
+    return line is None or (line.is_key and known_key(line, _SECTIONS) is not None)
+
+
+def _skipped(lines: Lines, known: Sequence[str]) -> bool:
+    """Whether the next line was taken as one of a key that files before 1999 may have and Iometer leaves out."""
+    line = lines.peek()
+    if line is None or (line.is_key and known_key(line, known) is not None):
         return False
-    lines.take(_END_DISPLAY)
-    lines.note(line.number, f'"{line.text[:60]}" is no key of the results display: left out')
+    lines.take(keys.END_SETUP)
+    lines.note(line.number, f'"{line.text[:60]}" is no key of the test set-up: left out, as Iometer does')
     return True
+
+
+def _display(lines: Lines, number: int, _version: Version) -> Display:
+    """The results display, whatever it says."""
+    ends = (keys.END_SETUP, keys.END_DISPLAY, keys.END_SPECS, keys.END_MANAGERS, *_SECTIONS)
+    texts: list[str] = []
+    while (line := lines.peek()) is None or not line.is_key or known_key(line, ends) is None:
+        texts.append(lines.take(f"'{keys.END_DISPLAY}").text)
+    lines.key((keys.END_DISPLAY,))
+    return Display(texts=tuple(texts), line=number)
+
+
+def _specs(lines: Lines, _number: int, version: Version) -> tuple[AccessSpec, ...]:
+    """The specifications in their order; of two of one name both, of which the later counts."""
+    lines.long_rows = not version.is_dated
+    specs = _unnamed_specs(lines) if version.is_before(_FIRST_NAMED) else _named_specs(lines)
+    lines.long_rows = False
+    known: dict[str, int] = {}
+    for spec in specs:
+        name = spec.name.casefold()
+        if name in known:
+            lines.note(spec.line, f'"{spec.name}" replaces that of line {known[name]}')
+        known[name] = spec.line
+    return tuple(specs)
+
+
+def _named_specs(lines: Lines) -> list[AccessSpec]:
+    result: list[AccessSpec] = []
+    while lines.key((keys.SPEC, keys.END_SPECS))[0] == keys.SPEC:
+        line = lines.value(keys.SPEC, (keys.SPEC, keys.ROWS, keys.END_SPECS))
+        name, assignment = _spec_head(lines, line)
+        lines.key((keys.ROWS,))
+        rows = _rows(lines)
+        _check_sum(lines, rows, name, line)
+        result.append(AccessSpec(name=name, assignment=assignment, rows=tuple(rows), line=line.number))
+    return result
+
+
+def _spec_head(lines: Lines, line: Line) -> tuple[str, Assignment]:
+    """Name and default assignment of a specification."""
+    before, comma, behind = line.text.partition(",")
+    if not comma:
+        raise lines.fault(line.number, "has no default assignment", "name,NONE|ALL|DISK|NET")
+    # The assignment is behind the last comma; what stands between belongs to no name.
+    assignment: Assignment = lines.word(behind.rpartition(",")[2], line, "the default assignment", keys.ASSIGNMENTS)
+    name = lines.name(spec_name(before), line, "the name of the access specification", SPEC_NAME_MAX)
+    if name != before.strip() or "," in behind:
+        lines.note(
+            line.number, f'Iometer ends this name at a comma, bar or letter beyond ASCII: it is read as "{name}"'
+        )
+    if name.casefold() == IDLE:
+        raise lines.fault(line.number, f'"{name}" is the specification without I/Os, which is built in', "another name")
+    return name, assignment
+
+
+def _rows(lines: Lines) -> list[AccessRow]:
+    rows: list[AccessRow] = []
+    while (upcoming := lines.peek()) is not None and not upcoming.is_key:
+        line = lines.take(keys.ROWS)
+        if not line.text:
+            raise lines.fault(line.number, "is blank", f"{keys.ROWS}, or '{keys.END_SPECS}")
+        if len(rows) == ROWS_MAX:
+            raise lines.fault(line.number, f"is line {ROWS_MAX + 1} of its specification", f"{ROWS_MAX} lines at most")
+        rows.append(_row(lines, line, lines.cells(line, keys.ROWS)))
+    return rows
+
+
+def _row(lines: Lines, line: Line, cells: list[str]) -> AccessRow:
+    """A row of eight numbers, or of the first six."""
+    numbers = [part.read(lines, cell, line) for part, cell in zip(keys.ROW, cells, strict=False)]
+    return AccessRow(**dict(zip(ROW_FIELDS, numbers, strict=False)), line=line.number)
+
+
+def _check_sum(lines: Lines, rows: list[AccessRow], name: str, line: Line) -> None:
+    total = sum(row.percent for row in rows)
+    if total != _PERCENT:
+        at = rows[-1].line if rows else line.number
+        raise lines.fault(at, f'the "% of size" of "{name}" sum to {total}', "a sum of 100")
+
+
+def _unnamed_specs(lines: Lines) -> list[AccessSpec]:
+    """Read rows of six numbers, as files before 1998.05.21 have them.
+
+    A specification ends where its shares have come to 100 %.
+    """
+    result: list[AccessSpec] = []
+    rows: list[AccessRow] = []
+    while (upcoming := lines.peek()) is not None:
+        if upcoming.is_key and (rows or upcoming.text[1:].strip().casefold().startswith("end ")):
+            break
+        line = lines.take(_OLD_ROW)
+        if line.is_key:
+            # A caption.
+            continue
+        cells = line.text.split()
+        if len(cells) != _OLD_CELLS:
+            raise lines.fault(line.number, f"has {len(cells)} values where there should be {_OLD_CELLS}", _OLD_ROW)
+        rows.append(_row(lines, line, cells))
+        total = sum(row.percent for row in rows)
+        if total > _PERCENT or len(rows) > ROWS_MAX:
+            _check_sum(lines, rows, "this specification", line)
+        if total == _PERCENT:
+            result.append(AccessSpec(name=_made_name(rows), assignment="ALL", rows=tuple(rows), line=rows[0].line))
+            rows = []
+    if rows:
+        raise lines.fault(rows[-1].line, "the shares of this specification do not come to 100", "a sum of 100")
+    lines.key((keys.END_SPECS,))
+    return result
+
+
+def _made_name(rows: list[AccessRow]) -> str:
+    """A name as Iometer makes one. Worked: 2048 bytes, 67 % reads, all random -> ``2 KiB random 67% reads``."""
+    first = rows[0]
+    size = f"{first.size_bytes // KIB} KiB" if first.size_bytes % KIB == 0 else f"{first.size_bytes} B"
+    order = {0: "sequential", _PERCENT: "random"}.get(first.random_percent, f"{first.random_percent}% random")
+    more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
+    return f"{size} {order} {first.read_percent}% reads{more}"
+
+
+def _managers(lines: Lines, _number: int, _version: Version) -> tuple[Manager, ...]:
+    """Hosts, their workers, and what these drive."""
+    result: list[Manager] = []
+    while (key := lines.key((keys.MANAGER, keys.END_MANAGERS)))[0] == keys.MANAGER:
+        result.append(_manager(lines, key[1].number))
+    return tuple(result)
+
+
+def _manager(lines: Lines, number: int) -> Manager:
+    known = (keys.ADDRESS, keys.WORKER, keys.END_MANAGER)
+    value = lines.value(keys.MANAGER, (keys.MANAGER, *known))
+    digits, _, name = value.text.partition(",")
+    identity = lines.number(digits, value, "the manager's ID")
+    address: str | None = None
+    workers: list[Worker] = []
+    while (key := lines.key(known))[0] != keys.END_MANAGER:
+        line = key[1]
+        if key[0] == keys.ADDRESS:
+            if address is not None:
+                raise lines.fault(line.number, f"'{keys.ADDRESS} is there twice", "each key once")
+            address = lines.value(keys.ADDRESS, known, may_be_empty=True).text
+            continue
+        if len(workers) == keys.WORKERS_MAX:
+            reason = f"is worker {keys.WORKERS_MAX + 1}"
+            raise lines.fault(line.number, reason, f"{keys.WORKERS_MAX} workers at most")
+        workers.append(_worker(lines, line.number))
+    return Manager(number=identity, name=name.strip(), address=address or "", workers=tuple(workers), line=number)
+
+
+def _worker(lines: Lines, number: int) -> Worker:
+    value = lines.value(keys.WORKER, _WORKER_KEYS)
+    name = lines.name(value.text, value, "the name of the worker", keys.NAME_MAX)
+    result: dict[str, Any] = {}
+    while (key := lines.key(_WORKER_KEYS))[0] != keys.END_WORKER:
+        field, read = _WORKER[key[0]]
+        if field in result:
+            raise lines.fault(key[1].number, f"'{key[0]} is there twice", "each key once")
+        result[field] = read(lines, key[1])
+    return Worker(name=name, **result, line=number)
+
+
+def _kind(lines: Lines, line: Line) -> str:
+    text = ",".join(part.strip() for part in line.text.split(","))
+    return lines.word(text, line, "the type", keys.KINDS)
+
+
+def _settings(lines: Lines, begun: Line) -> TargetSettings:
+    known = (*keys.TARGET_SETTINGS, keys.END_SETTINGS)
+    settings: dict[str, Any] = {}
+    places: dict[str, int] = {}
+    while (key := lines.key(known)[0]) != keys.END_SETTINGS:
+        value = lines.value(key, known, may_be_empty=key == keys.INTERFACE)
+        texts = [value.text] if key == keys.INTERFACE else lines.cells(value, key)
+        parts = keys.TARGET_SETTINGS[key].items()
+        read = {field: part.read(lines, text, value) for (field, part), text in zip(parts, texts, strict=True)}
+        if settings.keys() & read.keys():
+            raise lines.fault(value.number, f"the values of '{key} are there twice", "each key once")
+        settings |= read
+        places |= dict.fromkeys(read, value.number)
+    seed = settings.pop("seed", None)
+    settings["fixed_seed"] = seed if settings.pop("is_seeded", False) else None
+    return TargetSettings(**settings, lines=places, line=begun.number)
+
+
+def _assigned(lines: Lines, _begun: Line) -> tuple[Assigned, ...]:
+    expected = f"the name of an access specification, or '{keys.END_ASSIGNED}"
+    result: list[Assigned] = []
+    while (upcoming := lines.peek()) is None or not upcoming.is_key:
+        line = lines.take(expected)
+        if not line.text:
+            raise lines.fault(line.number, "is blank", expected)
+        result.append(Assigned(name=spec_name(line.text), line=line.number))
+    lines.key((keys.END_ASSIGNED,))
+    return tuple(result)
+
+
+def _targets(lines: Lines, _begun: Line) -> tuple[Target, ...]:
+    targets: list[Target] = []
+    while (key := lines.key((keys.TARGET, keys.END_TARGETS)))[0] == keys.TARGET:
+        if len(targets) == keys.TARGETS_MAX:
+            reason = f"is target {keys.TARGETS_MAX + 1}"
+            raise lines.fault(key[1].number, reason, f"{keys.TARGETS_MAX} targets at most")
+        targets.append(_target(lines, key[1].number))
+    return tuple(targets)
+
+
+def _target(lines: Lines, number: int) -> Target:
+    known = (keys.TARGET_TYPE, keys.TARGET_MANAGER, keys.END_TARGET)
+    value = lines.value(keys.TARGET, known)
+    result: dict[str, Any] = {"name": lines.name(value.text, value, "the name of the target", keys.TARGET_NAME_MAX)}
+    while (key := lines.key(known)[0]) != keys.END_TARGET:
+        value = lines.value(key, known)
+        result |= {"kind": _kind(lines, value)} if key == keys.TARGET_TYPE else {"manager": value.text}
+    return Target(**result, line=number)
+
+
+_SECTIONS: dict[str, tuple[str, Callable[[Lines, int, Version], Any]]] = {
+    "TEST SETUP*": ("setup", _setup),
+    "RESULTS DISPLAY*": ("display", _display),
+    "ACCESS SPECIFICATIONS*": ("specs", _specs),
+    "MANAGER LIST*": ("managers", _managers),
+}
+"""The titles of sections, each with its field of ``IcfFile`` and what reads it."""
+
+_WORKER: dict[str, tuple[str, Callable[[Lines, Line], Any]]] = {
+    keys.TYPE: ("kind", lambda lines, _begun: _kind(lines, lines.value(keys.TYPE, _WORKER_KEYS))),
+    keys.SETTINGS: ("settings", _settings),
+    keys.ASSIGNED: ("assigned", _assigned),
+    keys.TARGETS: ("targets", _targets),
+}
+_WORKER_KEYS: tuple[str, ...] = (*_WORKER, keys.END_WORKER)

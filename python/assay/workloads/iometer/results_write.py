@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.workloads.iometer.model import VERSION_2006, AccessSpec, Assignment, Record
-from assay.workloads.iometer.results_columns import COLUMNS, EMPTY, WHOLE
+from assay.spec.units import MIB
+from assay.workloads.iometer.keys import ASSIGNMENTS
+from assay.workloads.iometer.model import VERSION_2006, AccessSpec, Record
+from assay.workloads.iometer.results import COLUMNS, TITLES, Column
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-MEBIBYTE = 1 << 20
 _SECOND_NS = 10**9
 _MS_NS = 10**6
 _MIXED = -1
-_ASSIGNMENTS: tuple[Assignment, ...] = ("NONE", "ALL", "DISK", "NET")
 _LEFT_OUT: dict[Record, frozenset[str]] = {
     "ALL": frozenset(),
     "NO_TARGETS": frozenset({"DISK"}),
@@ -24,6 +24,7 @@ _LEFT_OUT: dict[Record, frozenset[str]] = {
     "NONE": frozenset({"DISK", "WORKER", "MANAGER", "PROCESSOR", "ALL"}),
 }
 """Kinds of rows that each setting of Record Results leaves out."""
+_TEST, _VERSION, _STAMP, _SPECS, _SPEC, _ROWS, _END_SPECS, _RESULTS = TITLES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,25 +101,22 @@ def results_csv(
     those of workers as well, and so on. Rates of MB are in 2^20 bytes, as Iometer has them. The same figures give the
     same text. Worked: 1,388,493 reads of 512 bytes in 30.0360 s -> IOps 46227.6, MBps 22.572.
     """
-    lines = ["'Test Type,Test Description", f"{test_type},{_cell(description)}", "'Version", version]
+    lines = [_TEST, f"{test_type},{_text_cell(description)}", _VERSION, version]
     for stage in stages:
         lines += _stage(stage, record)
     return "".join(f"{line}\r\n" for line in lines)
 
 
 def _stage(stage: StageFigures, record: Record) -> Iterator[str]:
-    yield from ("'Time Stamp", stage.begun, "'Access specifications")
+    yield from (_STAMP, stage.begun, _SPECS)
     for spec in stage.specs:
-        yield from ("'Access specification name,default assignment",)
-        yield f"{_cell(spec.name)},{_ASSIGNMENTS.index(spec.assignment)}"
-        yield "'size,% of size,% reads,% random,delay,burst,align,reply"
-        for row in spec.rows:
-            yield ",".join(map(str, row.numbers))
-    yield from ("'End access specifications", "'Results", "'" + ",".join(COLUMNS))
+        yield from (_SPEC, f"{_text_cell(spec.name)},{list(ASSIGNMENTS).index(spec.assignment)}", _ROWS)
+        yield from (",".join(map(str, row.numbers)) for row in spec.rows)
+    yield from (_END_SPECS, _RESULTS, "'" + ",".join(COLUMNS))
     for cells in _rows(stage):
         if cells["Target Type"] not in _LEFT_OUT[record]:
-            yield ",".join(_printed(cells, name) for name in COLUMNS)
-    yield from ("'Time Stamp", stage.ended)
+            yield ",".join(_cell(cells, name, column) for name, column in COLUMNS.items())
+    yield from (_STAMP, stage.ended)
 
 
 Cells = dict[str, float | str | None]
@@ -127,8 +125,9 @@ Cells = dict[str, float | str | None]
 def _rows(stage: StageFigures) -> Iterator[Cells]:
     """All rows in their order, each with every column, the empty ones as well."""
     workers = stage.workers
+    names = {worker.spec for worker in workers}
     whole = _figures(workers, stage.cpu_hz) | {
-        "Access Specification Name": _one({worker.spec for worker in workers}, "mixed"),
+        "Access Specification Name": names.pop() if len(names) == 1 else "mixed",
         "# Managers": 1,
         "# Workers": len(workers),
         "# Disks": len({worker.target for worker in workers}),
@@ -147,54 +146,46 @@ def _rows(stage: StageFigures) -> Iterator[Cells]:
 
 def _figures(workers: Sequence[WorkerFigures], cpu_hz: int | None) -> Cells:
     """The columns of counts, rates and times of some workers: rates are sums of their rates."""
-    reads, writes = [worker.read for worker in workers], [worker.write for worker in workers]
-    both = [*reads, *writes]
     figures: Cells = {
         "Connections per Second": 0.0,
         "Average Connection Time": 0.0,
         "Maximum Connection Time": 0.0,
         "Connections": 0,
         "Transactions per Connection": _MIXED,
-        "Bytes Read": sum(read.byte_count for read in reads),
-        "Bytes Written": sum(write.byte_count for write in writes),
-        "Read I/Os": sum(read.io_count for read in reads),
-        "Write I/Os": sum(write.io_count for write in writes),
+        "Total Raw Connection Time": 0,
+        "Maximum Raw Connection Time": 0,
+        "Total Raw Run Time": _ticks(max((worker.run_time_ns for worker in workers), default=None), cpu_hz),
         "Starting Sector": _same({worker.start_sector for worker in workers}),
         "Maximum Size": _same({worker.maximum_sectors for worker in workers}),
         "Queue Depth": _same({worker.queue_depth for worker in workers}),
     }
-    for prefix, ios in (("", both), ("Read ", reads), ("Write ", writes)):
-        figures[f"{prefix}IOps"] = _rate(workers, prefix, "io_count")
-        rate = _rate(workers, prefix, "byte_count")
-        figures[f"{prefix}MBps"] = None if rate is None else rate / MEBIBYTE
-        figures[f"Average {prefix}Response Time"] = _mean_ms(ios)
-        figures[f"Maximum {prefix}Response Time"] = _ms(_highest(ios))
-        figures[f"{prefix}Errors"] = sum(one.error_count for one in ios)
-    figures["Transactions per Second"] = figures["IOps"]
-    figures["Average Transaction Time"] = figures["Average Response Time"]
-    figures["Maximum Transaction Time"] = figures["Maximum Response Time"]
-    return figures | _raw(workers, cpu_hz)
-
-
-def _raw(workers: Sequence[WorkerFigures], cpu_hz: int | None) -> Cells:
-    """Times in ticks of the clock that the column Processor Speed states."""
-    reads, writes = [worker.read for worker in workers], [worker.write for worker in workers]
-    times: list[tuple[str, list[Direction]]] = [
-        ("Read Response Time", reads),
-        ("Write Response Time", writes),
-        ("Transaction Time", [*reads, *writes]),
-    ]
-    result: Cells = {"Total Raw Connection Time": 0, "Maximum Raw Connection Time": 0}
-    for name, ios in times:
-        result[f"Total Raw {name}"] = _ticks(_total(ios), cpu_hz)
-        result[f"Maximum Raw {name}"] = _ticks(_highest(ios), cpu_hz)
-    result["Total Raw Run Time"] = _ticks(max((worker.run_time_ns for worker in workers), default=None), cpu_hz)
-    return result
+    reads, writes = ([getattr(worker, name) for worker in workers] for name in ("read", "write"))
+    for prefix, ios in (("", [*reads, *writes]), ("Read ", reads), ("Write ", writes)):
+        count, total_ns, highest_ns = sum(side.io_count for side in ios), _total_ns(ios), _highest_ns(ios)
+        bytes_per_s = _rate(workers, prefix, "byte_count")
+        raw = f"{prefix}Response Time" if prefix else "Transaction Time"
+        figures |= {
+            f"{prefix}IOps": _rate(workers, prefix, "io_count"),
+            f"{prefix}MBps": None if bytes_per_s is None else bytes_per_s / MIB,
+            # Without I/Os Iometer prints a mean of 0.
+            f"Average {prefix}Response Time": None if total_ns is None else total_ns / (count or 1) / _MS_NS,
+            f"Maximum {prefix}Response Time": None if highest_ns is None else highest_ns / _MS_NS,
+            f"Total Raw {raw}": _ticks(total_ns, cpu_hz),
+            f"Maximum Raw {raw}": _ticks(highest_ns, cpu_hz),
+            f"{prefix}I/Os": count,
+            f"{prefix}Errors": sum(side.error_count for side in ios),
+        }
+    return figures | {
+        "Bytes Read": sum(side.byte_count for side in reads),
+        "Bytes Written": sum(side.byte_count for side in writes),
+        "Transactions per Second": figures["IOps"],
+        "Average Transaction Time": figures["Average Response Time"],
+        "Maximum Transaction Time": figures["Maximum Response Time"],
+    }
 
 
 def _cpu(cpu: CpuFigures, cpu_hz: int | None, iops: float | str | None) -> Cells:
     busy = cpu.busy_percent
-    effective = iops / busy if busy and isinstance(iops, float) else None
     return {
         "% CPU Utilization": busy,
         "% User Time": cpu.user_percent,
@@ -203,43 +194,34 @@ def _cpu(cpu: CpuFigures, cpu_hz: int | None, iops: float | str | None) -> Cells
         "% Interrupt Time": cpu.interrupt_percent,
         "Processor Speed": cpu_hz,
         "Interrupts per Second": cpu.interrupts_per_s,
-        "CPU Effectiveness": effective,
+        "CPU Effectiveness": iops / busy if busy and isinstance(iops, float) else None,
     }
 
 
-def _rate(workers: Sequence[WorkerFigures], prefix: str, field: str) -> float | None:
-    """A count per second, summed over workers, None where one of them ran for no time."""
+def _rate(workers: Sequence[WorkerFigures], prefix: str, count: str) -> float | None:
+    """A count per second, summed over workers, None where one of them ran for no time. prefix : of a direction."""
     if any(worker.run_time_ns <= 0 for worker in workers):
         return None
-    directions = {"": ("read", "write"), "Read ": ("read",), "Write ": ("write",)}[prefix]
+    names = (prefix.strip().lower(),) if prefix else ("read", "write")
     rates = (
-        sum(getattr(getattr(worker, name), field) for name in directions) * _SECOND_NS / worker.run_time_ns
+        sum(getattr(getattr(worker, name), count) for name in names) * _SECOND_NS / worker.run_time_ns
         for worker in workers
     )
     return float(sum(rates))
 
 
-def _mean_ms(ios: Sequence[Direction]) -> float | None:
-    """The mean response time; 0 where there are no I/Os, as Iometer prints it."""
-    total, count = _total(ios), sum(one.io_count for one in ios)
-    return None if total is None else total / count / _MS_NS if count else 0.0
-
-
-def _total(ios: Sequence[Direction]) -> int | None:
-    known = [one.latency_ns_sum for one in ios if one.latency_ns_sum is not None]
+def _total_ns(ios: Sequence[Direction]) -> int | None:
+    known = [side.latency_ns_sum for side in ios if side.latency_ns_sum is not None]
     return sum(known) if len(known) == len(ios) else None
 
 
-def _highest(ios: Sequence[Direction]) -> int | None:
-    known = [one.latency_ns_max for one in ios if one.latency_ns_max is not None]
+def _highest_ns(ios: Sequence[Direction]) -> int | None:
+    known = [side.latency_ns_max for side in ios if side.latency_ns_max is not None]
     return max(known, default=0) if len(known) == len(ios) else None
 
 
-def _ms(time_ns: int | None) -> float | None:
-    return None if time_ns is None else time_ns / _MS_NS
-
-
 def _ticks(time_ns: int | None, cpu_hz: int | None) -> int | None:
+    """A time in ticks of the clock that the column Processor Speed states."""
     return None if time_ns is None or cpu_hz is None else time_ns * cpu_hz // _SECOND_NS
 
 
@@ -248,19 +230,15 @@ def _same(values: set[int]) -> int:
     return next(iter(values)) if len(values) == 1 else _MIXED
 
 
-def _one(texts: set[str], otherwise: str) -> str:
-    return next(iter(texts)) if len(texts) == 1 else otherwise
-
-
-def _printed(cells: Cells, name: str) -> str:
+def _cell(cells: Cells, name: str, column: Column) -> str:
     value = cells.get(name)
-    if value is None or name in EMPTY[str(cells["Target Type"])]:
+    if value is None or cells["Target Type"] in column.empty:
         return ""
     if isinstance(value, str):
-        return _cell(value)
-    return str(int(value)) if name in WHOLE else f"{value:.6f}"
+        return _text_cell(value)
+    return f"{value:.6f}" if column.decimals else str(int(value))
 
 
-def _cell(text: str) -> str:
+def _text_cell(text: str) -> str:
     """A text without what ends a cell: Iometer quotes nothing, and writes a hyphen for a comma."""
     return " ".join(text.replace(",", "-").split())

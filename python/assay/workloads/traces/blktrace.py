@@ -7,8 +7,7 @@ Source: Linux ``include/uapi/linux/blktrace_api.h``; version 7 has records of 48
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -40,8 +39,7 @@ _CHUNK_BYTES = 1 << 20
 _LOOK_MIN, _LOOK_MAX = 16, 1 << 12
 
 
-@dataclass(frozen=True, slots=True)
-class _Form:
+class _Form(NamedTuple):
     """How the records of a file are laid out."""
 
     version: int
@@ -58,8 +56,8 @@ def cpu_files(path: Path) -> list[Path]:
     match = _CPU_FILE.fullmatch(path.name)
     if match is None:
         return [path]
-    files = ((_CPU_FILE.fullmatch(one.name), one) for one in path.parent.iterdir())
-    return [one for _, one in sorted((int(m[2]), one) for m, one in files if m and m[1] == match[1])]
+    files = ((_CPU_FILE.fullmatch(file.name), file) for file in path.parent.iterdir())
+    return [file for _, file in sorted((int(m[2]), file) for m, file in files if m and m[1] == match[1])]
 
 
 def blktrace_batches(paths: list[Path], event: Event, device: tuple[int, int] | None) -> Iterator[Batch]:
@@ -87,7 +85,7 @@ def _batches(
         return
     seen |= set(np.unique(records["device"]).tolist())
     if len(seen) > 1:
-        raise several_devices(path, None, [f"{one >> 20},{one & 0xFFFFF}" for one in sorted(seen)])
+        raise several_devices(path, None, [f"{number >> 20},{number & 0xFFFFF}" for number in sorted(seen)])
     yield _batch(path, records)
 
 
@@ -106,13 +104,21 @@ def _batch(path: Path, records: NDArray[np.void]) -> Batch:
 
 
 def _records(path: Path) -> Iterator[NDArray[np.void]]:
-    """All records of a file, some thousand at a time."""
+    """All records of a file, some thousand at a time; a record that a chunk cuts waits for the next one."""
     with opened(path) as file:
-        head = file.read(4)
-        if not head:
+        rest, at = file.read(4), 0
+        if not rest:
             return
-        form = _form(path, head)
-        yield from _walked(path, file, form, head)
+        form = _form(path, rest)
+        while more := file.read(_CHUNK_BYTES):
+            content = rest + more
+            records, used = _parsed(path, content, at, form)
+            if len(records):
+                yield records
+            rest = content[used:]
+            at += used
+    if rest:
+        raise UsageError(f"{path} at byte {at}", "ends within a record", "the file is cut short; copy it anew")
 
 
 def _form(path: Path, head: bytes) -> _Form:
@@ -125,20 +131,6 @@ def _form(path: Path, head: bytes) -> _Form:
             fields = [(name, kind if kind[0] == "V" else order + kind) for name, kind in _LAYOUTS[version]]
             return _Form(version, np.dtype(fields))
     raise UsageError(f"{path} at byte 0", "begins with no record of blktrace", "name a file that blktrace wrote")
-
-
-def _walked(path: Path, file: IO[bytes], form: _Form, rest: bytes) -> Iterator[NDArray[np.void]]:
-    """Chunks of the file as records; a record that a chunk cuts waits for the next one."""
-    at = 0
-    while more := file.read(_CHUNK_BYTES):
-        content = rest + more
-        records, used = _parsed(path, content, at, form)
-        if len(records):
-            yield records
-        rest = content[used:]
-        at += used
-    if rest:
-        raise UsageError(f"{path} at byte {at}", "ends within a record", "the file is cut short; copy it anew")
 
 
 def _parsed(path: Path, content: bytes, at: int, form: _Form) -> tuple[NDArray[np.void], int]:

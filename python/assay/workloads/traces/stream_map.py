@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from assay.workloads.traces.gaps import GapCounts
 from assay.workloads.traces.records import FLUSH, OPERATIONS, Batch
-from assay.workloads.traces.regions import Regions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,6 +22,11 @@ INTERVALS_MAX = 1024
 _KINDS = len(OPERATIONS)
 _SECOND_NS = 10**9
 _SIZES_KEPT = 1 << 16
+QUANTILES = (0.01, 0.1, 0.5, 0.9, 0.99)
+_PARTS = 128
+"""Buckets of each power of two: a bucket is at most 1 / 128 of its values wide."""
+KEPT_MAX = 1 << 18
+"""Separate regions that are kept; with more of them all are rounded out to a coarser grain."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +74,7 @@ class StreamMap:
 
     @property
     def sequential_share(self) -> float | None:
-        """Of the I/Os that have a place; None without any."""
+        """The share of sequential I/Os of those that have a place; None without any."""
         placed = self.total_count - self.io_count[OPERATIONS[FLUSH]]
         return sum(self.sequential_count.values()) / placed if placed else None
 
@@ -115,9 +118,9 @@ class _Sums:
         # Python's integers: the sum of hostile lengths passes 64 bits.
         lengths, counts = np.unique(length, return_counts=True)
         self.amount[kind] += sum(int(length) * int(count) for length, count in zip(lengths, counts, strict=True))
-        for one, count in zip(lengths.tolist(), counts.tolist(), strict=True):
-            known = (kind, one) in self.sizes or len(self.sizes) < _SIZES_KEPT
-            self.sizes[kind, one if known else None] += count
+        for size, count in zip(lengths.tolist(), counts.tolist(), strict=True):
+            known = (kind, size) in self.sizes or len(self.sizes) < _SIZES_KEPT
+            self.sizes[kind, size if known else None] += count
         if kind == FLUSH:
             return
         end = offset + length
@@ -176,3 +179,89 @@ class _Sums:
             SizeShare(operation=OPERATIONS[kind], length_bytes=length, io_count=count, share=count / total)
             for (kind, length), count in merged.items()
         )
+
+
+class GapCounts:
+    """Counts of times per bucket. Below 256 ns each has one of its own."""
+
+    def __init__(self) -> None:
+        self.counts = np.zeros(64 * _PARTS, np.int64)
+        self.largest_ns = 0
+
+    def add(self, gap_ns: NDArray[np.int64]) -> None:
+        """Count times, none of them negative."""
+        if len(gap_ns):
+            self.counts += np.bincount(_bucket(gap_ns), minlength=len(self.counts))
+            self.largest_ns = max(self.largest_ns, int(gap_ns.max()))
+
+    def quantiles(self) -> dict[float, int]:
+        """The upper end of the bucket that each quantile lies in, at most the largest; empty without times.
+
+        Worked: 100 gaps of 1 to 100 ns -> 50 ns at 0.5.
+        """
+        total = int(self.counts.sum())
+        if not total:
+            return {}
+        places = np.cumsum(self.counts)
+        buckets = [int(np.searchsorted(places, max(1, np.ceil(quantile * total)))) for quantile in QUANTILES]
+        ends = (min(_upper_ns(bucket), self.largest_ns) for bucket in buckets)
+        return dict(zip(QUANTILES, ends, strict=True))
+
+
+def _bucket(gap_ns: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The bucket of each time: its highest eight bits, and how many are below them."""
+    # The power of two of a float may be one too high for large integers, never too low.
+    power = np.maximum(np.frexp(gap_ns.astype(np.float64))[1].astype(np.int64) - 8, 0)
+    return np.asarray(power * _PARTS + (gap_ns >> power), np.int64)
+
+
+def _upper_ns(bucket: int) -> int:
+    power = max(bucket // _PARTS - 1, 0)
+    return ((bucket - power * _PARTS + 1) << power) - 1
+
+
+class Regions:
+    """Touched bytes as regions that do not meet."""
+
+    def __init__(self, kept_max: int = KEPT_MAX) -> None:
+        self.kept_max = kept_max
+        self.grain = 1
+        self.starts = np.empty(0, np.int64)
+        self.ends = np.empty(0, np.int64)
+        self.waiting: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
+        self.waiting_count = 0
+
+    def add(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> None:
+        """Take in regions, in any order; empty ones touch nothing."""
+        some = ends > starts
+        self.waiting.append((starts[some], ends[some]))
+        self.waiting_count += int(some.sum())
+        if self.waiting_count > self.kept_max:
+            self._merge()
+
+    def result(self) -> tuple[int, int]:
+        """How many bytes are touched, and the grain that they are rounded out to; 1 is exact."""
+        self._merge()
+        return sum((self.ends - self.starts).tolist()), self.grain
+
+    def _merge(self) -> None:
+        starts = np.concatenate([self.starts, *(starts for starts, _ in self.waiting)])
+        ends = np.concatenate([self.ends, *(ends for _, ends in self.waiting)])
+        self.waiting, self.waiting_count = [], 0
+        self._join(starts, ends)
+        while len(self.starts) > self.kept_max:
+            self.grain = max(self.grain * 2, 512)
+            self._join(self.starts, self.ends)
+
+    def _join(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> None:
+        """Round out, sort, and join what meets."""
+        if not len(starts):
+            return
+        starts = starts // self.grain * self.grain
+        # Rounded up by the rest, since the end of a drive of 2^63 bytes has nothing behind it.
+        ends = np.where(ends % self.grain, np.maximum(ends, (ends // self.grain + 1) * self.grain), ends)
+        order = np.argsort(starts, kind="stable")
+        starts, ends = starts[order], np.maximum.accumulate(ends[order])
+        new = np.concatenate([[True], starts[1:] > ends[:-1]])
+        last = np.concatenate([new[1:], [True]])
+        self.starts, self.ends = starts[new], ends[last]

@@ -7,22 +7,19 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from assay.errors import UsageError
-from assay.workloads.traces.biosnoop import biosnoop_batches, is_biosnoop
 from assay.workloads.traces.blktrace import blktrace_batches, cpu_files, is_blktrace
-from assay.workloads.traces.capture import MAGIC, capture_batches
-from assay.workloads.traces.columns import columns_of
-from assay.workloads.traces.csv_rows import csv_batches
-from assay.workloads.traces.iolog import HEADS, iolog_batches
-from assay.workloads.traces.order import in_order
-from assay.workloads.traces.text import beginning
+from assay.workloads.traces.csv_files import columns_of, csv_batches
+from assay.workloads.traces.parquet_files import MAGIC, capture_batches
+from assay.workloads.traces.records import in_order
+from assay.workloads.traces.text import HEADS, beginning, biosnoop_batches, iolog_batches, is_biosnoop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from assay.workloads.traces.blktrace import Event
-    from assay.workloads.traces.iolog import Wait
     from assay.workloads.traces.records import Batch
+    from assay.workloads.traces.text import Wait
 
 _PAIR_LENGTH = 2
 
