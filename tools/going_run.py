@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 from assay.engine.codec import canonical
 from assay.engine.live import LivePoint, LiveSecond
 from assay.engine.records import DriveIdentity
-from assay.run.keep_progress import progress_facts
 from assay.run.progress import Progress, Watched
-from assay.run.seen import Seen, drive_facts
-from assay.run.store.live import LIVE, LiveFile
-from assay.run.store.write import PROGRESS
+from assay.run.store import LIVE, PROGRESS
+from assay.run.store.live import LiveFile
+from assay.run.store.progress_file import Seen, drive_facts, progress_facts
 from assay.spec.units import SECOND_NS
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from assay.errors import AssayError, UsageError
 from assay.plan.draining import draining_warning
 from assay.plan.phases import SLOWEST_BYTES_PER_S
 from assay.results import arrival_label
-from assay.run.forecast import forecast
+from assay.run.planning import forecast
 from assay.run.run import plan_run, refuse_planned
 from assay.run.store.write import FREE_BYTES_MIN
 from assay.spec.units import MB, MILLISECOND_NS, SECOND_NS, count_label, duration_label, gigabytes_label, rate_label
@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from assay.dut.real.purge import PurgeTime
     from assay.engine.records import DriveIdentity
     from assay.plan.procedure import PlannedTest
-    from assay.run.forecast import Forecast, PhaseForecast
     from assay.run.plan_file import Plan
-    from assay.run.planning import PlannedRun
+    from assay.run.planning import Forecast, PhaseForecast, PlannedRun
 
 _UNREHEARSED = "Warning   nobody has seen {} of such a drive work on hardware: it was tried on recorded replies only"
 _PER_S = 100 * MB

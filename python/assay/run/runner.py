@@ -1,4 +1,4 @@
-"""Runs one test: takes what it asks for next, carries it out, makes it durable, and tells it what came of it."""
+"""Runs one test: takes what it asks for next, carries it out, makes it durable, and sends it what came of it."""
 
 from __future__ import annotations
 
@@ -8,31 +8,53 @@ from typing import TYPE_CHECKING, Any
 from assay.dut.dut import change_told
 from assay.dut.ended import check_sequence, what_to_check
 from assay.dut.real.purge import PurgeWatch
+from assay.dut.real.read_back import WRONG_REMEDY
 from assay.engine.codec import encode
 from assay.engine.records import CheckData, Purge, SetCache, StepSequence, Trim
 from assay.engine.stimulus import Capture
-from assay.errors import AssayError, DeviceFailureError, DriveChangedError, UsageError
+from assay.errors import AssayError, DeviceFailureError, DriveChangedError, UsageError, WrongDataError
 from assay.plan.procedure import Context
 from assay.results import stalled_steps, void_reason
-from assay.run.progress import Pace, PhaseEnd, Progress, Watched
-from assay.run.read_back import refuse_wrong, refuse_wrong_sectors
-from assay.run.time_left import RunTimes, TimeLeft, extent
+from assay.results.data_check import wrong_sectors
+from assay.results.read_back import wrong_data
+from assay.run.progress import Pace, PhaseEnd, Progress, RunTimes, TimeLeft, Watched, extent
 from assay.words.text import text, text_or_none
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from assay.dut.dut import Dut
     from assay.dut.real.watch import DriveWatch
     from assay.dut.simulated.fault_watch import FaultWatch
     from assay.engine.live import LiveSecond
-    from assay.engine.records import CacheState, DataCheck, DriveRecord, Ending, HostRecord, StepRecord
+    from assay.engine.records import (
+        CacheState,
+        DataCheck,
+        DriveIdentity,
+        DriveRecord,
+        Ending,
+        HostRecord,
+        ReadBack,
+        StepRecord,
+    )
     from assay.plan.procedure import Course, PlannedTest
     from assay.plan.until import Action, RoundOutcome
     from assay.run.store.write import RunWriter
 
     Watcher = Callable[[int, int, int, int], None]
+
+
+def refuse_wrong(drive: DriveIdentity, record: ReadBack) -> None:
+    """Raise WrongDataError where a drive returned other data than was written, or none."""
+    if reason := wrong_data(record):
+        raise WrongDataError(drive.path, text(reason), WRONG_REMEDY)
+
+
+def refuse_wrong_sectors(drive: DriveIdentity, checks: Iterable[DataCheck]) -> None:
+    """The same of whole read-backs, by the first that has a wrong sector."""
+    if reason := next(filter(None, map(wrong_sectors, checks)), None):
+        raise WrongDataError(drive.path, text(reason), WRONG_REMEDY)
 
 
 _VERDICTS = {

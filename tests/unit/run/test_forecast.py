@@ -14,10 +14,9 @@ from assay.errors import NotADriveError, StoreError, UsageError, WearError
 from assay.plan.phases import PlannedPhase, TimedSteps, timed_phase
 from assay.procedures.editions import load_edition
 from assay.results import issued_bytes
-from assay.run.forecast import forecast
 from assay.run.foreseen import describe, unqueried
 from assay.run.plan_file import load_plan
-from assay.run.planning import plan_suite
+from assay.run.planning import forecast, plan_suite
 from assay.run.store.write import refuse_folder
 from click.testing import CliRunner
 from every_kind import EVERY, plan_of
@@ -27,8 +26,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.engine.records import StoredRun
-    from assay.run.forecast import Forecast
     from assay.run.plan_file import Plan
+    from assay.run.planning import Forecast
 
 MINUTE_NS = 60 * 10**9
 ONE = Demand(thread_count=1, queue_depth=1)

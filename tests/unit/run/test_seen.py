@@ -7,12 +7,12 @@ from typing import Any
 
 from assay.engine.live import LivePoint, LiveSecond
 from assay.engine.records import Ending
-from assay.run.keep_progress import EVENT_EVERY_NS, EVERY_NS, keeping
 from assay.run.progress import PhaseEnd, Progress
-from assay.run.seen import Seen, step_facts
-from assay.run.store.live import LIVE, LiveReader
+from assay.run.store import LIVE, PROGRESS
+from assay.run.store.live import LiveReader
+from assay.run.store.progress_file import EVENT_EVERY_NS, EVERY_NS, Seen, keeping, step_facts
 from assay.run.store.status import kept_progress
-from assay.run.store.write import PROGRESS, RunWriter
+from assay.run.store.write import RunWriter
 from assay.spec.units import MINUTE_NS, SECOND_NS
 from going_run import DRIVE
 from report_run import judged_samples

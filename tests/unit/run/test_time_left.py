@@ -6,13 +6,14 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
-from assay.cli.progress.labels import left_label, percent_label, shares_label, span_label
+from assay.cli.progress_lines import left_label, percent_label, shares_label, span_label
 from assay.engine.pattern import cell_pattern, fill_pattern, leading_range
 from assay.engine.records import DataPattern, Demand, StepSequence, StepSpec, StopRule
 from assay.plan.phases import PlannedPhase
-from assay.run.progress import Pace, Progress
-from assay.run.time_left import (
+from assay.run.progress import (
     Extent,
+    Pace,
+    Progress,
     RunTimes,
     TimedPart,
     TimeLeft,

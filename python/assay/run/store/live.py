@@ -19,6 +19,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from assay.engine.records import DIRECTIONS
+from assay.run.store import LIVE
 from assay.spec.files import open_inside, write_inside
 from assay.spec.units import SECOND_NS
 
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
     from assay.engine.live import LiveSecond
 
-LIVE = "live.bin"
-"""While the run goes on, and after one that was killed."""
 SECOND_SLOTS, MINUTE_SLOTS = 3600, 2880
 MINUTE_NS = 60 * SECOND_NS
 SLOT_BYTES = 152

@@ -7,14 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from assay.engine.records import DIRECTIONS
 from assay.results.histogram import lowest_ns
-from assay.run.store import series
-from assay.run.store.document import read_document
-from assay.run.store.forms import Steps
-from assay.run.store.journal import read_journal
-from assay.run.store.read import checked_table
-from assay.run.store.resumed import superseded
-from assay.run.store.tables import HISTOGRAMS, SERIES, read_histograms, series_table
-from assay.run.store.tests import read_steps
+from assay.run.store.document import Steps, read_document
+from assay.run.store.journal import read_journal, superseded
+from assay.run.store.read import checked_table, read_steps
+from assay.run.store.tables import HISTOGRAMS, SERIES, read_histograms, series_rows, series_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -43,7 +39,7 @@ class RawTable:
     @classmethod
     def empty(cls, rows: Reader) -> RawTable:
         """One without rows, of the columns that ``rows`` reads."""
-        content = series_table(()) if rows is series_rows else None
+        content = series_table(()) if rows is raw_series else None
         result = rows((), content, name="empty")
         return cls(number=0, name="", stage="", index=0, role="", labels=(), rows=result)
 
@@ -67,10 +63,10 @@ def steps_of_tests(folder: Path) -> list[list[Steps]]:
 def read_raw(folder: Path, sequences: Sequence[Steps], rows: Reader) -> Iterator[RawTable]:
     """The tables of one kind of a test, sequence by sequence.
 
-    sequences : of the test. rows : ``series_rows`` or ``histogram_rows``, which reads a table.
+    sequences : of the test. rows : ``raw_series`` or ``raw_histograms``, which reads a table.
     Raises StoreError and VerificationError naming the table that is not what was written.
     """
-    kind = SERIES if rows is series_rows else HISTOGRAMS
+    kind = SERIES if rows is raw_series else HISTOGRAMS
     for number, steps in enumerate(sequences):
         for name in steps.tables:
             if name.startswith(f"{kind}/"):
@@ -86,14 +82,14 @@ def read_raw(folder: Path, sequences: Sequence[Steps], rows: Reader) -> Iterator
                 )
 
 
-def series_rows(steps: Sequence[StepRecord], content: bytes, *, name: str) -> Any:
+def raw_series(steps: Sequence[StepRecord], content: bytes, *, name: str) -> Any:
     """Rows of ``step``, ``direction``, ``second`` and what completed in it."""
-    table = series.series_rows(steps, content, name=name)
+    table = series_rows(steps, content, name=name)
     place = table.column_names.index("direction")
     return table.set_column(place, "direction", table["direction"].cast("string"))
 
 
-def histogram_rows(steps: Sequence[StepRecord], content: bytes | None, *, name: str) -> Any:
+def raw_histograms(steps: Sequence[StepRecord], content: bytes | None, *, name: str) -> Any:
     """Rows of ``step``, ``direction``, the bounds of a bucket in ns, and how many I/Os fell in it.
 
     The lower bound belongs to a bucket, the upper one to the next. Worked: bucket 1,024 is 1,024 to 1,026 ns.

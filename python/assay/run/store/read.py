@@ -5,31 +5,274 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from assay.engine.codec import decode
-from assay.engine.records import DriveCondition, JournalEnd, StoredRun, StoredSequence, StoredTest
-from assay.errors import StoreError, VerificationError
+from assay.engine.records import (
+    BY_GATE,
+    DataCheck,
+    DriveCondition,
+    DriveEvent,
+    JournalEnd,
+    LooksRecord,
+    PurgeRecord,
+    ReadBack,
+    StoredRun,
+    StoredSequence,
+    StoredTest,
+)
+from assay.errors import StoreError, UsageError, VerificationError
+from assay.procedures.registry import find_procedure
 from assay.results.step import completed_count
 from assay.results.stimulus_steps import goes_on_by_draw
-from assay.run.store import RUN_DOCUMENT
-from assay.run.store.document import read_document, report_date
-from assay.run.store.forms import Engine
-from assay.run.store.journal import read_journal
-from assay.run.store.resumed import run_breaks, superseded
-from assay.run.store.tables import REPLAYS, check_accounted, table_bytes_max
-from assay.run.store.tests import Tables, read_steps, stored_tests
-from assay.run.store.trace_summary import trace_summary
-from assay.run.store.traces import TRACES, latency_reader, trace_name
-from assay.spec.files import exists_inside, open_bounded, read_bounded
+from assay.run.store import TRACES
+from assay.run.store.document import (
+    DriveChanged,
+    Engine,
+    Steps,
+    TestEnded,
+    TestStarted,
+    Verdict,
+    read_document,
+    report_date,
+)
+from assay.run.store.journal import AskedReader, impossible, read_journal, run_breaks, superseded
+from assay.run.store.tables import (
+    HISTOGRAMS,
+    INTENDED,
+    LATENESS,
+    LEAD_INS,
+    REPLAYS,
+    SERIES,
+    check_accounted,
+    completions,
+    read_histograms,
+    series_rows,
+    table_bytes_max,
+    trace_name,
+    with_series,
+)
+from assay.run.store.traces import latency_reader, replayed_ios, trace_summary
+from assay.spec.files import exists_inside, is_plain_name, open_bounded, read_bounded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from assay.engine.records import RunBreak
-    from assay.run.store.forms import RunDocument, Steps
+    from assay.engine.records import DirectionRecord, HistogramTable, RunBreak, StepRecord, StepSpec, TestSettings
+    from assay.plan.procedure import Procedure
+    from assay.run.store.document import RunDocument
     from assay.run.store.journal import Entries, Entry
+    from assay.workloads.traces import Batch
+
+
+_TEST_NAME_MAX = 64
+# What changes a drive under a test is as grave as the kernel's word of a critical condition.
+_GRAVE = 2
+_EVENT_MAX = 200
+_DAMAGED = "the run was changed or damaged, or written by another version of Assay"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tables:
+    """Tables of a run folder by name. contents : of those that are to be read into records."""
+
+    folder: Path
+    contents: Mapping[str, bytes]
+
+    def _histograms(self, sequence: Steps, kind: str) -> HistogramTable | None:
+        """The counts of a kind of a sequence, None where there are none or they were not read."""
+        if (name := self._named(sequence, kind)) is None:
+            return None
+        return read_histograms(self.contents[name], step_count=len(sequence.steps), name=str(self.folder / name))
+
+    def _series(self, sequence: Steps) -> Any:
+        """The rows of a sequence's seconds, None where they were not read."""
+        if (name := self._named(sequence, SERIES)) is None:
+            return None
+        return series_rows(sequence.steps, self.contents[name], name=str(self.folder / name))
+
+    def _replayed(self, sequence: Steps) -> Callable[[], Iterator[Batch]] | None:
+        """What reads the I/Os that a sequence issued again, None where it drew its own."""
+        result = next((name for name in sequence.tables if name.startswith(f"{REPLAYS}/")), None)
+        return None if result is None else partial(replayed_ios, self.folder, result)
+
+    def joined(self, steps: Steps, asked: tuple[StepSpec, ...]) -> StoredSequence:
+        """A sequence with what was asked of it and what its tables hold."""
+        rows = self._series(steps)
+        return StoredSequence(
+            name=steps.name,
+            stage=steps.stage,
+            index=steps.index,
+            asked=asked,
+            role=steps.role,
+            on_void=steps.on_void,
+            keeps_ios=steps.keeps_ios,
+            ramp_up_steps=steps.ramp_up_steps,
+            # Only studies look at seconds; the series of a day of samples would take their memory for nothing.
+            steps=with_series(steps.steps, rows) if rows is not None and steps.stage == "variant" else steps.steps,
+            histograms=self._histograms(steps, HISTOGRAMS),
+            intended=self._histograms(steps, INTENDED),
+            lead_in=self._histograms(steps, LEAD_INS),
+            lateness=self._histograms(steps, LATENESS),
+            replayed=self._replayed(steps),
+            series=None if rows is None else completions(rows),
+            host=steps.host,
+            drive=steps.drive,
+        )
+
+    def _named(self, sequence: Steps, kind: str) -> str | None:
+        """The table of a kind of a sequence; None where there is none, or it was not read."""
+        result = (name for name in sequence.tables if name in self.contents and name.startswith(f"{kind}/"))
+        return next(result, None)
+
+
+@dataclass
+class _Test:
+    settings: TestSettings
+    started_wall_ns: int
+    seq: int
+    purge: PurgeRecord | None = None
+    sequences: list[StoredSequence] = field(default_factory=list)
+    conditions: list[DriveCondition] = field(default_factory=list)
+    verdict: Verdict | None = None
+    ended: str | None = None
+    ended_detail: str = ""
+    ended_wall_ns: int | None = None
+    looks: LooksRecord | None = None
+    read_backs: list[ReadBack] = field(default_factory=list)
+    data_checks: list[DataCheck] = field(default_factory=list)
+
+    def take(self, entry: Entry) -> None:
+        match entry.kind:
+            case "purged":
+                self.purge = decode(PurgeRecord, entry.data, name=entry.place)
+            case "test_condition":
+                self.conditions.append(decode(DriveCondition, entry.data, name=entry.place))
+            case "verdict":
+                self.verdict = decode(Verdict, entry.data, name=entry.place)
+            case "looked":
+                self.looks = decode(LooksRecord, entry.data, name=entry.place)
+            case "read_back":
+                self.read_backs.append(decode(ReadBack, entry.data, name=entry.place))
+            case "data_checked":
+                self.data_checks.append(decode(DataCheck, entry.data, name=entry.place))
+            case "drive_changed":
+                self._void(decode(DriveChanged, entry.data, name=entry.place))
+            case "test_ended" if self.ended is None:
+                ended = decode(TestEnded, entry.data, name=entry.place)
+                self.ended, self.ended_detail = ended.reason, ended.detail
+                self.ended_wall_ns = entry.wall_ns
+
+    def _void(self, change: DriveChanged) -> None:
+        """Mark what ran since the drive was last seen as it was; a verdict on any of that is none."""
+        event = DriveEvent(level=_GRAVE, device=BY_GATE, text=change.reason[:_EVENT_MAX])
+        for index, sequence in enumerate(self.sequences):
+            if max(step.start_wall_ns + step.span_ns for step in sequence.steps) > change.since_wall_ns:
+                steps = tuple(replace(step, drive_events=(*step.drive_events, event)) for step in sequence.steps)
+                self.sequences[index] = replace(sequence, steps=steps)
+                if self.verdict and (sequence.stage, sequence.index) in self._judged(self.verdict):
+                    self.verdict = None
+
+    @staticmethod
+    def _judged(verdict: Verdict) -> set[tuple[str, int]]:
+        return {(verdict.stage, index) for index in verdict.covered}
+
+    def stored(self) -> StoredTest:
+        return StoredTest(
+            settings=self.settings,
+            started_wall_ns=self.started_wall_ns,
+            ended_wall_ns=self.ended_wall_ns,
+            purge=self.purge,
+            sequences=tuple(self.sequences),
+            verdict=self.verdict.window if self.verdict else None,
+            window_stage=self.verdict.stage if self.verdict else "",
+            window_indexes=self.verdict.covered if self.verdict else (),
+            ended=self.ended,
+            ended_detail=self.ended_detail,
+            conditions=tuple(self.conditions),
+            looks=self.looks,
+            read_backs=tuple(self.read_backs),
+            data_checks=tuple(self.data_checks),
+        )
+
+
+def read_steps(entry: Entry) -> Steps:
+    """A sequence of steps as the journal has it. Raises StoreError where it is none."""
+    steps = decode(Steps, entry.data, name=entry.place)
+    if not steps.steps:
+        raise StoreError(entry.place, "steps: a sequence has at least a step", _DAMAGED)
+    if len(steps.steps) > len(steps.asked):
+        raise StoreError(entry.place, "asked: names fewer steps than ran", _DAMAGED)
+    for index, step in enumerate(steps.steps):
+        if fault := step_fault(step):
+            raise StoreError(entry.place, f"steps.{index}: {fault}", _DAMAGED)
+    return steps
+
+
+def step_fault(step: StepRecord) -> str | None:
+    """What of a step nothing can have done; None where there is nothing of that kind."""
+    for name, side in step.named_sides:
+        completed = side.latency_io_count > 0
+        if completed != (side.latency_ns_min is not None) or completed != (side.latency_ns_max is not None):
+            return f"{name}: I/Os without response times, or response times without I/Os"
+    spans = (step.span_ns, step.lead_in_ns, step.carried_in_ns, step.carried_out_ns, step.submission_gap_ns_max)
+    numbers = (*spans, step.start_ns, step.start_wall_ns, step.outstanding_ns)
+    sides = (value for side in step.sides for value in _numbers(side))
+    return "holds a number below zero" if min(*numbers, *sides) < 0 else None
+
+
+def _numbers(side: DirectionRecord) -> list[int]:
+    lead_in = [side.lead_in_io_count, side.lead_in_bytes, side.lead_in_latency_ns_sum or 0]
+    carried_in = [side.carried_in_io_count, side.carried_in_bytes, side.carried_in_latency_ns_sum]
+    own = [side.window_io_count, side.window_bytes, side.tail_io_count, side.tail_bytes, side.failed_ns]
+    counts = [*own, *lead_in, *carried_in, side.latency_io_count, side.latency_ns_sum]
+    return [*counts, side.latency_ns_min or 0, side.latency_ns_max or 0, *side.errors.values()]
+
+
+def stored_tests(
+    entries: Sequence[Entry], sequences: Mapping[int, Steps], tables: Tables
+) -> list[tuple[StoredTest, int]]:
+    """The tests of a journal in the order they ran, each with the ``seq`` of the line that begins it.
+
+    sequences : its lines of the kind ``steps`` as read, by ``seq``.
+    Raises StoreError naming the line that is none of a run's.
+    """
+    tests: list[_Test] = []
+    asked = AskedReader()
+    for entry in entries:
+        if entry.kind == "test_started":
+            tests.append(_Test(_settings(entry), entry.wall_ns, entry.seq))
+        elif entry.kind == "steps":
+            if not tests:
+                raise StoreError(entry.place, "holds steps of no test", _DAMAGED)
+            steps = sequences[entry.seq]
+            tests[-1].sequences.append(tables.joined(steps, asked.specs(steps.asked, entry)))
+        elif entry.kind == "asked":
+            asked.take(entry)
+        elif tests:
+            tests[-1].take(entry)
+    return [(test.stored(), test.seq) for test in tests]
+
+
+def _procedure(settings: Mapping[str, Any], entry: Entry) -> Procedure[Any, Any]:
+    try:
+        return find_procedure(str(settings.get("procedure")))
+    except UsageError as error:
+        raise StoreError(f"{entry.place}: settings.procedure", f"{error.thing} {error.reason}", error.remedy) from None
+
+
+def _settings(entry: Entry) -> TestSettings:
+    stored = decode(TestStarted, entry.data, name=entry.place).settings
+    settings = decode(_procedure(stored, entry).settings, stored, name=f"{entry.place}: settings")
+    if not is_plain_name(settings.test) or len(settings.test) > _TEST_NAME_MAX:
+        # It becomes part of the names of files.
+        raise StoreError(entry.place, f"settings.test: {settings.test[:40]!r} is no name of a test", _DAMAGED)
+    if fault := impossible(settings, "settings"):
+        raise StoreError(entry.place, fault, _DAMAGED)
+    return settings
+
 
 # Of the tables of a run together, where they are kept in memory, and of each otherwise.
 _TABLES_BYTES_MAX = 1 << 31
@@ -106,15 +349,6 @@ def _digests(sequences: Iterable[Steps]) -> Iterator[str]:
                 (way.latency_io_count, way.latency_ns_sum) for step in sequence.steps for way in (step.read, step.write)
             ]
             yield hashlib.sha256(repr(times).encode()).hexdigest()
-
-
-def list_runs(folder: Path) -> Iterator[Path]:
-    """The run folders directly below a folder, by name. Raises StoreError where the folder cannot be looked at."""
-    try:
-        runs = sorted(path.parent for path in folder.glob(f"*/{RUN_DOCUMENT}")) if folder.is_dir() else []
-    except OSError as error:
-        raise StoreError(str(folder), error.strerror or "cannot be read", "name another folder") from None
-    yield from runs
 
 
 @dataclass

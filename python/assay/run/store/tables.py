@@ -1,20 +1,24 @@
-"""Per-second series and response-time histograms of one sequence, as Parquet."""
+"""Per-second series and response-time histograms of one sequence, as Parquet: written, and read back."""
 
 from __future__ import annotations
 
 import errno
 import io
 import os
+from collections import defaultdict
+from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any
 
-from assay.engine.records import DIRECTIONS, HistogramTable
+from assay.engine.records import DIRECTIONS, HistogramTable, SeriesTable
 from assay.errors import StoreError
 from assay.spec.units import SECOND_NS
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Sequence
 
-    from assay.engine.records import DirectionRecord, StepRecord
+    from assay.engine.records import DirectionRecord, Stage, StepRecord
+
 
 SERIES, HISTOGRAMS, INTENDED, LEAD_INS, LATENESS = "series", "histograms", "intended", "lead-ins", "lateness"
 """Folders of the tables."""
@@ -34,6 +38,16 @@ _DAMAGED = "the run was changed or damaged"
 # A step that ends late has begun a second that it was not set to.
 _SECONDS_BEYOND = 2
 _LOOKED_INTO_BYTES, _UNACCOUNTED_BYTES = 16 << 20, 1 << 20
+
+
+def trace_name(taken: Counter[str], test: str, stage: Stage, index: int) -> str:
+    """Name the trace of the next sequence, in the order they run; ``taken`` counts those of one name.
+
+    Worked: round 3 of the IOPS test -> ``iops-round-0003.parquet``; the second of a name ends in ``-2.parquet``.
+    """
+    name = f"{test}-{stage}-{index:04}"
+    taken[name] += 1
+    return f"{name}{f'-{taken[name]}' if taken[name] > 1 else ''}.parquet"
 
 
 def warm_up() -> None:
@@ -243,3 +257,53 @@ def _parquet(names: tuple[str, ...], rows: Sequence[tuple[object, ...]]) -> byte
     buffer = io.BytesIO()
     pq.write_table(pa.table(arrays, names=list(names)), buffer, compression="zstd")
     return buffer.getvalue()
+
+
+_READ = tuple(column for column in SERIES_COLUMNS if column != "second")
+
+
+def series_rows(steps: Sequence[StepRecord], content: bytes, *, name: str) -> Any:
+    """The table that ``series_table`` wrote of these steps, as pyarrow has it.
+
+    name : of the file, for messages.
+    Raises StoreError where it is no such table, or larger than those steps can have made it.
+    """
+    table = read_table(content, SERIES_COLUMNS, rows_max=series_rows_max(steps), name=name)
+    if table.num_rows and numbers(table["step"]).max() >= len(steps):
+        raise StoreError(name, "holds a row that is of no step", "the run was changed or damaged")
+    return table
+
+
+def completions(rows: Any) -> SeriesTable:
+    """The completions per second of such a table."""
+    step, count, second, moved = (numbers(rows[name]) for name in ("step", "io_count", "second", "bytes"))
+    direction = direction_places(rows["direction"]).astype("int8")
+    return SeriesTable(step=step, io_count=count, second=second, direction=direction, byte_count=moved)
+
+
+def with_series(steps: Sequence[StepRecord], rows: Any) -> tuple[StepRecord, ...]:
+    """The same steps with the seconds of such a table."""
+    columns = rows.to_pydict()
+    result: dict[tuple[int, str], list[tuple[int, ...]]] = defaultdict(list)
+    for step, direction, *values in zip(*(columns[column] for column in _READ), strict=True):
+        result[step, direction].append(tuple(values))
+    return tuple(
+        replace(
+            step,
+            read=_filled(step.read, result[index, "read"]),
+            write=_filled(step.write, result[index, "write"]),
+            other=None if step.other is None else _filled(step.other, result[index, "other"]),
+        )
+        for index, step in enumerate(steps)
+    )
+
+
+def _filled(side: DirectionRecord, seconds: Sequence[tuple[int, ...]]) -> DirectionRecord:
+    counts, moved, sums, largest = zip(*seconds, strict=True) if seconds else ((), (), (), ())
+    return replace(
+        side,
+        series_io_count=counts,
+        series_bytes=moved,
+        series_latency_ns_sum=sums,
+        series_latency_ns_max=largest,
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import secrets
@@ -17,13 +16,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 from assay.engine.codec import canonical, encode
 from assay.engine.records import DIRECTIONS
-from assay.errors import FolderBusyError, StoreError
-from assay.run.store import RUN_DOCUMENT
-from assay.run.store.document import read_document
-from assay.run.store.forms import RUN_SCHEMA
-from assay.run.store.journal import Journal, read_journal
-from assay.run.store.live import LIVE, LiveFile
-from assay.run.store.step_specs import AskedWriter
+from assay.errors import StoreError
+from assay.run.store import LIVE, PROGRESS, RUN_DOCUMENT, TRACES
+from assay.run.store.document import RUN_SCHEMA, read_document
+from assay.run.store.journal import AskedWriter, Journal, read_journal
+from assay.run.store.live import LiveFile
+from assay.run.store.lock import lock_folder
 from assay.run.store.tables import (
     HISTOGRAMS,
     INTENDED,
@@ -36,9 +34,9 @@ from assay.run.store.tables import (
     lateness_table,
     lead_in_table,
     series_table,
+    trace_name,
     warm_up,
 )
-from assay.run.store.traces import TRACES, trace_name
 from assay.spec.files import write_inside
 
 if TYPE_CHECKING:
@@ -65,8 +63,6 @@ if TYPE_CHECKING:
 RUNS = Path("runs")
 """Where runs go that are given no folder."""
 ADVICE = "advice.txt"
-PROGRESS = "progress.json"
-"""While the run goes on, and behind one that was killed."""
 FREE_BYTES_MIN = 64 << 20
 """A run is not begun with less free space; the journal and tables of a day's test need about this much."""
 _TABLES = (
@@ -124,7 +120,7 @@ def _nearest(folder: Path) -> Path:
 
 def _refuse_filled(folder: Path) -> None:
     if any(folder.iterdir()):
-        os.close(_locked(folder))
+        os.close(lock_folder(folder))
         raise StoreError(str(folder), "is not empty", "name a new folder with --out")
 
 
@@ -145,17 +141,6 @@ def refuse_full(folder: Path, needed_bytes: int) -> None:
 def _unwritable(folder: Path, error: OSError) -> StoreError:
     reason = error.strerror or str(error)
     return StoreError(str(folder), f"cannot be written ({reason})", "choose another folder with --out")
-
-
-def _locked(folder: Path) -> int:
-    """A descriptor with a lock on the folder, which leaves no file behind. Raises FolderBusyError, OSError."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(descriptor)
-        raise FolderBusyError(str(folder), "another run writes to it", "name a new folder with --out") from None
-    return descriptor
 
 
 def _probe(folder: Path, named: Path) -> None:
@@ -195,7 +180,7 @@ class RunWriter:
             self._program_count, self._traces = _written_before(after.lines)
         with ExitStack() as undo:
             try:
-                self._lock = _locked(folder)
+                self._lock = lock_folder(folder)
                 undo.callback(os.close, self._lock)
                 head = _begin(folder, document) if document is not None else _read_again(folder, after)
                 self._journal = Journal(folder, head, time.time_ns, after=after)

@@ -1,11 +1,17 @@
-"""Progress on a terminal: a panel where there is room, a few short lines where there is not."""
+"""Shows the progress of a run: on standard error as it fits the terminal, and as a log in the run folder."""
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Self
+import os
+import sys
+from contextlib import ExitStack, contextmanager, suppress
+from typing import IO, TYPE_CHECKING, Literal, Self
 
-from assay.cli.progress.labels import (
+import click
+
+from assay.cli.progress_lines import (
+    begin_line,
+    event_lines,
     extent_label,
     figures_label,
     percent_label,
@@ -14,18 +20,22 @@ from assay.cli.progress.labels import (
     span_label,
     stamp,
     still_left,
+    still_line,
+    tracked_lines,
 )
-from assay.cli.progress.lines import event_lines, tracked_lines
+from assay.spec.units import MINUTE_NS
 from assay.words.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from rich.console import Console, RenderableType
     from rich.live import Live
 
     from assay.plan.until import RoundOutcome
     from assay.run.progress import Progress, Watched
+
 
 PANEL_COLUMNS, BAR_COLUMNS = 100, 61
 """From this width on there is a panel, and from this one on a bar."""
@@ -77,7 +87,7 @@ class LiveDisplay:
             for line in event_lines(progress, cells=self._cells):
                 self.say(line)
         elif progress.test:
-            self._draw(lines(progress, self._judged.get(progress.test), self._console))
+            self._draw(drawn(progress, self._judged.get(progress.test), self._console))
 
     @contextmanager
     def _unless_gone(self) -> Iterator[None]:
@@ -91,13 +101,13 @@ class LiveDisplay:
         from rich.live import Live  # noqa: PLC0415
 
         if self._live is None:
-            # Standard output may be a file, whose lines are not to be drawn here.
+            # Standard output may be a file, whose drawn are not to be drawn here.
             self._live = Live(console=self._console, auto_refresh=False, transient=True, redirect_stdout=False)
             self._live.start()
         self._live.update(drawn, refresh=True)
 
 
-def lines(progress: Progress, judged: RoundOutcome | None, console: Console) -> RenderableType:
+def drawn(progress: Progress, judged: RoundOutcome | None, console: Console) -> RenderableType:
     """What is drawn at the console's width now."""
     from rich.console import Group  # noqa: PLC0415
 
@@ -140,7 +150,7 @@ def _watched_rows(watched: Watched) -> Iterator[tuple[str, str]]:
     """Temperature and findings, as of the last sequence: the drive is asked nothing while it is measured."""
     if watched.temperature_c is not None or watched.drive_events:
         heat = "" if watched.temperature_c is None else f"{watched.temperature_c:g} C after {watched.after}"
-        events = f"{watched.drive_events} lines of the kernel's log" if watched.drive_events else ""
+        events = f"{watched.drive_events} drawn of the kernel's log" if watched.drive_events else ""
         yield "Drive", ", ".join(filter(None, [heat, events]))
     if watched.host_stalls is not None:
         stalls = f"{watched.host_stalls} stalls of this host, {watched.host_stalled_ns / 1e6:,.0f} ms in all"
@@ -182,7 +192,7 @@ def _run_text(progress: Progress) -> str:
 
 
 def _short(progress: Progress) -> Iterator[RenderableType]:
-    """Three lines: where it is, how far, and the run. Times stand before what may be cut."""
+    """Three drawn: where it is, how far, and the run. Times stand before what may be cut."""
     from rich.table import Table  # noqa: PLC0415
 
     now = ", ".join(filter(None, [progress.step, figures_label(progress)]))
@@ -206,3 +216,178 @@ def _one_line(text: str) -> RenderableType:
     from rich.text import Text  # noqa: PLC0415
 
     return Text(visible(text), no_wrap=True, overflow="ellipsis")
+
+
+class PlainDisplay:
+    """A line per phase and per round, and in long phases one per tenth, at most one a minute.
+
+    stream : where they go. A run goes on when nobody reads it any more. cells : a line per cell that ran, too.
+    """
+
+    def __init__(self, stream: IO[str], *, cells: bool = False) -> None:
+        self._stream, self._cells = stream, cells
+        self._phase, self._tenth, self._told_ns = ("", ""), 0, 0
+        self._gone = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def show(self, progress: Progress) -> None:
+        """Print what is new."""
+        if progress.is_event:
+            for line in event_lines(progress, cells=self._cells):
+                self.say(line)
+        elif progress.test:
+            self._follow(progress)
+
+    def say(self, line: str) -> None:
+        """Print a line of any text with the time before it."""
+        try:
+            if not self._gone:
+                self._stream.write(f"{stamp()} {visible(line)}\n")
+                self._stream.flush()
+        except OSError:
+            self._gone = True
+
+    def _follow(self, progress: Progress) -> None:
+        """Print that a phase begins, or that a tenth of it is done.
+
+        Rounds and samples are one phase each, and so are the parts of an access group, wait state or variant.
+        """
+        repeated = progress.phase in {"round", "sample"}
+        phase = (progress.test, progress.phase if repeated else f"{progress.phase} {progress.index}")
+        tenth = int((progress.share or 0) * 10)
+        if phase != self._phase:
+            self.say(begin_line(progress))
+            self._phase, self._tenth, self._told_ns = phase, 0, progress.elapsed_ns
+        elif tenth != self._tenth and progress.elapsed_ns - self._told_ns >= MINUTE_NS:
+            self.say(still_line(progress))
+            self._tenth, self._told_ns = tenth, progress.elapsed_ns
+
+
+RUN_LOG = "run.log"
+_NEW = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_ERRORS = "backslashreplace"
+
+
+class RunLog:
+    """Appends to ``run.log`` of the folder that the run names; nothing of it is in the hash chain."""
+
+    def __init__(self) -> None:
+        self._file: IO[str] | None = None
+        self._lines: PlainDisplay | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file:
+            with suppress(OSError):
+                self._file.close()
+
+    def show(self, progress: Progress) -> None:
+        """Write what is new. A log that cannot be written is no reason to end a run."""
+        if self._lines is None and progress.folder:
+            self._open(progress.folder)
+        if self._lines:
+            self._lines.show(progress)
+
+    def say(self, line: str) -> None:
+        """Write a line of any text, once there is a folder."""
+        if self._lines:
+            self._lines.say(line)
+
+    def _open(self, folder: Path) -> None:
+        with suppress(OSError):
+            descriptor = _opened(folder / RUN_LOG)
+            self._file = os.fdopen(descriptor, "w", encoding="utf-8", errors=_ERRORS)
+            self._lines = PlainDisplay(self._file, cells=True)
+
+
+def append_line(folder: Path, line: str) -> None:
+    """Append a line with its time to the log in a folder; a log that cannot be written is left as it is."""
+    with suppress(OSError), os.fdopen(_opened(folder / RUN_LOG), "w", encoding="utf-8", errors=_ERRORS) as file:
+        PlainDisplay(file).say(line)
+
+
+def _opened(path: Path) -> int:
+    """A descriptor of a new log, or of that of a run that goes on."""
+    try:
+        return os.open(path, _NEW, 0o644)
+    except FileExistsError:
+        return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+
+
+__all__ = ["RUN_LOG", "RunDisplay", "Verbosity"]
+
+Verbosity = Literal["quiet", "normal", "verbose"]
+"""Nothing but what must not be missed; a line per phase and round; a line per cell, too."""
+
+
+class RunDisplay:
+    """Shows a run and keeps its log. Use it as a context manager.
+
+    folder : of the run, once it has one.
+    """
+
+    def __init__(self, verbosity: Verbosity = "normal") -> None:
+        self.folder: Path | None = None
+        self._shown = _shown(verbosity)
+        self._log = RunLog()
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        self._stack.enter_context(self._log)
+        if self._shown:
+            self._stack.enter_context(self._shown)
+        return self
+
+    def __exit__(self, _kind: object, error: BaseException | None, _traceback: object) -> None:
+        if error is not None:
+            self._log.say(f"ended: {error or type(error).__name__}")
+        self._stack.close()
+
+    def show(self, progress: Progress) -> None:
+        """Show how far the run is."""
+        self.folder = self.folder or progress.folder
+        self._log.show(progress)
+        if self._shown:
+            self._shown.show(progress)
+        elif progress.advice:
+            # Without it a drive may stay locked; that must not be missed.
+            click.echo(progress.advice, err=True)
+
+    def rendering(self, name: str, number: int, count: int) -> None:
+        """Show that a format of the report is made."""
+        line = f"report: {name}, format {number} of {count}"
+        self._log.say(line)
+        if isinstance(self._shown, LiveDisplay):
+            self._shown.still(line)
+        elif self._shown:
+            self._shown.say(line)
+
+    def say(self, line: str) -> None:
+        """Keep a line in the log alone."""
+        self._log.say(line)
+
+    def keep(self, line: str) -> None:
+        """Keep a line in the log of a run that is over, and whose log is closed."""
+        if self.folder:
+            append_line(self.folder, line)
+
+
+def _shown(verbosity: Verbosity) -> LiveDisplay | PlainDisplay | None:
+    """The display that fits standard error; none for a quiet run."""
+    if verbosity == "quiet":
+        return None
+    if not sys.stderr.isatty():
+        return PlainDisplay(sys.stderr, cells=verbosity == "verbose")
+    from rich.console import Console  # noqa: PLC0415
+
+    console = Console(stderr=True)
+    if console.is_dumb_terminal:
+        return PlainDisplay(sys.stderr, cells=verbosity == "verbose")
+    return LiveDisplay(console, cells=verbosity == "verbose")

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StoredRun, StoredTest
 
+
 Event = Literal["ok", "withheld", "not-steady", "limits", "ended", "failed", "refused", "interrupted"]
 EVENTS: tuple[Event, ...] = get_args(Event)
 
