@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console, RenderableType
     from rich.live import Live
+    from rich.text import Text
 
     from assay.plan.until import RoundOutcome
     from assay.run.progress import Progress, Watched
@@ -47,8 +48,7 @@ class LiveDisplay:
     """What runs now stays at the foot of the terminal; a line per phase and round is printed above it.
 
     console : of the terminal; its width is asked each time, so that a window may change. cells : a line per cell, too.
-    Nothing is drawn but when the run tells its progress, twice a second: no thread of its own runs beside a
-    measurement.
+    It draws only when the run reports progress, twice a second: no thread of its own runs during a measurement.
     """
 
     def __init__(self, console: Console, *, cells: bool = False) -> None:
@@ -68,8 +68,15 @@ class LiveDisplay:
     def show(self, progress: Progress) -> None:
         """Draw how far it is; print what happened above it. Nothing is drawn before the drive is held."""
         with self._unless_gone():
-            if not self._gone:
-                self._show(progress)
+            if self._gone:
+                return
+            if progress.is_event:
+                if progress.judged:
+                    self._judged = {progress.test: progress.judged}
+                for line in event_lines(progress, cells=self._cells):
+                    self.say(line)
+            elif progress.test:
+                self._draw(drawn(progress, self._judged.get(progress.test), self._console))
 
     def say(self, line: str) -> None:
         """Print a line with the time before it, above what is drawn."""
@@ -80,15 +87,6 @@ class LiveDisplay:
         with self._unless_gone():
             self._draw(_one_line(text))
 
-    def _show(self, progress: Progress) -> None:
-        if progress.is_event:
-            if progress.judged:
-                self._judged = {progress.test: progress.judged}
-            for line in event_lines(progress, cells=self._cells):
-                self.say(line)
-        elif progress.test:
-            self._draw(drawn(progress, self._judged.get(progress.test), self._console))
-
     @contextmanager
     def _unless_gone(self) -> Iterator[None]:
         """A run goes on when its terminal is closed, or cannot show a character."""
@@ -97,14 +95,14 @@ class LiveDisplay:
         except (OSError, UnicodeError):
             self._gone = True
 
-    def _draw(self, drawn: RenderableType) -> None:
+    def _draw(self, content: RenderableType) -> None:
         from rich.live import Live  # noqa: PLC0415
 
         if self._live is None:
-            # Standard output may be a file, whose drawn are not to be drawn here.
+            # Standard output may be a file, whose lines are not to be drawn here.
             self._live = Live(console=self._console, auto_refresh=False, transient=True, redirect_stdout=False)
             self._live.start()
-        self._live.update(drawn, refresh=True)
+        self._live.update(content, refresh=True)
 
 
 def drawn(progress: Progress, judged: RoundOutcome | None, console: Console) -> RenderableType:
@@ -115,7 +113,13 @@ def drawn(progress: Progress, judged: RoundOutcome | None, console: Console) -> 
         return _panel(progress, judged, console.width)
     if console.width >= BAR_COLUMNS:
         return Group(*_short(progress))
-    return Group(*_narrow(progress))
+    # Times first, since the end of a line is what is cut.
+    rows = (
+        f"{_unit_left(progress)} {percent_label(progress.share)}",
+        f"run: {still_left(progress.run_left)}",
+        f"{progress.test} {progress.name} {progress.step}",
+    )
+    return Group(*(_one_line(row.rstrip()) for row in rows))
 
 
 def _panel(progress: Progress, judged: RoundOutcome | None, width: int) -> RenderableType:
@@ -133,10 +137,13 @@ def _panel(progress: Progress, judged: RoundOutcome | None, width: int) -> Rende
 
 
 def _rows(progress: Progress, judged: RoundOutcome | None) -> Iterator[tuple[str, RenderableType | str]]:
+    from rich.text import Text  # noqa: PLC0415
+
     if progress.step:
         place = f"cell {progress.step_number} of {progress.step_count}" if progress.step_count > 1 else ""
         yield "Now", ", ".join(filter(None, [progress.step, place, figures_label(progress)]))
-    yield "Phase", _bar_row(progress)
+    facts = [percent_label(progress.share), extent_label(progress), phase_rate_label(progress), _unit_left(progress)]
+    yield "Phase", _bar_row(progress, Text(", ".join(filter(None, facts))))
     yield "Test", still_left(progress.test_left)
     yield "Run", _run_text(progress)
     for number, text in enumerate(tracked_lines(judged) if judged else ()):
@@ -150,34 +157,22 @@ def _watched_rows(watched: Watched) -> Iterator[tuple[str, str]]:
     """Temperature and findings, as of the last sequence: the drive is asked nothing while it is measured."""
     if watched.temperature_c is not None or watched.drive_events:
         heat = "" if watched.temperature_c is None else f"{watched.temperature_c:g} C after {watched.after}"
-        events = f"{watched.drive_events} drawn of the kernel's log" if watched.drive_events else ""
+        events = f"{watched.drive_events} lines of the kernel's log" if watched.drive_events else ""
         yield "Drive", ", ".join(filter(None, [heat, events]))
     if watched.host_stalls is not None:
         stalls = f"{watched.host_stalls} stalls of this host, {watched.host_stalled_ns / 1e6:,.0f} ms in all"
         yield "Host", f"{stalls if watched.host_stalls else 'no stall of this host'} up to {watched.after}"
 
 
-def _bar_row(progress: Progress) -> RenderableType:
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
-
-    row = Table.grid(padding=(0, 1))
-    if progress.share is None:
-        row.add_row(Text(_phase_text(progress)))
-    else:
-        row.add_row(_bar(progress), Text(_phase_text(progress)))
-    return row
-
-
-def _bar(progress: Progress) -> RenderableType:
+def _bar_row(progress: Progress, text: Text) -> RenderableType:
+    """A text with a bar before it where the share is known."""
     from rich.progress_bar import ProgressBar  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
 
-    return ProgressBar(total=1, completed=min(progress.share or 0, 1), width=_BAR_WIDTH)
-
-
-def _phase_text(progress: Progress) -> str:
-    facts = [percent_label(progress.share), extent_label(progress), phase_rate_label(progress), _unit_left(progress)]
-    return ", ".join(filter(None, facts))
+    share, row = progress.share, Table.grid(padding=(0, 1))
+    bar = [] if share is None else [ProgressBar(total=1, completed=min(share, 1), width=_BAR_WIDTH)]
+    row.add_row(*bar, text)
+    return row
 
 
 def _unit_left(progress: Progress) -> str:
@@ -192,27 +187,14 @@ def _run_text(progress: Progress) -> str:
 
 
 def _short(progress: Progress) -> Iterator[RenderableType]:
-    """Three drawn: where it is, how far, and the run. Times stand before what may be cut."""
-    from rich.table import Table  # noqa: PLC0415
-
+    """Three lines: where it is, how far, and the run. Times stand before what may be cut."""
     now = ", ".join(filter(None, [progress.step, figures_label(progress)]))
-    where = f"{progress.test} {progress.name}{f', {now}' if now else ''}"
-    yield _one_line(where)
-    row = Table.grid(padding=(0, 1))
-    text = f"{', '.join(filter(None, [percent_label(progress.share), _unit_left(progress)]))}"
-    row.add_row(*([_bar(progress)] if progress.share is not None else []), _one_line(text))
-    yield row
+    yield _one_line(f"{progress.test} {progress.name}{f', {now}' if now else ''}")
+    yield _bar_row(progress, _one_line(", ".join(filter(None, [percent_label(progress.share), _unit_left(progress)]))))
     yield _one_line(f"test {progress.number} of {progress.count}, run: {_run_text(progress)}")
 
 
-def _narrow(progress: Progress) -> Iterator[RenderableType]:
-    """Times first, since the end of a line is what is cut."""
-    yield _one_line(f"{_unit_left(progress)} {percent_label(progress.share)}".rstrip())
-    yield _one_line(f"run: {still_left(progress.run_left)}")
-    yield _one_line(f"{progress.test} {progress.name} {progress.step}".rstrip())
-
-
-def _one_line(text: str) -> RenderableType:
+def _one_line(text: str) -> Text:
     from rich.text import Text  # noqa: PLC0415
 
     return Text(visible(text), no_wrap=True, overflow="ellipsis")
@@ -226,14 +208,14 @@ class PlainDisplay:
 
     def __init__(self, stream: IO[str], *, cells: bool = False) -> None:
         self._stream, self._cells = stream, cells
-        self._phase, self._tenth, self._told_ns = ("", ""), 0, 0
+        self._phase, self._tenth, self._printed_ns = ("", ""), 0, 0
         self._gone = False
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        pass
+        """The stream is its owner's to close."""
 
     def show(self, progress: Progress) -> None:
         """Print what is new."""
@@ -262,66 +244,25 @@ class PlainDisplay:
         tenth = int((progress.share or 0) * 10)
         if phase != self._phase:
             self.say(begin_line(progress))
-            self._phase, self._tenth, self._told_ns = phase, 0, progress.elapsed_ns
-        elif tenth != self._tenth and progress.elapsed_ns - self._told_ns >= MINUTE_NS:
+            self._phase, self._tenth, self._printed_ns = phase, 0, progress.elapsed_ns
+        elif tenth != self._tenth and progress.elapsed_ns - self._printed_ns >= MINUTE_NS:
             self.say(still_line(progress))
-            self._tenth, self._told_ns = tenth, progress.elapsed_ns
+            self._tenth, self._printed_ns = tenth, progress.elapsed_ns
 
 
 RUN_LOG = "run.log"
 _NEW = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_ERRORS = "backslashreplace"
 
 
-class RunLog:
-    """Appends to ``run.log`` of the folder that the run names; nothing of it is in the hash chain."""
-
-    def __init__(self) -> None:
-        self._file: IO[str] | None = None
-        self._lines: PlainDisplay | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._file:
-            with suppress(OSError):
-                self._file.close()
-
-    def show(self, progress: Progress) -> None:
-        """Write what is new. A log that cannot be written is no reason to end a run."""
-        if self._lines is None and progress.folder:
-            self._open(progress.folder)
-        if self._lines:
-            self._lines.show(progress)
-
-    def say(self, line: str) -> None:
-        """Write a line of any text, once there is a folder."""
-        if self._lines:
-            self._lines.say(line)
-
-    def _open(self, folder: Path) -> None:
-        with suppress(OSError):
-            descriptor = _opened(folder / RUN_LOG)
-            self._file = os.fdopen(descriptor, "w", encoding="utf-8", errors=_ERRORS)
-            self._lines = PlainDisplay(self._file, cells=True)
-
-
-def append_line(folder: Path, line: str) -> None:
-    """Append a line with its time to the log in a folder; a log that cannot be written is left as it is."""
-    with suppress(OSError), os.fdopen(_opened(folder / RUN_LOG), "w", encoding="utf-8", errors=_ERRORS) as file:
-        PlainDisplay(file).say(line)
-
-
-def _opened(path: Path) -> int:
-    """A descriptor of a new log, or of that of a run that goes on."""
+def _opened(folder: Path) -> IO[str]:
+    """A new log in a folder, or the log of a run that goes on."""
+    path = folder / RUN_LOG
     try:
-        return os.open(path, _NEW, 0o644)
+        descriptor = os.open(path, _NEW, 0o644)
     except FileExistsError:
-        return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    return os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace")
 
-
-__all__ = ["RUN_LOG", "RunDisplay", "Verbosity"]
 
 Verbosity = Literal["quiet", "normal", "verbose"]
 """Nothing but what must not be missed; a line per phase and round; a line per cell, too."""
@@ -336,24 +277,29 @@ class RunDisplay:
     def __init__(self, verbosity: Verbosity = "normal") -> None:
         self.folder: Path | None = None
         self._shown = _shown(verbosity)
-        self._log = RunLog()
+        self._log: PlainDisplay | None = None
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
-        self._stack.enter_context(self._log)
         if self._shown:
             self._stack.enter_context(self._shown)
         return self
 
     def __exit__(self, _kind: object, error: BaseException | None, _traceback: object) -> None:
         if error is not None:
-            self._log.say(f"ended: {error or type(error).__name__}")
-        self._stack.close()
+            self.say(f"ended: {error or type(error).__name__}")
+        with suppress(OSError):
+            self._stack.close()
 
     def show(self, progress: Progress) -> None:
         """Show how far the run is."""
         self.folder = self.folder or progress.folder
-        self._log.show(progress)
+        if self._log is None and self.folder:
+            # A log that cannot be written is no reason to end a run.
+            with suppress(OSError):
+                self._log = PlainDisplay(self._stack.enter_context(_opened(self.folder)), cells=True)
+        if self._log:
+            self._log.show(progress)
         if self._shown:
             self._shown.show(progress)
         elif progress.advice:
@@ -363,31 +309,35 @@ class RunDisplay:
     def rendering(self, name: str, number: int, count: int) -> None:
         """Show that a format of the report is made."""
         line = f"report: {name}, format {number} of {count}"
-        self._log.say(line)
+        self.say(line)
         if isinstance(self._shown, LiveDisplay):
             self._shown.still(line)
         elif self._shown:
             self._shown.say(line)
 
     def say(self, line: str) -> None:
-        """Keep a line in the log alone."""
-        self._log.say(line)
+        """Keep a line in the log alone, once there is a folder."""
+        if self._log:
+            self._log.say(line)
 
     def keep(self, line: str) -> None:
         """Keep a line in the log of a run that is over, and whose log is closed."""
-        if self.folder:
-            append_line(self.folder, line)
+        # A log that cannot be written is left as it is.
+        with suppress(OSError):
+            if self.folder:
+                with _opened(self.folder) as file:
+                    PlainDisplay(file).say(line)
 
 
 def _shown(verbosity: Verbosity) -> LiveDisplay | PlainDisplay | None:
     """The display that fits standard error; none for a quiet run."""
     if verbosity == "quiet":
         return None
-    if not sys.stderr.isatty():
-        return PlainDisplay(sys.stderr, cells=verbosity == "verbose")
-    from rich.console import Console  # noqa: PLC0415
+    cells = verbosity == "verbose"
+    if sys.stderr.isatty():
+        from rich.console import Console  # noqa: PLC0415
 
-    console = Console(stderr=True)
-    if console.is_dumb_terminal:
-        return PlainDisplay(sys.stderr, cells=verbosity == "verbose")
-    return LiveDisplay(console, cells=verbosity == "verbose")
+        console = Console(stderr=True)
+        if not console.is_dumb_terminal:
+            return LiveDisplay(console, cells=cells)
+    return PlainDisplay(sys.stderr, cells=cells)

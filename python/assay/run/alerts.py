@@ -49,7 +49,6 @@ ALERT_COUNT_MAX = 8
 SECRET_BYTES_MIN, SECRET_BYTES_MAX = 16, 4096
 
 _Path = Annotated[str, Field(max_length=4096)]
-_REMEDY = "correct it"
 
 
 class Alert(Strict):
@@ -127,8 +126,10 @@ def read_alerts() -> tuple[Alert, ...]:
     try:
         return _AlertsFile.model_validate(table).alert
     except ValidationError as error:
+        # A reason may quote a text.
         faults = [
-            replace(fault, reason=_without_value(fault.reason)) for fault in model_faults(error, _AlertsFile, table)
+            replace(fault, reason=re.sub(r'".*"', "a text", fault.reason, flags=re.DOTALL))
+            for fault in model_faults(error, _AlertsFile, table)
         ]
         raise joined(fault_errors(ALERTS_FILE, positions, faults), str(ALERTS_FILE)) from None
 
@@ -155,7 +156,14 @@ def alert_faults() -> list[AssayError]:
         alerts = read_alerts()
     except PlanError as error:
         return [error]
-    return [fault for alert in alerts if alert.secret_file for fault in _secret_fault(Path(alert.secret_file))]
+    faults: list[AssayError] = []
+    for alert in alerts:
+        if alert.secret_file:
+            try:
+                read_secret(Path(alert.secret_file))
+            except PlanError as error:
+                faults.append(error)
+    return faults
 
 
 def refuse_url(url: str) -> None:
@@ -190,19 +198,6 @@ def _split(url: str) -> SplitResult:
     except ValueError:
         raise ValueError("is no address of a web server", "correct host and port") from None
     return parts
-
-
-def _secret_fault(path: Path) -> list[PlanError]:
-    try:
-        read_secret(path)
-    except PlanError as error:
-        return [error]
-    return []
-
-
-def _without_value(reason: str) -> str:
-    """A reason without the text it quotes. Worked: ``is "https://x", not a list`` -> ``is a text, not a list``."""
-    return re.sub(r'".*"', "a text", reason, flags=re.DOTALL)
 
 
 WEBHOOK_SECONDS = 5.0
@@ -355,18 +350,16 @@ def deliveries(alerts: Sequence[Alert], end: RunEnd) -> Iterator[Delivery]:
 
 def _delivery(alert: Alert, label: str, end: RunEnd) -> Delivery:
     try:
-        return Delivery(label, delivered=True, response=_sent(alert, end))
+        if alert.command:
+            response = _run(alert.command, end.document)
+        else:
+            secret = read_secret(Path(alert.secret_file or ""))
+            response = post(alert.url or "", end.document, secret, time_s=time.time_ns() // SECOND_NS)
+        return Delivery(label, delivered=True, response=response)
     except (UndeliveredError, CommandError, PlanError) as error:
         return Delivery(label, delivered=False, response=str(error))
     except OSError as error:
         return Delivery(label, delivered=False, response=f"cannot be sent ({error.strerror or type(error).__name__})")
-
-
-def _sent(alert: Alert, end: RunEnd) -> str:
-    if alert.command:
-        return _run(alert.command, end.document)
-    secret = read_secret(Path(alert.secret_file or ""))
-    return post(alert.url or "", end.document, secret, time_s=time.time_ns() // SECOND_NS)
 
 
 def _run(command: Sequence[str], document: bytes) -> str:

@@ -81,8 +81,9 @@ def _planned(
 ) -> Sequence[PlannedTest | SkippedTest]:
     """The runs of one test, with its departures and the plan's limit of silence. of_edition : its own departures."""
     table = edition.table(procedure.name)
+    left_out = SkippedTest(test=procedure.label, reason="", procedure=procedure.name)
     if procedure.table is not None and table is None:
-        return [_left_out(procedure, f"{edition.title} has no such test")]
+        return [replace(left_out, reason=f"{edition.title} has no such test")]
     request = Request(
         edition=edition,
         table=table,
@@ -94,17 +95,13 @@ def _planned(
     try:
         result = procedure.plan(request)
     except TooSmallError as error:
-        return [_left_out(procedure, error.reason)]
+        return [replace(left_out, reason=error.reason)]
     return [
         _completed(one, procedure, request, plan, of_edition)
         if isinstance(one, PlannedTest)
         else replace(one, procedure=procedure.name)
         for one in result
     ]
-
-
-def _left_out(procedure: Procedure[Any, Any], reason: str) -> SkippedTest:
-    return SkippedTest(test=procedure.label, reason=reason, procedure=procedure.name)
 
 
 def _completed(
@@ -143,24 +140,10 @@ class PhaseForecast:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TestForecast:
-    """One test of a run: its purges and its parts in order."""
-
-    test: str
-    purge_count: int
-    phases: tuple[PhaseForecast, ...]
-
-    @property
-    def written_bytes_max(self) -> int:
-        """Host bytes of all parts at most."""
-        return sum(phase.written_bytes_max for phase in self.phases)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Forecast:
     """A whole run.
 
-    bytes_per_s, rate_of : that nothing writes faster than, and what sets it.
+    bytes_per_s, rate_of : that nothing writes faster than, and what sets it. phases : of each test, in order.
     overwritten_bytes : of purges, where the drive may have to be overwritten. written_bytes : known to be written.
     written_bytes_max : at most, purges included. span_ns_least, span_ns_most : device time without purges that are the
     drive's own. memory_bytes : of the simulated drive, or of the buffers of a real one. disk_bytes : that the folder of
@@ -169,7 +152,8 @@ class Forecast:
 
     bytes_per_s: float
     rate_of: str
-    tests: tuple[TestForecast, ...]
+    phases: tuple[tuple[PhaseForecast, ...], ...]
+    purge_count: int
     overwritten_bytes: int
     written_bytes: int
     written_bytes_max: int
@@ -178,57 +162,37 @@ class Forecast:
     memory_bytes: int
     disk_bytes: int
 
-    @property
-    def purge_count(self) -> int:
-        """Purges of all tests."""
-        return sum(test.purge_count for test in self.tests)
-
 
 def forecast(plan: Plan, drive: DriveIdentity, tests: Sequence[PlannedTest]) -> Forecast:
     """What the tests of a plan take on a drive. Worked: a minute of writes over a link of 600 MB/s -> 36 GB at most."""
     rate, rate_of = link_rate(drive)
-    result = tuple(_test(test, rate) for test in tests)
-    phases = [phase for test in result for phase in test.phases]
-    overwritten = _overwritten_bytes(plan, drive, result)
+    phases = tuple(
+        tuple(_phase_forecast(phase, rate, test.settings.void_limit) for phase in test.parts) for test in tests
+    )
+    every, purge_count = [phase for test in phases for phase in test], sum(test.purge_count for test in tests)
+    # A drive that offers no other purge is overwritten; only the held drive tells.
+    overwrites = drive.kind != "simulated" and plan.purge in _OVERWRITES
+    overwritten = drive.capacity_bytes * purge_count if overwrites else 0
     # A file is purged by us, at a rate within the same bounds.
-    overwrite_ns = ceil(overwritten * SECOND_NS / rate) if drive.kind == "file" else 0
+    overwrite_ns = [
+        ceil(overwritten * SECOND_NS / bound) if drive.kind == "file" else 0 for bound in (rate, SLOWEST_BYTES_PER_S)
+    ]
     return Forecast(
         bytes_per_s=rate,
         rate_of=rate_of,
-        tests=result,
+        phases=phases,
+        purge_count=purge_count,
         overwritten_bytes=overwritten,
         written_bytes=sum(test.written_bytes for test in tests),
-        written_bytes_max=overwritten + sum(phase.written_bytes_max for phase in phases),
-        span_ns_least=overwrite_ns + sum(phase.span_ns_least for phase in phases),
-        span_ns_most=_longest_ns(overwritten, drive) + sum(phase.span_ns_most for phase in phases),
+        written_bytes_max=overwritten + sum(phase.written_bytes_max for phase in every),
+        span_ns_least=overwrite_ns[0] + sum(phase.span_ns_least for phase in every),
+        span_ns_most=overwrite_ns[1] + sum(phase.span_ns_most for phase in every),
         memory_bytes=memory_bytes(plan, drive, tests),
         disk_bytes=disk_bytes(tests),
     )
 
 
-def disk_bytes(tests: Sequence[PlannedTest]) -> int:
-    """Free space that a run's folder should have: twice what its steps take, and the completions that it keeps.
-
-    A test that only the drive ends counts as long as it may take.
-    """
-    steps = sum(test.step_count or _latest_ns(test) / test.outline.step_ns for test in tests)
-    return round(2 * steps * _STEP_BYTES) + sum(test.kept_bytes for test in tests)
-
-
-def _latest_ns(test: PlannedTest) -> int:
-    return test.latest_ns or sum(part.span_ns_most() for part in test.parts)
-
-
-def _test(test: PlannedTest, rate: float) -> TestForecast:
-    limit = test.settings.void_limit
-    return TestForecast(
-        test=test.settings.test,
-        purge_count=test.purge_count,
-        phases=tuple(_phase(phase, rate, limit) for phase in test.parts),
-    )
-
-
-def _phase(phase: PlannedPhase, rate: float, void_limit: int) -> PhaseForecast:
+def _phase_forecast(phase: PlannedPhase, rate: float, void_limit: int) -> PhaseForecast:
     return PhaseForecast(
         name=phase.name,
         amount_bytes=phase.amount_bytes or None,
@@ -238,12 +202,11 @@ def _phase(phase: PlannedPhase, rate: float, void_limit: int) -> PhaseForecast:
     )
 
 
-def _overwritten_bytes(plan: Plan, drive: DriveIdentity, tests: Sequence[TestForecast]) -> int:
-    """What purges write at most: a drive that offers nothing else is overwritten; only the held drive tells."""
-    if drive.kind == "simulated" or plan.purge not in _OVERWRITES:
-        return 0
-    return drive.capacity_bytes * sum(test.purge_count for test in tests)
+def disk_bytes(tests: Sequence[PlannedTest]) -> int:
+    """Free space that a run's folder should have: twice what its steps take, and the completions that it keeps.
 
-
-def _longest_ns(overwritten: int, drive: DriveIdentity) -> int:
-    return ceil(overwritten * SECOND_NS / SLOWEST_BYTES_PER_S) if drive.kind == "file" else 0
+    A test that only the drive ends counts as long as it may take.
+    """
+    latest = [test.latest_ns or sum(phase.span_ns_most() for phase in test.parts) for test in tests]
+    steps = sum(test.step_count or ns / test.outline.step_ns for test, ns in zip(tests, latest, strict=True))
+    return round(2 * steps * _STEP_BYTES) + sum(test.kept_bytes for test in tests)

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from assay.plan.phases import PlannedPhase
 from assay.results import issued_bytes
 from assay.spec.units import MILLISECOND_NS, MINUTE_NS, SECOND_NS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from assay.engine.records import Ending, Stage, StepRecord, StepSequence, StepSpec
-    from assay.plan.phases import PlannedPhase
+    from assay.engine.records import Ending, StepRecord, StepSequence, StepSpec
     from assay.plan.procedure import PlannedTest
     from assay.plan.until import RoundOutcome
 
@@ -28,7 +28,7 @@ _JITTER = 0.01
 
 @dataclass(frozen=True, slots=True)
 class TimeLeft:
-    """Between what the time lies that is left. latest_ns : None where nobody knows."""
+    """Bounds of the time that is left. latest_ns : None where it is unknown."""
 
     earliest_ns: int
     latest_ns: int | None
@@ -39,7 +39,7 @@ class TimeLeft:
         return TimeLeft(self.earliest_ns + other.earliest_ns, latest_ns)
 
     def scaled(self, factor: float) -> TimeLeft:
-        """The same on another clock. Worked: 10 to 20 s at 0.5 -> 5 to 10 s."""
+        """These bounds on another clock. Worked: 10 to 20 s at 0.5 -> 5 to 10 s."""
         latest_ns = None if self.latest_ns is None else round(self.latest_ns * factor)
         return TimeLeft(round(self.earliest_ns * factor), latest_ns)
 
@@ -52,6 +52,9 @@ class TimeLeft:
         if self.latest_ns is None:
             return 0.0, most
         return elapsed_ns / max(elapsed_ns + self.latest_ns, 1), most
+
+
+NO_TIME_LEFT = TimeLeft(0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,77 +117,64 @@ def filling_share(steps: Sequence[StepSpec], records: Sequence[StepRecord]) -> f
     return sum(span_ns for is_fill, span_ns in spans if is_fill) / total_ns
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TimedPart:
-    """A part of a test that its device time tells of: phases in a row whose sequences are of the same stages.
+def timed_phases(test: PlannedTest) -> tuple[PlannedPhase, ...]:
+    """The phases of a test without its preconditioning by amount, those in a row with sequences of equal stages as one.
 
-    stages : empty for all. earliest_ns, latest_ns : of its earliest and its latest end; None where no time ends it.
-    amount_bytes : that end it once they are written; 0 where no amount does.
-    """
-
-    stages: tuple[Stage, ...] = ()
-    earliest_ns: int | None
-    latest_ns: int | None
-    amount_bytes: int = 0
-
-
-def timed_parts(test: PlannedTest) -> tuple[TimedPart, ...]:
-    """The parts of a test without its preconditioning by amount; one of the whole where it names none.
-
-    Worked: a fill, five to 25 rounds and a histogram -> the rounds and the histogram.
+    A test that states no phases is one phase. Worked: a fill, five to 25 rounds and a histogram -> the rounds and the
+    histogram.
     """
     if not test.phases:
-        return (TimedPart(earliest_ns=test.earliest_ns, latest_ns=test.latest_ns),)
+        return (PlannedPhase(name="", least_ns=test.earliest_ns, most_ns=test.latest_ns),)
     timed = [phase for phase in test.phases if phase.most_ns is not None or phase.stages != ("precondition",)]
-    return tuple(_timed_part(stages, list(phases)) for stages, phases in groupby(timed, lambda phase: phase.stages))
+    return tuple(_joined(list(phases)) for _, phases in groupby(timed, lambda phase: phase.stages))
 
 
-def _timed_part(stages: tuple[Stage, ...], phases: Sequence[PlannedPhase]) -> TimedPart:
-    latest = [phase.most_ns for phase in phases]
-    return TimedPart(
-        stages=stages,
-        earliest_ns=sum(phase.least_ns or 0 for phase in phases),
-        latest_ns=None if None in latest else sum(filter(None, latest)),
+def _joined(phases: Sequence[PlannedPhase]) -> PlannedPhase:
+    """Phases of equal stages as one; an amount ends it only where it was alone."""
+    longest = [phase.most_ns for phase in phases]
+    return replace(
+        phases[0],
+        least_ns=sum(phase.least_ns or 0 for phase in phases),
+        most_ns=None if None in longest else sum(filter(None, longest)),
         amount_bytes=phases[0].amount_bytes if len(phases) == 1 else 0,
     )
 
 
-def part_left(part: TimedPart, done: Extent, unit_left_ns: int, running_ns: int = 0) -> TimeLeft:
-    """Device time that is left of a part of a test.
+def phase_left(phase: PlannedPhase, done: Extent, unit_left_ns: int, running_ns: int = 0) -> TimeLeft:
+    """Device time that is left of a phase.
 
     done : device time of its sequences that ended, and bytes written meanwhile. unit_left_ns : of the sequence that
     runs, or comes next. running_ns : how long it has run.
     Worked: five to 25 rounds of 56 min, 1,000 s into the seventh -> 39 min 20 s to 17 h 27 min 20 s.
     """
-    earliest = [] if part.earliest_ns is None else [part.earliest_ns - done.time_ns]
-    latest = [] if part.latest_ns is None else [part.latest_ns - done.time_ns]
-    if part.amount_bytes and done.amount_bytes and done.time_ns:
-        left_bytes = max(part.amount_bytes - done.amount_bytes, 0)
+    earliest, latest = ([] if bound is None else [bound - done.time_ns] for bound in (phase.least_ns, phase.most_ns))
+    if phase.amount_bytes and done.amount_bytes and done.time_ns:
+        left_bytes = max(phase.amount_bytes - done.amount_bytes, 0)
         at_this_pace_ns = left_bytes * done.time_ns // done.amount_bytes
         earliest, latest = [*earliest, at_this_pace_ns], [*latest, at_this_pace_ns]
-    elif part.amount_bytes:
+    elif phase.amount_bytes:
         earliest = [0]
     first_ns = max(min(earliest, default=0) - running_ns, unit_left_ns)
     return TimeLeft(first_ns, max(min(latest) - running_ns, first_ns) if latest else None)
 
 
-class ToldShares:
-    """The shares of a run that are told: they never fall while it goes on."""
+class MonotonicShares:
+    """Bounds of the share of a run that is done; they never fall while it goes on."""
 
     def __init__(self) -> None:
-        self._told = (0.0, 0.0)
+        self._shares = (0.0, 0.0)
 
-    def told(self, left: TimeLeft | None, elapsed_ns: int) -> tuple[float, float] | None:
-        """Between what the share lies that is done; None where nothing is known, or the estimate of the whole grew.
+    def update(self, left: TimeLeft | None, elapsed_ns: int) -> tuple[float, float] | None:
+        """The least and the largest share now; None where nothing is known, or the estimate of the whole grew.
 
-        A fall of less than 1 % comes from the pace, which is never quite the same: the share told before stands.
+        A fall of less than 1 % comes from the pace, which is never quite the same: the bounds before stand.
         Worked: 1 h behind, 1 to 3 h left -> (0.25, 0.5); then 2 h behind, 8 to 18 h left -> None.
         """
         least, most = (0.0, None) if left is None else left.shares(elapsed_ns)
-        if most is None or least < self._told[0] - _JITTER or most < self._told[1] - _JITTER:
+        if most is None or least < self._shares[0] - _JITTER or most < self._shares[1] - _JITTER:
             return None
-        self._told = (max(least, self._told[0]), max(most, self._told[1]))
-        return self._told
+        self._shares = (max(least, self._shares[0]), max(most, self._shares[1]))
+        return self._shares
 
 
 @dataclass
@@ -220,11 +210,11 @@ class RunTimes:
         self._tests, self._real, self._before, self._clock = tests, real, before, clock
         self._begun_ns = clock()
         self._number = -1
-        self._shares = ToldShares()
+        self._shares = MonotonicShares()
         self._fill, self._of_run, self._of_test = _Pace(), _Pace(), _Pace()
         self._purge_ns: int | None = None if real else 0
-        self._part, self._purges, self._filled, self._next_ns = 0, 0, 0, 0
-        self._begin_parts()
+        self._phase, self._purges, self._filled, self._next_ns = 0, 0, 0, 0
+        self._begin_phases()
 
     @property
     def number(self) -> int:
@@ -242,16 +232,6 @@ class RunTimes:
         return self._clock() - self._begun_ns
 
     @property
-    def whole(self) -> Extent:
-        """What the sequence that runs is in all."""
-        return self._whole
-
-    @property
-    def done(self) -> Extent:
-        """What is done of it."""
-        return self._now
-
-    @property
     def unit_elapsed_ns(self) -> int:
         """Wall time since the sequence, or the purge, began."""
         return self._clock() - self._unit_begun_ns
@@ -260,11 +240,11 @@ class RunTimes:
         """The next test begins."""
         self._number += 1
         self._of_test = _Pace()
-        self._begin_parts()
+        self._begin_phases()
 
     def purge_begins(self) -> None:
         """The drive is purged from now on."""
-        self._unit_begun_ns, self._whole, self._now = self._clock(), NOTHING, NOTHING
+        self._unit_begun_ns, self.whole, self.done = self._clock(), NOTHING, NOTHING
 
     def purge_ended(self) -> None:
         """The drive is purged; the next purge takes as long, for all that is known."""
@@ -273,20 +253,21 @@ class RunTimes:
             self._purge_ns = self.unit_elapsed_ns
 
     def sequence_begins(self, sequence: StepSequence) -> None:
-        """A sequence begins; where its stage is one of a later part, the test has come to that."""
-        self._unit_begun_ns, self._whole, self._now = self._clock(), extent(sequence.steps), NOTHING
-        places = [index for index, part in enumerate(self._parts) if not part.stages or sequence.stage in part.stages]
-        place = next((place for place in places if place >= self._part), self._part)
-        if place != self._part:
-            self._part, self._done = place, NOTHING
+        """A sequence begins; where its stage is one of a later phase, the test has come to that."""
+        self._unit_begun_ns, self.whole, self.done = self._clock(), extent(sequence.steps), NOTHING
+        following = range(self._phase, len(self._phases))
+        stages = [phase.stages for phase in self._phases]
+        index = next((at for at in following if not stages[at] or sequence.stage in stages[at]), self._phase)
+        if index != self._phase:
+            self._phase, self._phase_done = index, NOTHING
 
     def looked(self, sequence: StepSequence, step_index: int, io_count: int, elapsed_ns: int) -> None:
         """What the sequence that runs has come to."""
-        self._now = extent_done(sequence.steps, step_index, io_count, elapsed_ns)
+        self.done = extent_done(sequence.steps, step_index, io_count, elapsed_ns)
 
     def sequence_ended(self, sequence: StepSequence, records: Sequence[StepRecord]) -> None:
         """A sequence has run; how long it took in wall time tells of those to come."""
-        whole, share = self._whole, filling_share(sequence.steps, records)
+        whole, share = self.whole, filling_share(sequence.steps, records)
         fill_ns = round(self.unit_elapsed_ns * share)
         if whole.amount_bytes:
             self._fill.add(fill_ns, whole.amount_bytes)
@@ -295,17 +276,17 @@ class RunTimes:
             for pace in (self._of_run, self._of_test):
                 pace.add(self.unit_elapsed_ns - fill_ns, whole.time_ns)
             written = sum(issued_bytes(record.write) for record in records)
-            self._done += Extent(whole.time_ns, written if sequence.stage != "precondition" else 0)
+            self._phase_done += Extent(whole.time_ns, written if sequence.stage != "precondition" else 0)
         self._next_ns = whole.time_ns if sequence.stage in {"round", "sample"} else 0
-        self._whole, self._now = NOTHING, NOTHING
+        self.whole, self.done = NOTHING, NOTHING
 
-    def part_ended(self) -> None:
-        """Nothing more comes of the part that ran: its last verdict was one."""
-        self._part, self._done, self._next_ns = self._part + 1, NOTHING, 0
+    def phase_ended(self) -> None:
+        """The phase that ran is over: its last verdict ended it."""
+        self._phase, self._phase_done, self._next_ns = self._phase + 1, NOTHING, 0
 
     def unit_left(self) -> TimeLeft | None:
         """Wall time left of the sequence that runs, at its own pace; None where that is not known yet."""
-        whole, left = self._whole, self._whole.without(self._now)
+        whole, left = self.whole, self.whole.without(self.done)
         if whole.amount_bytes and whole.time_ns:
             return None
         if whole.amount_bytes:
@@ -319,8 +300,8 @@ class RunTimes:
         factor = self._factor(self._of_test)
         if factor is None:
             return None
-        fill_left = max(self._test.written_first_bytes - self._filled - self._now.amount_bytes, 0)
-        timed = self._parts_left().scaled(factor)
+        fill_left = max(self._test.written_first_bytes - self._filled - self.done.amount_bytes, 0)
+        timed = self._phases_left().scaled(factor)
         return self._purges_left(self._test.purge_count - self._purges) + self._fill_left(fill_left) + timed
 
     def run_left(self) -> TimeLeft | None:
@@ -329,57 +310,58 @@ class RunTimes:
         if left is None or factor is None:
             return None
         for test in self._tests[self._number + 1 :]:
-            parts = _sum(part_left(part, NOTHING, 0) for part in timed_parts(test))
+            timed = sum((phase_left(phase, NOTHING, 0) for phase in timed_phases(test)), start=NO_TIME_LEFT)
             left += self._purges_left(test.purge_count) + self._fill_left(test.written_first_bytes)
-            left += parts.scaled(factor)
+            left += timed.scaled(factor)
         return left
 
     def run_shares(self, left: TimeLeft | None) -> tuple[float, float] | None:
-        """Between what the share of the run lies that is done, as it may be told. left : what ``run_left`` said."""
-        return self._shares.told(left, self.elapsed_ns)
+        """Bounds of the share of the run that is done, as they may be shown. left : as of ``run_left``."""
+        return self._shares.update(left, self.elapsed_ns)
 
     @property
     def _test(self) -> PlannedTest:
         return self._tests[max(self._number, 0)]
 
-    def _begin_parts(self) -> None:
-        self._parts = timed_parts(self._test)
-        self._part, self._purges, self._filled, self._next_ns = 0, 0, 0, 0
-        self._done = NOTHING
-        self._whole, self._now, self._unit_begun_ns = NOTHING, NOTHING, self._clock()
+    def _begin_phases(self) -> None:
+        self._phases = timed_phases(self._test)
+        self._phase, self._purges, self._filled, self._next_ns = 0, 0, 0, 0
+        self._phase_done = NOTHING
+        self.whole, self.done, self._unit_begun_ns = NOTHING, NOTHING, self._clock()
 
-    def _parts_left(self) -> TimeLeft:
-        """Device time: of the part that runs, and of those behind it."""
-        running = self._whole.without(self._now).time_ns or self._next_ns
-        parts, now_ns = self._parts, self._now.time_ns
-        here = [part_left(part, self._done, running, now_ns) for part in parts[self._part : self._part + 1]]
-        return _sum([*here, *(part_left(part, NOTHING, 0) for part in parts[self._part + 1 :])])
+    def _phases_left(self) -> TimeLeft:
+        """Device time: of the phase that runs, and of those after it."""
+        running = self.whole.without(self.done).time_ns or self._next_ns
+        left = [
+            phase_left(phase, self._phase_done, running, self.done.time_ns)
+            if index == self._phase
+            else phase_left(phase, NOTHING, 0)
+            for index, phase in enumerate(self._phases)
+            if index >= self._phase
+        ]
+        return sum(left, start=NO_TIME_LEFT)
 
     def _factor(self, pace: _Pace) -> float | None:
         """Wall time per device time: measured in this test, else in the run; 1 on a real drive before that."""
         running = _Pace(pace.wall_ns, pace.units)
-        if self._now.time_ns:
-            running.add(self.unit_elapsed_ns, self._now.time_ns)
+        if self.done.time_ns:
+            running.add(self.unit_elapsed_ns, self.done.time_ns)
         if self._real and running.units < _TELLING_NS:
             return 1.0
         return running.value or self._of_run.value
 
     def _fill_left(self, left_bytes: int) -> TimeLeft:
         pace = _Pace(self._fill.wall_ns, self._fill.units)
-        if self._now.amount_bytes:
-            pace.add(self.unit_elapsed_ns, self._now.amount_bytes)
+        if self.done.amount_bytes:
+            pace.add(self.unit_elapsed_ns, self.done.amount_bytes)
         if pace.value is None:
             return TimeLeft(0, None if left_bytes else 0)
         return TimeLeft(round(left_bytes * pace.value), round(left_bytes * pace.value))
 
     def _purges_left(self, count: int) -> TimeLeft:
         if count <= 0:
-            return TimeLeft(0, 0)
+            return NO_TIME_LEFT
         return TimeLeft((self._purge_ns or 0) * count, None if self._purge_ns is None else self._purge_ns * count)
-
-
-def _sum(parts: Iterable[TimeLeft]) -> TimeLeft:
-    return sum(parts, start=TimeLeft(0, 0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import time
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -31,19 +33,19 @@ from assay.errors import (
 from assay.host.calibration import calibrate_host
 from assay.host.certificate import certificate_now
 from assay.procedures.editions import load_edition
-from assay.results import missed_steady_state, withheld_reason
+from assay.results import missed_steady_state
 from assay.results.calm import is_calm
+from assay.run.ending import EndedTest, ended_test
 from assay.run.plan_file import Plan
 from assay.run.planning import disk_bytes, forecast, plan_suite
 from assay.run.progress import Progress, RunTimes
 from assay.run.runner import run_test
-from assay.run.store.document import read_document
+from assay.run.store.document import RUN_SCHEMA, RunDocument, read_document
 from assay.run.store.journal import RESUMED
 from assay.run.store.progress_file import keeping
 from assay.run.store.read import read_run, read_with_journal
-from assay.run.store.write import RUNS, RunWriter, new_folder, refuse_folder, refuse_full, run_document
+from assay.run.store.write import RUNS, RunWriter, new_folder, refuse_folder, refuse_full
 from assay.words.endings import is_cut_short
-from assay.words.text import text_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -57,20 +59,6 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TestOutcome:
-    """How one test of a run ended.
-
-    ended : as stored. reached : whether it is steady where the specification requires it. withheld : why its results
-    are in no report, None where they are.
-    """
-
-    test: str
-    ended: str | None
-    reached: bool
-    withheld: str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """A finished run. exit_code : 0, or 7 where a required steady state was not reached. skipped : reported as N/A.
 
@@ -78,7 +66,7 @@ class Outcome:
     """
 
     folder: Path
-    tests: tuple[TestOutcome, ...]
+    tests: tuple[EndedTest, ...]
     skipped: tuple[SkippedTest, ...] = ()
     journal_hash: str = ""
 
@@ -199,20 +187,13 @@ def carry_out(
         ]
         writer.condition(dut.condition())
         writer.wait()
-        outcome = Outcome(folder=writer.folder, tests=_outcomes(writer.folder, reached), skipped=planned.skipped)
+        # By what is stored of them, as their report will say.
+        stored = zip(read_run(writer.folder).tests, reached, strict=True)
+        tests = tuple(ended_test(test, reached=well) for test, well in stored)
+        outcome = Outcome(folder=writer.folder, tests=tests, skipped=planned.skipped)
         writer.note("run_ended", exit_code=outcome.exit_code)
         writer.wait()
     return outcome
-
-
-def _outcomes(folder: Path, reached: Sequence[bool]) -> tuple[TestOutcome, ...]:
-    """How the tests ended, by what is stored of them, as their report will say."""
-    return tuple(
-        TestOutcome(
-            test=test.settings.test, ended=test.ended, reached=well, withheld=text_or_none(withheld_reason(test))
-        )
-        for test, well in zip(read_run(folder).tests, reached, strict=True)
-    )
 
 
 @contextmanager
@@ -234,8 +215,11 @@ def _failures_noted(writer: RunWriter) -> Iterator[None]:
 
 
 def _document(plan: Plan, edition: Edition, dut: Dut, planned: PlannedRun, seed: int) -> dict[str, Any]:
+    """``run.json``: everything that is known before the first I/O."""
     platform, started_wall_ns = describe_platform(), time.time_ns()
-    return run_document(
+    document = RunDocument(
+        schema=RUN_SCHEMA,
+        run_id=f"{started_wall_ns:x}-{os.urandom(4).hex()}",
         plan={**plan.model_dump(mode="json", by_alias=True), "seed": seed},
         edition=edition.model_dump(mode="json", by_alias=True, exclude_none=True),
         description=plan.report.stored,
@@ -247,6 +231,8 @@ def _document(plan: Plan, edition: Edition, dut: Dut, planned: PlannedRun, seed:
         started_wall_ns=started_wall_ns,
         seed=seed,
     )
+    content: dict[str, Any] = encode(document)
+    return content
 
 
 def _certificate(known: HostCertificate, dut: Dut, planned: PlannedRun) -> HostCertificate:
@@ -318,7 +304,10 @@ def resume_run(folder: Path, plan: Plan, *, answers: Answers, show: Callable[[Pr
     _refuse_others(cut, [*differences(cut.run, plan, drive, edition, platform)])
     rest = _rest(cut, plan_suite(edition, plan, drive))
     expected = forecast(plan, drive, rest.tests)
-    most, seed = expected.written_bytes_max, _seed(cut)
+    most, seed = expected.written_bytes_max, cut.run.plan.get("seed")
+    if not isinstance(seed, int):
+        reason, remedy = "plan.seed: is no whole number", "the run was changed or damaged"
+        raise StoreError(str(folder / "run.json"), reason, remedy)
     refuse_run(plan, drive, rest.tests, answers, written_bytes_max=most, kept=(folder,))
     refuse_full(folder, disk_bytes(rest.tests))
     with ExitStack() as stack:
@@ -327,9 +316,20 @@ def resume_run(folder: Path, plan: Plan, *, answers: Answers, show: Callable[[Pr
             open_dut(plan, drive, rest.tests, answers=answers, seed=seed, written_bytes_max=most, kept=(folder,))
         )
         planned = plan_suite(edition, plan, dut.identity)
-        _refuse_others(cut, [*_other_settings(cut, planned)])
+        # This drive and version may give other settings of the tests that ran.
+        pairs = [
+            (test, encode(test.settings), encode(again.settings))
+            for test, again in zip(cut.done, planned.tests, strict=False)
+        ]
+        others = (_unlike(f"settings of {test.settings.test}", then, now) for test, then, now in pairs)
+        _refuse_others(cut, [*chain.from_iterable(others)])
         writer = stack.enter_context(RunWriter(folder, None, cut.journal))
-        changed = list(_changed(cut.run.platform, platform))
+        # These may change; the report prints them.
+        systems = (_fields(encode(system), _SYSTEM) for system in (cut.run.platform, platform))
+        changed = [
+            f"{what.removeprefix(': ')}: {before} before, {after} after"
+            for what, before, after in _unlike("", *systems)
+        ]
         outcome = carry_out(
             plan,
             dut,
@@ -373,15 +373,6 @@ def _cut(folder: Path) -> _Cut:
     return _Cut(folder=folder, run=run, journal=journal, done=done)
 
 
-def _seed(cut: _Cut) -> int:
-    seed = cut.run.plan.get("seed")
-    if not isinstance(seed, int):
-        raise StoreError(
-            str(cut.folder / "run.json"), "plan.seed: is no whole number", "the run was changed or damaged"
-        )
-    return seed
-
-
 def _rest(cut: _Cut, planned: PlannedRun) -> PlannedRun:
     """The tests that are left. Raises UsageError where none is."""
     rest = planned.tests[len(cut.done) :]
@@ -401,18 +392,6 @@ def _refuse_others(cut: _Cut, found: list[tuple[str, str, str]]) -> None:
         raise joined(errors)
 
 
-def _other_settings(cut: _Cut, planned: PlannedRun) -> Iterator[tuple[str, str, str]]:
-    """Settings of the tests that ran, where this drive and version would give others."""
-    for test, again in zip(cut.done, planned.tests, strict=False):
-        yield from _unlike(f"settings of {test.settings.test}", encode(test.settings), encode(again.settings))
-
-
-def _changed(then: Platform, now: Platform) -> Iterator[str]:
-    """What of the test system may be another, and is printed. Worked: ``kernel: 6.1 before, 6.2 after``."""
-    for what, before, after in _unlike("", _fields(encode(then), _SYSTEM), _fields(encode(now), _SYSTEM)):
-        yield f"{what.removeprefix(': ')}: {before} before, {after} after"
-
-
 def _fields(record: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
     return {name: record.get(name) for name in names}
 
@@ -423,12 +402,8 @@ def _unlike(what: str, then: Any, now: Any) -> Iterator[tuple[str, str, str]]:
         for key in dict.fromkeys([*then, *now]):
             separator = "." if "." in what or ": " in what else ": "
             yield from _unlike(f"{what}{separator}{key}", then.get(key), now.get(key))
-    elif _plain(then) != _plain(now):
+    elif (list(then) if isinstance(then, tuple) else then) != (list(now) if isinstance(now, tuple) else now):
         yield what, str(then), str(now)
-
-
-def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
 
 
 def _shown(text: str) -> str:

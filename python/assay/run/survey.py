@@ -176,12 +176,8 @@ def _refusal(sample: Sample, answers: Mapping[int, Answers]) -> AssayError | Non
             below=sample.folder.parent,
         )
         if sample.drive.kind != "simulated" and given.confirmation is None:
-            return _unconfirmed(sample)
+            remedy = f"all data on it will be lost; confirm it with: --yes-destroy {sample.drive.id}"
+            return ConfirmationError(sample.plan.drive, "was not confirmed", remedy)
     except AssayError as error:
         return error
     return None
-
-
-def _unconfirmed(sample: Sample) -> ConfirmationError:
-    remedy = f"all data on it will be lost; confirm it with: --yes-destroy {sample.drive.id}"
-    return ConfirmationError(sample.plan.drive, "was not confirmed", remedy)

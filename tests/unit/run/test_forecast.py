@@ -70,11 +70,11 @@ def test_what_is_repeated_when_it_is_void_counts_as_often() -> None:
 @pytest.mark.parametrize("kind", EVERY)
 def test_no_run_writes_more_or_takes_longer_than_its_plan_says(kind: str, quiet: Callable[[str], StoredRun]) -> None:
     expected = foreseen(plan_of(kind))
-    for test, bound in zip(quiet(kind).tests, expected.tests, strict=True):
+    for test, phases in zip(quiet(kind).tests, expected.phases, strict=True):
         done = [step for sequence in test.sequences for step in sequence.steps]
         written = sum(issued_bytes(step.write) for step in done)
-        assert 0 < written <= bound.written_bytes_max
-        assert sum(step.span_ns for step in done) <= sum(phase.span_ns_most for phase in bound.phases)
+        assert 0 < written <= sum(phase.written_bytes_max for phase in phases)
+        assert sum(step.span_ns for step in done) <= sum(phase.span_ns_most for phase in phases)
 
 
 def test_the_bound_of_a_suite_of_recovery_is_not_nothing() -> None:

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from assay.procedures.run_findings import run_findings
-from assay.run.store.raw_tables import RawTable, raw_histograms, raw_series, read_raw
+from assay.run.store.read import RawTable, raw_histograms, raw_series, read_raw
 from assay.words.text import text
 
 if TYPE_CHECKING:

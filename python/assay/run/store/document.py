@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import Field
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from assay.engine.records import StoredRun
 
 
-RUN_SCHEMA = 5
+RUN_SCHEMA: Final = 5
 
 _Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 _Name = Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]

@@ -13,6 +13,7 @@ import os
 import queue
 import threading
 from dataclasses import dataclass, field, fields, is_dataclass, replace
+from math import inf
 from typing import IO, TYPE_CHECKING, Any
 
 from assay.engine.codec import canonical, decode, decode_text, encode, parse
@@ -74,7 +75,10 @@ class Journal:
         self._clock = clock
         self._seq = len(after.lines) if after else 0
         self._error: Exception | None = None
-        self._descriptor = _begun(self._path) if after is None else _reopened(self._path, after.whole_bytes)
+        if after is None:
+            self._descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o644)
+        else:
+            self._descriptor = _reopened(self._path, after.whole_bytes)
         sync_folder(folder)
         self._jobs: queue.Queue[Callable[[], None] | None] = queue.Queue()
         self._thread = threading.Thread(target=self._work, name="journal", daemon=True)
@@ -131,10 +135,6 @@ class Journal:
         os.fdatasync(self._descriptor)
         self._previous = hashlib.sha256(line).hexdigest()
         self._seq += 1
-
-
-def _begun(path: Path) -> int:
-    return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o644)
 
 
 def _reopened(path: Path, whole_bytes: int) -> int:
@@ -247,15 +247,11 @@ def _faults(value: Any, place: str) -> Iterator[tuple[str, str]]:
         yield place, reason
     for part in fields(value):
         inner, within = getattr(value, part.name), f"{place}.{part.name}"
-        if isinstance(inner, int | float) and not _is_inside(part.name, inner):
+        share = part.name.endswith("_share")
+        bounded = share or part.name.endswith(_COUNTED)
+        if bounded and isinstance(inner, int | float) and not 0 <= inner <= (1 if share else inf):
             yield within, f"{inner} is outside its range"
         yield from _faults(inner, within)
-
-
-def _is_inside(name: str, number: float) -> bool:
-    if name.endswith("_share"):
-        return 0 <= number <= 1
-    return number >= 0 or not name.endswith(_COUNTED)
 
 
 def _reason(record: object) -> str | None:

@@ -8,12 +8,16 @@ from __future__ import annotations
 import os
 import time
 from collections import deque
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
+from assay.engine.codec import decode, parse
+from assay.errors import StoreError
 from assay.results.step import iops, max_latency_ns, mean_latency_ms, throughput
+from assay.run.store import PROGRESS
+from assay.spec.files import read_inside
 from assay.spec.steady import SteadyVerdict
 from assay.spec.units import MILLISECOND_NS, SECOND_NS
 from assay.words.endings import ending_label
@@ -21,10 +25,11 @@ from assay.words.text import text_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from assay.engine.records import DriveIdentity, StepRecord
     from assay.plan.until import RoundOutcome
-    from assay.run.progress import Progress, TimeLeft
+    from assay.run.progress import Progress
     from assay.run.store.write import RunWriter
 
 
@@ -35,7 +40,7 @@ _Count = Annotated[int, Field(ge=0, lt=1 << 63)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptLeft:
-    """Between what the time left lies, wall time in ns; latest_ns is None where nobody knows."""
+    """Bounds of the time left, wall time in ns; latest_ns is None where it is unknown."""
 
     earliest_ns: _Time
     latest_ns: _Time | None
@@ -151,11 +156,12 @@ class KeptProgress:
 
 ROUNDS_MAX, STEPS_MAX, EVENTS_MAX = 32, 16, 40
 _TEXT_MAX = 400
+_PROGRESS_BYTES_MAX = 1 << 18
 _SHARES = {"p50": 0.5, "p99": 0.99, "p999": 0.999}
 
 
-class Seen:
-    """Remembers what happened in a run. clock : wall time in ns."""
+class RunHistory:
+    """The last rounds, steps and events of a run, for readers that begin later. clock : wall time in ns."""
 
     def __init__(self, clock: Callable[[], int] = time.time_ns) -> None:
         self._clock = clock
@@ -166,21 +172,21 @@ class Seen:
         self._steps: tuple[StepRecord, ...] = ()
         self._events: deque[dict[str, Any]] = deque(maxlen=EVENTS_MAX)
 
-    def look(self, progress: Progress) -> None:
-        """Take what an observer is shown."""
+    def add(self, progress: Progress) -> None:
+        """Add what an observer is shown."""
         if (progress.test, progress.number) != self._test:
             self._test = (progress.test, progress.number)
             self._rounds.clear()
             self._bounds, self._samples, self._steps = [], 0, ()
         if progress.judged:
-            self._judged(progress, progress.judged)
+            self._add_round(progress, progress.judged)
         elif progress.phase_end:
             self._steps = progress.phase_end.steps
-            self._happened(progress, "phase", progress.phase_end.name, progress.phase_end.span_ns)
+            self._add_event(progress, "phase", progress.phase_end.name, progress.phase_end.span_ns)
         elif progress.ending:
-            self._happened(progress, "test", progress.test, 0, ending_label(progress.ending.reason))
+            self._add_event(progress, "test", progress.test, 0, ending_label(progress.ending.reason))
         elif progress.advice:
-            self._happened(progress, "advice", progress.name, 0, progress.advice)
+            self._add_event(progress, "advice", progress.name, 0, progress.advice)
 
     def facts(self) -> Callable[[], dict[str, Any]]:
         """What makes the facts of now; it may be called later, on another thread, where percentiles disturb nothing."""
@@ -193,7 +199,7 @@ class Seen:
         }
         return lambda: {**known, "steps": [step_facts(step) for step in steps]}
 
-    def _judged(self, progress: Progress, judged: RoundOutcome) -> None:
+    def _add_round(self, progress: Progress, judged: RoundOutcome) -> None:
         void = text_or_none(judged.void)
         values = [value._asdict() for value in judged.values]
         self._rounds.append({"index": judged.index, "values": values, "void": void and void[:_TEXT_MAX]})
@@ -202,9 +208,10 @@ class Seen:
         if judged.window:
             self._bounds = [{"label": label, **asdict(verdict)} for label, verdict in judged.window.verdicts.items()]
         span_ns = sum(step.span_ns for step in judged.steps)
-        self._happened(progress, "round", progress.name, span_ns, void or _outcome(judged))
+        reached = "" if judged.window is None else "steady" if judged.window.reached else "not steady yet"
+        self._add_event(progress, "round", progress.name, span_ns, void or reached)
 
-    def _happened(self, progress: Progress, kind: str, name: str, span_ns: int, detail: str = "") -> None:
+    def _add_event(self, progress: Progress, kind: str, name: str, span_ns: int, detail: str = "") -> None:
         self._events.append(
             {
                 "wall_ns": self._clock(),
@@ -215,12 +222,6 @@ class Seen:
                 "detail": detail[:_TEXT_MAX],
             }
         )
-
-
-def drive_facts(drive: DriveIdentity) -> dict[str, Any]:
-    """The drive as ``progress.json`` names it."""
-    names = ("path", "kind", "capacity_bytes", "model_number", "serial", "firmware")
-    return {name: getattr(drive, name) for name in names}
 
 
 def step_facts(step: StepRecord) -> dict[str, Any]:
@@ -240,17 +241,10 @@ def step_facts(step: StepRecord) -> dict[str, Any]:
     }
 
 
-def _outcome(judged: RoundOutcome) -> str:
-    """Worked: five rounds whose window is not steady -> ``not steady yet``."""
-    if judged.window is None:
-        return ""
-    return "steady" if judged.window.reached else "not steady yet"
-
-
 EVERY_NS = 5 * SECOND_NS
 """Between two writes: a few kB at most, on the thread that writes the journal."""
 EVENT_EVERY_NS = SECOND_NS
-"""The same behind something that happened."""
+"""Between two writes after an event."""
 
 
 def keeping(
@@ -261,45 +255,45 @@ def keeping(
     clock: Callable[[], int] = time.monotonic_ns,
 ) -> Callable[[Progress], None]:
     """Show progress, and keep it as well: at once, every five seconds, and a second after something happened."""
-    last_ns, seen, happened = -EVERY_NS, Seen(), False
-    about = None if drive is None else drive_facts(drive)
+    last_ns, history, had_event = -EVERY_NS, RunHistory(), False
 
     def both(progress: Progress) -> None:
-        nonlocal last_ns, happened
-        seen.look(progress)
-        happened = happened or progress.is_event
+        nonlocal last_ns, had_event
+        history.add(progress)
+        had_event = had_event or progress.is_event
         now_ns = clock()
-        if now_ns - last_ns >= (EVENT_EVERY_NS if happened else EVERY_NS):
-            last_ns, happened = now_ns, False
-            known, more = {**progress_facts(progress), "drive": about}, seen.facts()
+        if now_ns - last_ns >= (EVENT_EVERY_NS if had_event else EVERY_NS):
+            last_ns, had_event = now_ns, False
+            known, more = progress_facts(progress, drive), history.facts()
             writer.keep_progress(lambda: {**known, **more()})
         show(progress)
 
     return both
 
 
-def progress_facts(progress: Progress) -> dict[str, Any]:
-    """What ``progress.json`` holds; see docs/formats/run-folder.md."""
+_PLAIN_FIELDS = ("elapsed_ns", "test", "phase", "name", "step", "step_number", "step_count", "share", "virtual")
+_RECORD_FIELDS = ("left", "test_left", "run_left", "watched")
+
+
+def progress_facts(progress: Progress, drive: DriveIdentity | None) -> dict[str, Any]:
+    """The fields of ``KeptProgress`` that are of one instant."""
+    records = {name: getattr(progress, name) for name in _RECORD_FIELDS}
     return {
         "pid": os.getpid(),
         "wall_ns": time.time_ns(),
-        "elapsed_ns": progress.elapsed_ns,
-        "test": progress.test,
         "test_number": progress.number,
         "test_count": progress.count,
-        "phase": progress.phase,
-        "name": progress.name,
-        "step": progress.step,
-        "step_number": progress.step_number,
-        "step_count": progress.step_count,
-        "share": progress.share,
-        "left": _left(progress.left),
-        "test_left": _left(progress.test_left),
-        "run_left": _left(progress.run_left),
-        "virtual": progress.virtual,
-        "watched": asdict(progress.watched) if progress.watched else None,
+        "drive": drive and {field.name: getattr(drive, field.name) for field in fields(KeptDrive)},
+        **{name: getattr(progress, name) for name in _PLAIN_FIELDS},
+        **{name: None if record is None else asdict(record) for name, record in records.items()},
     }
 
 
-def _left(left: TimeLeft | None) -> dict[str, int | None] | None:
-    return None if left is None else asdict(left)
+def kept_progress(folder: Path) -> KeptProgress | None:
+    """The progress of a run that was kept last; None where there is none that can be read."""
+    try:
+        content = read_inside(folder, PROGRESS, bytes_max=_PROGRESS_BYTES_MAX)
+        name = str(folder / PROGRESS)
+        return decode(KeptProgress, parse(content, name=name), name=name)
+    except (OSError, StoreError):
+        return None

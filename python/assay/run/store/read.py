@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from assay.engine.codec import decode
 from assay.engine.records import (
     BY_GATE,
+    DIRECTIONS,
     DataCheck,
     DriveCondition,
     DriveEvent,
@@ -24,6 +25,7 @@ from assay.engine.records import (
 )
 from assay.errors import StoreError, UsageError, VerificationError
 from assay.procedures.registry import find_procedure
+from assay.results.histogram import lowest_ns
 from assay.results.step import completed_count
 from assay.results.stimulus_steps import goes_on_by_draw
 from assay.run.store import TRACES
@@ -49,6 +51,7 @@ from assay.run.store.tables import (
     completions,
     read_histograms,
     series_rows,
+    series_table,
     table_bytes_max,
     trace_name,
     with_series,
@@ -60,13 +63,26 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from assay.engine.records import DirectionRecord, HistogramTable, RunBreak, StepRecord, StepSpec, TestSettings
-    from assay.plan.procedure import Procedure
+    from assay.engine.records import (
+        DirectionRecord,
+        HistogramTable,
+        MeasurementWindow,
+        Stage,
+        StepRecord,
+        StepSpec,
+        TestSettings,
+    )
     from assay.run.store.document import RunDocument
     from assay.run.store.journal import Entries, Entry
-    from assay.workloads.traces import Batch
+
+    Reader = Callable[..., Any]
 
 
+# Of the tables of a run together, where they are kept in memory, and of each otherwise.
+_TABLES_BYTES_MAX = 1 << 31
+_REPLAY_BYTES_MAX = 1 << 36
+# So many response times, to 0.2 %, do not come a second time.
+_TELLING_IO_COUNT = 1_000
 _TEST_NAME_MAX = 64
 # What changes a drive under a test is as grave as the kernel's word of a critical condition.
 _GRAVE = 2
@@ -87,20 +103,12 @@ class Tables:
             return None
         return read_histograms(self.contents[name], step_count=len(sequence.steps), name=str(self.folder / name))
 
-    def _series(self, sequence: Steps) -> Any:
-        """The rows of a sequence's seconds, None where they were not read."""
-        if (name := self._named(sequence, SERIES)) is None:
-            return None
-        return series_rows(sequence.steps, self.contents[name], name=str(self.folder / name))
-
-    def _replayed(self, sequence: Steps) -> Callable[[], Iterator[Batch]] | None:
-        """What reads the I/Os that a sequence issued again, None where it drew its own."""
-        result = next((name for name in sequence.tables if name.startswith(f"{REPLAYS}/")), None)
-        return None if result is None else partial(replayed_ios, self.folder, result)
-
     def joined(self, steps: Steps, asked: tuple[StepSpec, ...]) -> StoredSequence:
         """A sequence with what was asked of it and what its tables hold."""
-        rows = self._series(steps)
+        rows = None
+        if name := self._named(steps, SERIES):
+            rows = series_rows(steps.steps, self.contents[name], name=str(self.folder / name))
+        replay = next((name for name in steps.tables if name.startswith(f"{REPLAYS}/")), None)
         return StoredSequence(
             name=steps.name,
             stage=steps.stage,
@@ -116,7 +124,7 @@ class Tables:
             intended=self._histograms(steps, INTENDED),
             lead_in=self._histograms(steps, LEAD_INS),
             lateness=self._histograms(steps, LATENESS),
-            replayed=self._replayed(steps),
+            replayed=None if replay is None else partial(replayed_ios, self.folder, replay),
             series=None if rows is None else completions(rows),
             host=steps.host,
             drive=steps.drive,
@@ -129,41 +137,37 @@ class Tables:
 
 
 @dataclass
-class _Test:
-    settings: TestSettings
-    started_wall_ns: int
-    seq: int
-    purge: PurgeRecord | None = None
-    sequences: list[StoredSequence] = field(default_factory=list)
-    conditions: list[DriveCondition] = field(default_factory=list)
-    verdict: Verdict | None = None
-    ended: str | None = None
-    ended_detail: str = ""
-    ended_wall_ns: int | None = None
-    looks: LooksRecord | None = None
-    read_backs: list[ReadBack] = field(default_factory=list)
-    data_checks: list[DataCheck] = field(default_factory=list)
+class _TestReader:
+    """Puts a test together from its lines. seq : of the line that begins it."""
 
-    def take(self, entry: Entry) -> None:
+    test: StoredTest
+    seq: int
+    sequences: list[StoredSequence] = field(default_factory=list)
+
+    def add(self, entry: Entry) -> None:
+        test, data, place = self.test, entry.data, entry.place
         match entry.kind:
             case "purged":
-                self.purge = decode(PurgeRecord, entry.data, name=entry.place)
+                self.test = replace(test, purge=decode(PurgeRecord, data, name=place))
             case "test_condition":
-                self.conditions.append(decode(DriveCondition, entry.data, name=entry.place))
+                self.test = replace(test, conditions=(*test.conditions, decode(DriveCondition, data, name=place)))
             case "verdict":
-                self.verdict = decode(Verdict, entry.data, name=entry.place)
+                verdict = decode(Verdict, data, name=place)
+                self._judge(verdict.window, verdict.stage, verdict.covered)
             case "looked":
-                self.looks = decode(LooksRecord, entry.data, name=entry.place)
+                self.test = replace(test, looks=decode(LooksRecord, data, name=place))
             case "read_back":
-                self.read_backs.append(decode(ReadBack, entry.data, name=entry.place))
+                self.test = replace(test, read_backs=(*test.read_backs, decode(ReadBack, data, name=place)))
             case "data_checked":
-                self.data_checks.append(decode(DataCheck, entry.data, name=entry.place))
+                self.test = replace(test, data_checks=(*test.data_checks, decode(DataCheck, data, name=place)))
             case "drive_changed":
-                self._void(decode(DriveChanged, entry.data, name=entry.place))
-            case "test_ended" if self.ended is None:
-                ended = decode(TestEnded, entry.data, name=entry.place)
-                self.ended, self.ended_detail = ended.reason, ended.detail
-                self.ended_wall_ns = entry.wall_ns
+                self._void(decode(DriveChanged, data, name=place))
+            case "test_ended" if test.ended is None:
+                ended = decode(TestEnded, data, name=place)
+                self.test = replace(test, ended=ended.reason, ended_detail=ended.detail, ended_wall_ns=entry.wall_ns)
+
+    def _judge(self, window: MeasurementWindow | None, stage: Stage = "", indexes: tuple[int, ...] = ()) -> None:
+        self.test = replace(self.test, verdict=window, window_stage=stage, window_indexes=indexes)
 
     def _void(self, change: DriveChanged) -> None:
         """Mark what ran since the drive was last seen as it was; a verdict on any of that is none."""
@@ -172,30 +176,8 @@ class _Test:
             if max(step.start_wall_ns + step.span_ns for step in sequence.steps) > change.since_wall_ns:
                 steps = tuple(replace(step, drive_events=(*step.drive_events, event)) for step in sequence.steps)
                 self.sequences[index] = replace(sequence, steps=steps)
-                if self.verdict and (sequence.stage, sequence.index) in self._judged(self.verdict):
-                    self.verdict = None
-
-    @staticmethod
-    def _judged(verdict: Verdict) -> set[tuple[str, int]]:
-        return {(verdict.stage, index) for index in verdict.covered}
-
-    def stored(self) -> StoredTest:
-        return StoredTest(
-            settings=self.settings,
-            started_wall_ns=self.started_wall_ns,
-            ended_wall_ns=self.ended_wall_ns,
-            purge=self.purge,
-            sequences=tuple(self.sequences),
-            verdict=self.verdict.window if self.verdict else None,
-            window_stage=self.verdict.stage if self.verdict else "",
-            window_indexes=self.verdict.covered if self.verdict else (),
-            ended=self.ended,
-            ended_detail=self.ended_detail,
-            conditions=tuple(self.conditions),
-            looks=self.looks,
-            read_backs=tuple(self.read_backs),
-            data_checks=tuple(self.data_checks),
-        )
+                if sequence.stage == self.test.window_stage and sequence.index in self.test.window_indexes:
+                    self._judge(None)
 
 
 def read_steps(entry: Entry) -> Steps:
@@ -239,11 +221,20 @@ def stored_tests(
     sequences : its lines of the kind ``steps`` as read, by ``seq``.
     Raises StoreError naming the line that is none of a run's.
     """
-    tests: list[_Test] = []
+    tests: list[_TestReader] = []
     asked = AskedReader()
     for entry in entries:
         if entry.kind == "test_started":
-            tests.append(_Test(_settings(entry), entry.wall_ns, entry.seq))
+            test = StoredTest(
+                settings=_settings(entry),
+                started_wall_ns=entry.wall_ns,
+                ended_wall_ns=None,
+                purge=None,
+                sequences=(),
+                verdict=None,
+                ended=None,
+            )
+            tests.append(_TestReader(test, entry.seq))
         elif entry.kind == "steps":
             if not tests:
                 raise StoreError(entry.place, "holds steps of no test", _DAMAGED)
@@ -252,33 +243,23 @@ def stored_tests(
         elif entry.kind == "asked":
             asked.take(entry)
         elif tests:
-            tests[-1].take(entry)
-    return [(test.stored(), test.seq) for test in tests]
-
-
-def _procedure(settings: Mapping[str, Any], entry: Entry) -> Procedure[Any, Any]:
-    try:
-        return find_procedure(str(settings.get("procedure")))
-    except UsageError as error:
-        raise StoreError(f"{entry.place}: settings.procedure", f"{error.thing} {error.reason}", error.remedy) from None
+            tests[-1].add(entry)
+    return [(replace(each.test, sequences=tuple(each.sequences)), each.seq) for each in tests]
 
 
 def _settings(entry: Entry) -> TestSettings:
     stored = decode(TestStarted, entry.data, name=entry.place).settings
-    settings = decode(_procedure(stored, entry).settings, stored, name=f"{entry.place}: settings")
+    try:
+        procedure = find_procedure(str(stored.get("procedure")))
+    except UsageError as error:
+        raise StoreError(f"{entry.place}: settings.procedure", f"{error.thing} {error.reason}", error.remedy) from None
+    settings = decode(procedure.settings, stored, name=f"{entry.place}: settings")
     if not is_plain_name(settings.test) or len(settings.test) > _TEST_NAME_MAX:
         # It becomes part of the names of files.
         raise StoreError(entry.place, f"settings.test: {settings.test[:40]!r} is no name of a test", _DAMAGED)
     if fault := impossible(settings, "settings"):
         raise StoreError(entry.place, fault, _DAMAGED)
     return settings
-
-
-# Of the tables of a run together, where they are kept in memory, and of each otherwise.
-_TABLES_BYTES_MAX = 1 << 31
-_REPLAY_BYTES_MAX = 1 << 36
-# So many response times, to 0.2 %, do not come a second time.
-_TELLING_IO_COUNT = 1_000
 
 
 def read_run(folder: Path, *, histograms: bool = False) -> StoredRun:
@@ -308,14 +289,14 @@ def run_of(
     """
     contents = _checked_tables(folder, sequences.values(), kept=histograms)
     result = stored_tests(journal.lines, sequences, Tables(folder=folder, contents=contents))
-    traces, left_out = (
-        _Traces(folder, document.identity.capacity_bytes if histograms else None),
-        superseded(journal.lines),
-    )
+    traces = _Traces(folder, document.identity.capacity_bytes if histograms else None)
+    left_out = superseded(journal.lines)
     # What was captured of all of them is numbered in their order, also of those that are in no result.
     joined = [(traces.joined(test), seq) for test, seq in result]
     tests, breaks = [test for test, seq in joined if seq not in left_out], run_breaks(journal.lines)
     calibration = document.certificate.calibration if document.certificate else None
+    # All tests of a run are of one test system.
+    changes = [f"the test system changed where the run was resumed: {line}" for one in breaks for line in one.changed]
     purges = [test.purge.deviation for test in tests if test.purge and test.purge.deviation]
     return StoredRun(
         run_id=document.run_id,
@@ -325,7 +306,7 @@ def run_of(
         description=document.description,
         plan=document.plan,
         edition=document.edition,
-        deviations=tuple(dict.fromkeys([*document.deviations, *purges, *_changed(breaks)])),
+        deviations=tuple(dict.fromkeys([*document.deviations, *purges, *changes])),
         started_wall_ns=document.started_wall_ns,
         report_date_ns=report_date(folder),
         skipped=document.skipped,
@@ -393,11 +374,6 @@ def _engine(entries: Sequence[Entry]) -> dict[str, str]:
     return {name: ", later ".join(texts) for name, texts in values.items()}
 
 
-def _changed(breaks: Sequence[RunBreak]) -> list[str]:
-    """What was another from a break on, as deviations: all tests of a run are of one test system."""
-    return [f"the test system changed where the run was resumed: {line}" for one in breaks for line in one.changed]
-
-
 def _checked_tables(folder: Path, sequences: Iterable[Steps], *, kept: bool) -> dict[str, bytes]:
     """Read the tables that sequences name; their contents by name, where these are to be kept.
 
@@ -452,3 +428,96 @@ def _unreadable(folder: Path, name: str, error: OSError) -> StoreError:
 def _another(folder: Path, name: str) -> VerificationError:
     remedy = "the run was changed or damaged; do not trust it"
     return VerificationError(str(folder / name), "is not the table that was written", remedy)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawTable:
+    """The rows of one sequence. number : of the sequence in its test, from 0. labels : of its steps.
+
+    name, stage, index, role : of the sequence. rows : as pyarrow has them, with the column ``step``.
+    """
+
+    number: int
+    name: str
+    stage: str
+    index: int
+    role: str
+    labels: tuple[str, ...]
+    rows: Any
+
+    @classmethod
+    def empty(cls, rows: Reader) -> RawTable:
+        """One without rows, of the columns that ``rows`` reads."""
+        content = series_table(()) if rows is raw_series else None
+        result = rows((), content, name="empty")
+        return cls(number=0, name="", stage="", index=0, role="", labels=(), rows=result)
+
+
+def steps_of_tests(folder: Path) -> list[list[Steps]]:
+    """The sequences of each test of a run that is in its results, in order, from the journal.
+
+    Raises StoreError and VerificationError as the reader of runs.
+    """
+    lines = read_journal(folder, read_document(folder)[0]).lines
+    left_out, tests, counts = superseded(lines), list[list[Steps]](), False
+    for entry in lines:
+        if entry.kind == "test_started":
+            counts = entry.seq not in left_out
+            tests += [[]] if counts else []
+        elif entry.kind == "steps" and counts:
+            tests[-1].append(read_steps(entry))
+    return tests
+
+
+def read_raw(folder: Path, sequences: Sequence[Steps], rows: Reader) -> Iterator[RawTable]:
+    """The tables of one kind of a test, sequence by sequence.
+
+    sequences : of the test. rows : ``raw_series`` or ``raw_histograms``, which reads a table.
+    Raises StoreError and VerificationError naming the table that is not what was written.
+    """
+    kind = SERIES if rows is raw_series else HISTOGRAMS
+    for number, steps in enumerate(sequences):
+        for name in steps.tables:
+            if name.startswith(f"{kind}/"):
+                result = rows(steps.steps, checked_table(folder, name, steps), name=str(folder / name))
+                yield RawTable(
+                    number=number,
+                    name=steps.name,
+                    stage=steps.stage,
+                    index=steps.index,
+                    role=steps.role,
+                    labels=tuple(step.label for step in steps.steps),
+                    rows=result,
+                )
+
+
+def raw_series(steps: Sequence[StepRecord], content: bytes, *, name: str) -> Any:
+    """Rows of ``step``, ``direction``, ``second`` and what completed in it."""
+    table = series_rows(steps, content, name=name)
+    place = table.column_names.index("direction")
+    return table.set_column(place, "direction", table["direction"].cast("string"))
+
+
+def raw_histograms(steps: Sequence[StepRecord], content: bytes | None, *, name: str) -> Any:
+    """Rows of ``step``, ``direction``, the bounds of a bucket in ns, and how many I/Os fell in it.
+
+    The lower bound belongs to a bucket, the upper one to the next. Worked: bucket 1,024 is 1,024 to 1,026 ns.
+    """
+    import numpy as np  # noqa: PLC0415 - with pyarrow, which is slow to import
+    import pyarrow as pa  # noqa: PLC0415
+
+    none: Any = np.array([], dtype=np.uint64)
+    columns = (none, none, none, none)
+    if content is not None:
+        rows = read_histograms(content, step_count=len(steps), name=name)
+        columns = (rows.step, rows.direction, rows.bucket, rows.count)
+    step, direction, bucket, count = columns
+    return pa.table(
+        {
+            "step": pa.array(step, type=pa.uint64()),
+            "direction": pa.array([DIRECTIONS[one] for one in direction], type=pa.string()),
+            "latency_ns_from": pa.array(lowest_ns(bucket)),
+            "latency_ns_to": pa.array(lowest_ns(bucket + np.uint64(1))),
+            "count": pa.array(count, type=pa.uint64()),
+        }
+    )

@@ -62,7 +62,8 @@ def series_table(steps: Sequence[StepRecord]) -> bytes:
     """
     rows = [
         (index, name, second, *values)
-        for index, name, direction in _directions(steps)
+        for index, step in enumerate(steps)
+        for name, direction in step.named_sides
         for second, values in enumerate(
             zip(
                 direction.series_io_count,
@@ -241,10 +242,6 @@ def _counts(steps: Sequence[Sequence[tuple[tuple[int, int], ...]]]) -> bytes:
         for bucket, count in histogram
     ]
     return _parquet(_HISTOGRAM_COLUMNS, rows)
-
-
-def _directions(steps: Sequence[StepRecord]) -> list[tuple[int, str, DirectionRecord]]:
-    return [(index, name, direction) for index, step in enumerate(steps) for name, direction in step.named_sides]
 
 
 def _parquet(names: tuple[str, ...], rows: Sequence[tuple[object, ...]]) -> bytes:

@@ -79,8 +79,6 @@ def window_latencies(
 
     opened_ns : where the window of each step opened. Raises StoreError as ``opened_trace``.
     """
-    import numpy as np  # noqa: PLC0415 - with pyarrow, which is slow to import
-
     with opened_trace(folder, name) as file:
         for group in range(file.num_row_groups):
             rows = file.read_row_group(group, columns=["at_ns", "latency_ns", "step"])

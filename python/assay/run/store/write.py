@@ -9,7 +9,7 @@ import shutil
 import time
 from collections import Counter
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, fields
+from dataclasses import fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Self
@@ -18,7 +18,7 @@ from assay.engine.codec import canonical, encode
 from assay.engine.records import DIRECTIONS
 from assay.errors import StoreError
 from assay.run.store import LIVE, PROGRESS, RUN_DOCUMENT, TRACES
-from assay.run.store.document import RUN_SCHEMA, read_document
+from assay.run.store.document import read_document
 from assay.run.store.journal import AskedWriter, Journal, read_journal
 from assay.run.store.live import LiveFile
 from assay.run.store.lock import lock_folder
@@ -45,14 +45,10 @@ if TYPE_CHECKING:
     from assay.engine.live import LiveSecond
     from assay.engine.records import (
         DriveCondition,
-        DriveIdentity,
         DriveRecord,
-        HostCertificate,
         HostRecord,
         MeasurementWindow,
-        Platform,
         PurgeRecord,
-        SkippedTest,
         Stage,
         StepRecord,
         StepSequence,
@@ -221,7 +217,9 @@ class RunWriter:
         if unknown:
             self._journal.append("asked", lambda: unknown)
         watched = {name: encode(record) for name, record in (("host", host), ("drive", drive)) if record}
-        ran = {**_sequence_facts(sequence), "asked": names, **watched}
+        # The journal names steps by their specification, and replayed I/Os by their table.
+        kept = [field.name for field in fields(sequence) if field.name not in {"steps", "replay"}]
+        ran = {**{name: getattr(sequence, name) for name in kept}, "asked": names, **watched}
         self._journal.append("steps", lambda: ran | self._store_steps(number, steps))
         self._journal.wait()
 
@@ -346,18 +344,14 @@ class RunWriter:
         digests = {name: hashlib.sha256(content).hexdigest() for name, content in tables.items()}
         replayed = _replay_name(number)
         if (self.folder / replayed).exists():
-            digests[replayed] = _file_digest(self.folder / replayed)
+            with (self.folder / replayed).open("rb") as file:
+                os.fsync(file.fileno())
+                digests[replayed] = hashlib.file_digest(file, "sha256").hexdigest()
         return {"steps": [encode(step, exclude=_STEP_WITHOUT_TABLES) for step in steps], "tables": digests}
 
 
 def _replay_name(number: int) -> str:
     return f"{REPLAYS}/{number:06}.parquet"
-
-
-def _file_digest(path: Path) -> str:
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _begin(folder: Path, document: dict[str, Any]) -> bytes:
@@ -387,40 +381,3 @@ def _written_before(lines: Sequence[Entry]) -> tuple[int, Counter[str]]:
             count += 1
             trace_name(taken, test, entry.data["stage"], entry.data["index"])
     return count, taken
-
-
-def _sequence_facts(sequence: StepSequence) -> dict[str, Any]:
-    """All of a sequence but its steps, which the journal names by what they were asked, and what it issues again."""
-    return {
-        field.name: getattr(sequence, field.name) for field in fields(sequence) if field.name not in {"steps", "replay"}
-    }
-
-
-def run_document(
-    *,
-    plan: dict[str, Any],
-    edition: dict[str, Any],
-    description: dict[str, str],
-    identity: DriveIdentity,
-    platform: Platform,
-    certificate: HostCertificate | None,
-    deviations: Sequence[str],
-    skipped: Sequence[SkippedTest],
-    started_wall_ns: int,
-    seed: int,
-) -> dict[str, Any]:
-    """The content of ``run.json``: everything that is known before the first I/O."""
-    return {
-        "schema": RUN_SCHEMA,
-        "run_id": f"{started_wall_ns:x}-{os.urandom(4).hex()}",
-        "plan": plan,
-        "edition": edition,
-        "description": description,
-        "identity": encode(identity),
-        "platform": asdict(platform),
-        "certificate": None if certificate is None else asdict(certificate),
-        "deviations": list(deviations),
-        "skipped": [asdict(test) for test in skipped],
-        "started_wall_ns": started_wall_ns,
-        "seed": seed,
-    }
