@@ -47,7 +47,7 @@ _BAR_WIDTH = 20
 class LiveDisplay:
     """What runs now stays at the foot of the terminal; a line per phase and round is printed above it.
 
-    console : of the terminal; its width is asked each time, so that a window may change. cells : a line per cell, too.
+    console : of the terminal; its width is read each time, so that a window may change. cells : a line per cell, too.
     It draws only when the run reports progress, twice a second: no thread of its own runs during a measurement.
     """
 
@@ -154,7 +154,7 @@ def _rows(progress: Progress, judged: RoundOutcome | None) -> Iterator[tuple[str
 
 
 def _watched_rows(watched: Watched) -> Iterator[tuple[str, str]]:
-    """Temperature and findings, as of the last sequence: the drive is asked nothing while it is measured."""
+    """Temperature and findings, as of the last sequence: no query disturbs a measurement."""
     if watched.temperature_c is not None or watched.drive_events:
         heat = "" if watched.temperature_c is None else f"{watched.temperature_c:g} C after {watched.after}"
         events = f"{watched.drive_events} lines of the kernel's log" if watched.drive_events else ""

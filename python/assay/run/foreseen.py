@@ -196,7 +196,7 @@ def _warnings(foreseen: ForeseenRun) -> list[str]:
 
 
 def _preparation_lines(drive: DriveIdentity, expected: Forecast, purge: PurgeTime | None) -> list[str]:
-    """What is known before the drive is asked; that takes holding it."""
+    """What is known before the drive is held, which a query takes."""
     if drive.kind == "file":
         return ["Deviation purge by a single overwrite"]
     return [

@@ -1,4 +1,4 @@
-"""What those who watch a run receive, and how long it still takes."""
+"""What observers of a run receive, and how long the run still takes."""
 
 from __future__ import annotations
 
@@ -296,7 +296,7 @@ class RunTimes:
         return None if factor is None or not whole.time_ns else TimeLeft(left.time_ns, left.time_ns).scaled(factor)
 
     def test_left(self) -> TimeLeft | None:
-        """Wall time left of the test that runs; None where nothing can be told."""
+        """Wall time left of the test that runs; None where it is unknown."""
         factor = self._factor(self._of_test)
         if factor is None:
             return None
@@ -305,7 +305,7 @@ class RunTimes:
         return self._purges_left(self._test.purge_count - self._purges) + self._fill_left(fill_left) + timed
 
     def run_left(self) -> TimeLeft | None:
-        """Wall time left of the run, without its report; None where nothing can be told."""
+        """Wall time left of the run, without its report; None where it is unknown."""
         left, factor = self.test_left(), self._factor(self._of_run)
         if left is None or factor is None:
             return None
@@ -366,10 +366,10 @@ class RunTimes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watched:
-    """What was seen beside the test that runs. after : the sequence behind which it was last asked.
+    """State of drive and host during the running test. after : the sequence after which it was last read.
 
-    temperature_c : of the drive, None where it tells none. host_stalls, host_stalled_ns : of at least 10 ms, in the
-    test so far; None where nobody watched the host. drive_events : lines of the kernel's log on the drive, likewise.
+    temperature_c : of the drive, None where it reports none. host_stalls, host_stalled_ns : of at least 10 ms, in the
+    test so far; None where the host is not monitored. drive_events : lines of the kernel's log on the drive so far.
     """
 
     after: str
@@ -401,8 +401,8 @@ class Progress:
     began since then, or none completed.
     whole, done : of the sequence; device time and bytes. share : done of a purge or sequence, in [0, 1], None where
     nobody knows. unit_elapsed_ns : its wall time so far, device_ns : its device time so far.
-    left, test_left, run_left : of the sequence, the test and the run, wall time; None where nothing can be told.
-    run_shares : between what the share of the run lies that is done; None where it can be told no longer, or not yet.
+    left, test_left, run_left : of the sequence, the test and the run, wall time; None where it is unknown.
+    run_shares : bounds of the share of the run that is done; None while it is unknown.
     elapsed_ns : wall time of the run so far.
     watched : what was seen beside, None before it was.
     judged : set once per finished round or sequence of samples. phase_end, ending : once per phase and test that ended.

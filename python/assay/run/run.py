@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.dut.dut import Answers, Dut
-    from assay.engine.records import DriveIdentity, HostCertificate, Platform, SkippedTest, StoredRun, StoredTest
+    from assay.engine.records import DriveIdentity, Platform, SkippedTest, StoredRun, StoredTest
     from assay.run.planning import Forecast, PlannedRun
     from assay.run.store.journal import Entries
     from assay.spec.edition import Edition
@@ -152,7 +152,7 @@ def run_plan(
         )
         writer = stack.enter_context(RunWriter(folder, _document(plan, edition, dut, planned, seed)))
         outcome = carry_out(
-            plan, dut, writer, planned, seed=seed, show=show, begin=lambda: writer.condition(dut.condition())
+            plan, dut, writer, planned, seed=seed, show=show, begin=lambda: writer.record("condition", dut.condition())
         )
     return replace(outcome, journal_hash=writer.digest)
 
@@ -185,7 +185,7 @@ def carry_out(
                 for test in planned.tests
             ),
         ]
-        writer.condition(dut.condition())
+        writer.record("condition", dut.condition())
         writer.wait()
         # By what is stored of them, as their report will say.
         stored = zip(read_run(writer.folder).tests, reached, strict=True)
@@ -217,6 +217,11 @@ def _failures_noted(writer: RunWriter) -> Iterator[None]:
 def _document(plan: Plan, edition: Edition, dut: Dut, planned: PlannedRun, seed: int) -> dict[str, Any]:
     """``run.json``: everything that is known before the first I/O."""
     platform, started_wall_ns = describe_platform(), time.time_ns()
+    certificate = certificate_now(platform, started_wall_ns) if dut.host_time else None
+    if certificate and not is_calm(certificate.calibration):
+        # A host that was not calibrated while it was quiet is calibrated now.
+        demands = [demand for test in planned.tests for demand in test.settings.demands]
+        certificate = replace(certificate, calibration=calibrate_host(demands, cpus=dut.stimulus.cpus))
     document = RunDocument(
         schema=RUN_SCHEMA,
         run_id=f"{started_wall_ns:x}-{os.urandom(4).hex()}",
@@ -225,7 +230,7 @@ def _document(plan: Plan, edition: Edition, dut: Dut, planned: PlannedRun, seed:
         description=plan.report.stored,
         identity=dut.identity,
         platform=platform,
-        certificate=_certificate(certificate_now(platform, started_wall_ns), dut, planned) if dut.host_time else None,
+        certificate=certificate,
         deviations=planned.deviations,
         skipped=planned.skipped,
         started_wall_ns=started_wall_ns,
@@ -233,14 +238,6 @@ def _document(plan: Plan, edition: Edition, dut: Dut, planned: PlannedRun, seed:
     )
     content: dict[str, Any] = encode(document)
     return content
-
-
-def _certificate(known: HostCertificate, dut: Dut, planned: PlannedRun) -> HostCertificate:
-    """What is known of the host; one that was not calibrated while it was quiet is calibrated now."""
-    if is_calm(known.calibration):
-        return known
-    demands = [demand for test in planned.tests for demand in test.settings.demands]
-    return replace(known, calibration=calibrate_host(demands, cpus=dut.stimulus.cpus))
 
 
 def drive_slug(path: str) -> str:

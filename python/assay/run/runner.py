@@ -74,7 +74,7 @@ def run_test(
     writer.test_started(planned.settings)
     try:
         with change_told(dut.unchanged), runner.write_cache_put_back():
-            writer.test_condition(dut.condition())
+            writer.record("test_condition", dut.condition())
             if dut.written:
                 dut.written.sectors.begin()
             ending = runner.follow(planned.run(planned.settings, Context(drive=dut.identity, seed=seed)))
@@ -82,7 +82,7 @@ def run_test(
             runner.check_data()
         dut.looked()
         _note_looks(dut, writer)
-        writer.test_condition(dut.condition())
+        writer.record("test_condition", dut.condition())
         writer.test_ended(ending.reason, ending.detail)
         runner.report_ending(ending)
     except KeyboardInterrupt:
@@ -170,7 +170,7 @@ class _Runner:
         self._report("purge", name="purge")
         record = self._dut.purge(PurgeWatch(show=self._show_purge, keep=self._keep_advice))
         self._times.purge_ended()
-        self._writer.purged(record)
+        self._writer.record("purged", record)
         self._report("purge", name="purge", phase_end=PhaseEnd(name=f"purge ({record.method})", span_ns=record.span_ns))
 
     def _show_purge(self, done: float | None, elapsed_ns: int) -> None:

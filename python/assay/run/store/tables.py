@@ -77,29 +77,32 @@ def series_table(steps: Sequence[StepRecord]) -> bytes:
     return _parquet(SERIES_COLUMNS, rows)
 
 
-def histogram_table(steps: Sequence[StepRecord]) -> bytes:
-    """Rows (step, direction, bucket, count) as a Parquet file; buckets as in ``DirectionRecord``."""
-    return _counts([[side.histogram for side in step.sides] for step in steps])
+def histogram_table(steps: Sequence[StepRecord], histogram: str = "histogram") -> bytes:
+    """Rows (step, direction, bucket, count) as a Parquet file; buckets as in ``DirectionRecord``.
+
+    histogram : the field of ``DirectionRecord``.
+    """
+    rows = [
+        (index, name, bucket, count)
+        for index, step in enumerate(steps)
+        for name, direction in step.named_sides
+        for bucket, count in getattr(direction, histogram)
+    ]
+    return _parquet(_HISTOGRAM_COLUMNS, rows)
 
 
-def intended_table(steps: Sequence[StepRecord]) -> bytes | None:
-    """The same from when the I/Os were due; None where no step states a rate of arrivals."""
-    if all(step.offered_io_count is None for step in steps):
-        return None
-    return _counts([[side.intended_histogram for side in step.sides] for step in steps])
+def sequence_tables(steps: Sequence[StepRecord]) -> dict[str, bytes]:
+    """Every table of a sequence by its folder.
 
-
-def lateness_table(steps: Sequence[StepRecord]) -> bytes | None:
-    """How much later than they were due the same I/Os were issued; None where no step states a rate of arrivals."""
-    if all(step.offered_io_count is None for step in steps):
-        return None
-    return _counts([[side.late_histogram for side in step.sides] for step in steps])
-
-
-def lead_in_table(steps: Sequence[StepRecord]) -> bytes | None:
-    """The same of the I/Os issued before the windows opened; None where there are none."""
-    result = [[side.lead_in_histogram for side in step.sides] for step in steps]
-    return _counts(result) if any(map(any, result)) else None
+    Response times from when I/Os were due, and how late those were issued, only where a step states a rate of arrivals;
+    those of I/Os issued before the windows opened only where there are any.
+    """
+    histograms = {HISTOGRAMS: "histogram"}
+    if any(step.offered_io_count is not None for step in steps):
+        histograms |= {INTENDED: "intended_histogram", LATENESS: "late_histogram"}
+    if any(side.lead_in_histogram for step in steps for side in step.sides):
+        histograms[LEAD_INS] = "lead_in_histogram"
+    return {SERIES: series_table(steps), **{kind: histogram_table(steps, name) for kind, name in histograms.items()}}
 
 
 def read_histograms(content: bytes, *, step_count: int, name: str) -> HistogramTable:
@@ -234,16 +237,6 @@ def _check_columns(schema: Any, columns: Sequence[str], name: str) -> None:
         raise StoreError(name, f"has not the columns {', '.join(columns)}", _DAMAGED)
 
 
-def _counts(steps: Sequence[Sequence[tuple[tuple[int, int], ...]]]) -> bytes:
-    rows = [
-        (index, name, bucket, count)
-        for index, histograms in enumerate(steps)
-        for name, histogram in zip(DIRECTIONS, histograms, strict=False)
-        for bucket, count in histogram
-    ]
-    return _parquet(_HISTOGRAM_COLUMNS, rows)
-
-
 def _parquet(names: tuple[str, ...], rows: Sequence[tuple[object, ...]]) -> bytes:
     import pyarrow as pa  # noqa: PLC0415 - slow to import, needed on the writer thread only
     import pyarrow.parquet as pq  # noqa: PLC0415
@@ -279,7 +272,7 @@ def completions(rows: Any) -> SeriesTable:
 
 
 def with_series(steps: Sequence[StepRecord], rows: Any) -> tuple[StepRecord, ...]:
-    """The same steps with the seconds of such a table."""
+    """Steps with the seconds of such a table filled in."""
     columns = rows.to_pydict()
     result: dict[tuple[int, str], list[tuple[int, ...]]] = defaultdict(list)
     for step, direction, *values in zip(*(columns[column] for column in _READ), strict=True):

@@ -22,21 +22,7 @@ from assay.run.store.document import read_document
 from assay.run.store.journal import AskedWriter, Journal, read_journal
 from assay.run.store.live import LiveFile
 from assay.run.store.lock import lock_folder
-from assay.run.store.tables import (
-    HISTOGRAMS,
-    INTENDED,
-    LATENESS,
-    LEAD_INS,
-    REPLAYS,
-    SERIES,
-    histogram_table,
-    intended_table,
-    lateness_table,
-    lead_in_table,
-    series_table,
-    trace_name,
-    warm_up,
-)
+from assay.run.store.tables import HISTOGRAMS, REPLAYS, SERIES, sequence_tables, trace_name, warm_up
 from assay.spec.files import write_inside
 
 if TYPE_CHECKING:
@@ -162,7 +148,7 @@ class RunWriter:
     def __init__(self, folder: Path, document: dict[str, Any] | None, after: Entries | None = None) -> None:
         """Begin a run folder with the content of ``run.json``.
 
-        document : None goes on with a run, behind the lines ``after``, as they were read.
+        document : None goes on with a run, after the lines of ``after``, as they were read.
         Raises FolderBusyError, StoreError, also where the journal is another by now.
         """
         self.folder = folder
@@ -193,9 +179,9 @@ class RunWriter:
         self._test_ended = False
         self._journal.append("test_started", lambda: {"settings": encode(settings)})
 
-    def purged(self, record: PurgeRecord) -> None:
-        """The drive was purged."""
-        self._journal.append("purged", lambda: encode(record))
+    def record(self, kind: str, record: PurgeRecord | DriveCondition) -> None:
+        """A record by name: ``purged``, ``condition`` of the drive now, ``test_condition`` before or after a test."""
+        self._journal.append(kind, lambda: encode(record))
 
     def stepped(
         self,
@@ -242,14 +228,6 @@ class RunWriter:
         path.parent.mkdir(exist_ok=True)
         path.unlink(missing_ok=True)
         return path
-
-    def condition(self, condition: DriveCondition) -> None:
-        """The condition of the drive now."""
-        self._journal.append("condition", lambda: encode(condition))
-
-    def test_condition(self, condition: DriveCondition) -> None:
-        """The condition of the drive before or behind the test that runs."""
-        self._journal.append("test_condition", lambda: encode(condition))
 
     def test_ended(self, reason: str, detail: str = "") -> None:
         """How the test that runs ended; what comes after the first, as an interrupt may, is of no test."""
@@ -331,14 +309,7 @@ class RunWriter:
         self.close()
 
     def _store_steps(self, number: int, steps: Sequence[StepRecord]) -> dict[str, Any]:
-        tables = {
-            f"{SERIES}/{number:06}.parquet": series_table(steps),
-            f"{HISTOGRAMS}/{number:06}.parquet": histogram_table(steps),
-        }
-        others = {INTENDED: intended_table, LEAD_INS: lead_in_table, LATENESS: lateness_table}
-        for kind, table in ((kind, make(steps)) for kind, make in others.items()):
-            if table is not None:
-                tables[f"{kind}/{number:06}.parquet"] = table
+        tables = {f"{kind}/{number:06}.parquet": content for kind, content in sequence_tables(steps).items()}
         for name, content in tables.items():
             write_inside(self.folder, name, content)
         digests = {name: hashlib.sha256(content).hexdigest() for name, content in tables.items()}
