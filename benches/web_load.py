@@ -30,8 +30,8 @@ from assay.archive.index.read import reading
 from assay.archive.index.search import Query, found
 from assay.cli.indexed import update
 from assay.results import sequence_host
+from assay.run.store import PROGRESS
 from assay.run.store.read import read_run
-from assay.run.store.write import PROGRESS
 from assay.spec.units import MILLISECOND_NS
 from synthetic_runs import synthetic_runs
 from timed_file import Service, missing, timed_file

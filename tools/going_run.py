@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 from assay.engine.codec import canonical
 from assay.engine.live import LivePoint, LiveSecond
 from assay.engine.records import DriveIdentity
-from assay.run.keep_progress import progress_facts
 from assay.run.progress import Progress, Watched
-from assay.run.seen import Seen, drive_facts
-from assay.run.store.live import LIVE, LiveFile
-from assay.run.store.write import PROGRESS
+from assay.run.store import LIVE, PROGRESS
+from assay.run.store.live import LiveFile
+from assay.run.store.progress_file import RunHistory, progress_facts
 from assay.spec.units import SECOND_NS
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ class GoingFolder:
         fcntl.flock(self._lock, fcntl.LOCK_EX)
         self.live = LiveFile(folder, clock, virtual=False)
         progress = Progress(test="iops", phase="round", name="round 2", share=0.25, watched=Watched(after="x"))
-        self.write({**progress_facts(progress), **Seen().facts()(), "drive": drive and drive_facts(drive)})
+        self.write({**progress_facts(progress, drive), **RunHistory().facts()()})
 
     def write(self, facts: dict[str, Any]) -> None:
         """Replace the progress."""

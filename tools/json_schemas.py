@@ -13,7 +13,7 @@ from assay.archive.verify.listed import VerifiedRun
 from assay.report.comparison.facts import ComparisonFacts
 from assay.report.formats.data import ShownForm
 from assay.report.limits.pages import ShownLimits
-from assay.run.ending.record import RunEnd
+from assay.run.ending import RunEnd
 from assay.summary.forms import ListedRun
 from made_files import write_or_check
 from pydantic import TypeAdapter

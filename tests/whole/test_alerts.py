@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from assay.cli import assay
 from assay.errors import AssayError
-from assay.run.ending import alerts_file
+from assay.run import alerts
 from click.testing import CliRunner
 from hook_server import drip, hook
 
@@ -27,8 +27,8 @@ SHORT = (DRIVE, "--test", "wsat,lat", "--scale", "0.01", "--seed", "1", "--no-re
 
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(alerts_file, "ALERTS_FILE", tmp_path / "alerts.toml")
-    monkeypatch.setattr(alerts_file, "OWNER_UID", os.geteuid())
+    monkeypatch.setattr(alerts, "ALERTS_FILE", tmp_path / "alerts.toml")
+    monkeypatch.setattr(alerts, "OWNER_UID", os.geteuid())
     return tmp_path / "alerts.toml"
 
 
@@ -57,7 +57,7 @@ def run(*words: str) -> Result:
 def process(path: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """A run in a process that looks for its alerts in a file of the test."""
     program = (
-        "from assay.run.ending import alerts_file as file\nfrom pathlib import Path\n"
+        "from assay.run import alerts as file\nfrom pathlib import Path\n"
         f"file.ALERTS_FILE = Path({str(path)!r})\nfile.OWNER_UID = {os.geteuid()}\nfrom assay.cli import main\nmain()"
     )
     return subprocess.run([sys.executable, "-c", program, "run", *words], capture_output=True, text=True, check=False)

@@ -12,11 +12,9 @@ from assay.engine.records import DataPattern, Demand, StepRecord, StepSpec, Stop
 from assay.engine.stimulus import Stimulus
 from assay.run.plan_file import load_plan
 from assay.run.run import run_plan
-from assay.run.store import write
-from assay.run.store.live import LIVE
+from assay.run.store import LIVE, PROGRESS, write
 from assay.run.store.read import read_run
 from assay.run.store.status import run_state
-from assay.run.store.write import PROGRESS
 from assay.spec.units import SECOND_NS
 from live_rows import AllLines, check_lines, check_seconds, stored_rows
 

@@ -14,9 +14,8 @@ from assay.procedures.conformity import conformity_label
 from assay.procedures.editions import load_edition
 from assay.report import build_report
 from assay.results import issued_bytes
-from assay.run.forecast import forecast
 from assay.run.plan_file import load_plan
-from assay.run.planning import plan_suite
+from assay.run.planning import forecast, plan_suite
 from assay.run.run import run_plan
 from assay.run.store.read import read_run
 from click.testing import CliRunner

@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 from assay.cli import assay
 from assay.dut.dut import Answers
-from assay.procedures.replay.run import ReplaySettings
 from assay.procedures.replay.result import replayed as result_of
+from assay.procedures.replay.run import ReplaySettings
 from assay.report import records_of_tests
 from assay.results import latency_count, stored_exit_codes, withheld_reason
 from assay.run.plan_file import load_plan
@@ -159,7 +159,7 @@ def test_a_discard_of_2_gib_is_trimmed_and_not_transferred(tmp_path: Path) -> No
     ios = "0 x read 0 4096\n1000 x write 4096 8192\n2000 x trim 0 2147483648\n10000 x sync 0 0\n"
     trace.write_text(f"fio version 3 iolog\n0 x add\n0 x open\n{ios}")
     run = replayed(tmp_path / "run", trace, "sim:client-tlc?capacity=4GB", prepare_fills=0)
-    done, step = done_of(report_of(run)).stream, run.tests[0].sequences[-1].steps[0]
+    done, step = done_of(run).stream, run.tests[0].sequences[-1].steps[0]
     span_s = step.span_ns / 1e9
     assert done.mb_per_s * span_s * 1e6 == pytest.approx(12_288)
     assert done.trimmed_mb_per_s * span_s * 1e6 == pytest.approx(1 << 31)

@@ -8,10 +8,10 @@ import time
 from pathlib import Path
 
 from assay.cli.follow import line_text, sums_label
-from assay.run.store.going import GoingRuns
-from assay.run.store.held import is_going
-from assay.run.store.live import LIVE, LiveLine, LiveReader, LiveSums, SecondKey
-from assay.run.store.write import PROGRESS
+from assay.run.store import LIVE, PROGRESS
+from assay.run.store.live import LiveLine, LiveReader, LiveSums, SecondKey
+from assay.run.store.lock import is_going
+from assay.run.store.status import GoingRuns
 from assay.spec.units import SECOND_NS
 
 ASSAY = str(Path(sys.executable).with_name("assay"))

@@ -22,9 +22,8 @@ from assay.errors import AssayError
 from assay.run.plan_file import load_plan
 from assay.run.store import JOURNAL_NAME
 from assay.run.store.document import read_document
-from assay.run.store.journal import read_journal, sealed
-from assay.run.store.resumed import run_breaks, superseded
-from assay.run.store.tests import Tables, read_steps, stored_tests
+from assay.run.store.journal import read_journal, run_breaks, sealed, superseded
+from assay.run.store.read import Tables, read_steps, stored_tests
 from assay.spec.json_text import json_object
 from assay.web.plan_values import left_out, read_typed, values_of
 from every_kind import run_of

@@ -29,7 +29,7 @@ from assay.agent.supervise import (
 )
 from assay.dut.real.command import CommandError, find_tool, run_command
 from assay.errors import AssayError, StoreError, SystemRefusedError
-from assay.run.store.held import is_going
+from assay.run.store.lock import is_going
 from assay.run.store.status import run_state
 from assay.spec.files import process_fields, read_inside, sync_folder, write_inside
 from assay.spec.root_file import owned_folder

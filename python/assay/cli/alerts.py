@@ -20,9 +20,12 @@ def alerts(action: str) -> None:
 
     Exit codes: 0 all were delivered; 1 an alert was not delivered; 2 the file is missing or has faults.
     """
-    from assay.run.ending.alerts_file import ALERTS_FILE, read_alerts  # noqa: PLC0415
-    from assay.run.ending.record import trial_end  # noqa: PLC0415
-    from assay.run.ending.send import deliveries  # noqa: PLC0415
+    from assay.run.alerts import (  # noqa: PLC0415
+        ALERTS_FILE,
+        deliveries,
+        read_alerts,
+    )
+    from assay.run.ending import trial_end  # noqa: PLC0415
 
     del action
     entries = read_alerts()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.progress.labels import time_label
+from assay.cli.progress_lines import time_label
 from assay.spec.units import MILLISECOND_NS, SECOND_NS
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ _LOOK_S = 0.5
 
 def follow_run(folder: Path, *, as_json: bool) -> None:
     """Print the lines of the last hour and every new one, until the run ends. Raises KeyboardInterrupt."""
-    from assay.run.store.held import is_going  # noqa: PLC0415
     from assay.run.store.live import LiveReader, line_facts  # noqa: PLC0415
+    from assay.run.store.lock import is_going  # noqa: PLC0415
 
     reader, goes_on = LiveReader(folder), True
     while goes_on:

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.errors import AssayError, InternalError, InterruptedRunError, SystemRefusedError
-from assay.run.ending.alerts_file import alert_faults, read_alerts
-from assay.run.ending.record import RunResult, failed_with, run_end, variables_of
-from assay.run.ending.send import deliveries
+from assay.run.alerts import alert_faults, deliveries, read_alerts
+from assay.run.ending import RunResult, failed_with, run_end, variables_of
 from assay.words.visible import visible
 
 if TYPE_CHECKING:

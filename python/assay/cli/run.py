@@ -98,7 +98,7 @@ def run(
     for notice in () if quiet else _notices(plan):
         click.echo(notice, err=True)
     from assay.cli.on_end import at_end  # noqa: PLC0415
-    from assay.run.ending.record import RunResult  # noqa: PLC0415
+    from assay.run.ending import RunResult  # noqa: PLC0415
 
     display = RunDisplay(verbosity)
     with at_end(on_end, display, plan.drive) as end:
@@ -127,7 +127,7 @@ _parameter("targets").required = False
 
 def _plan_again(folder: Path, out: Path | None, options: dict[str, Any]) -> Plan:
     """The plan to go on with: that of the run, or the one that is named, which must be the same."""
-    from assay.run.resume import resumed_plan  # noqa: PLC0415
+    from assay.run.run import resumed_plan  # noqa: PLC0415
 
     if out is not None:
         raise UsageError("--out", "contradicts --resume, which continues in the folder of the run", "leave it out")
@@ -142,7 +142,7 @@ def _plan_again(folder: Path, out: Path | None, options: dict[str, Any]) -> Plan
 
 
 def _resume(folder: Path, plan: Plan, answers: Answers, display: RunDisplay) -> Outcome:
-    from assay.run.resume import resume_run  # noqa: PLC0415
+    from assay.run.run import resume_run  # noqa: PLC0415
 
     return resume_run(folder, plan, answers=answers, show=display.show)
 

@@ -20,7 +20,7 @@ from assay.cli.config import output_folder
 from assay.cli.helped import HelpedCommand
 from assay.cli.indexed import index_place
 from assay.cli.options import index_option
-from assay.cli.progress.labels import time_label
+from assay.cli.progress_lines import time_label
 from assay.cli.table import print_table
 from assay.errors import StoreError, UsageError
 from assay.spec.units import count_label

@@ -15,7 +15,7 @@ from assay.cli.config import output_folder
 from assay.cli.follow import follow_run
 from assay.cli.helped import HelpedCommand
 from assay.cli.notice import limits_label, say_left_changed
-from assay.cli.progress.labels import left_label, percent_label, span_label, time_label
+from assay.cli.progress_lines import left_label, percent_label, span_label, time_label
 from assay.errors import UsageError
 from assay.words.endings import ending_label
 from assay.words.visible import visible
@@ -23,7 +23,7 @@ from assay.words.visible import visible
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.run.store.kept import KeptProgress
+    from assay.run.store.progress_file import KeptProgress
     from assay.run.store.status import RunState
 
 _STATES = {

@@ -96,22 +96,25 @@ def timed_phase(
     repeats: bool = False,
 ) -> PlannedPhase:
     """A part that time ends. steps : all of those that it has at most. most_ns : their sum unless said otherwise."""
-    result = [step for step in steps if step.count]
-    writing = [one for one in result if one.write_share]
+    planned = [step for step in steps if step.count]
+    writing = [step for step in planned if step.write_share]
     return PlannedPhase(
         name=name,
         stages=stages,
         least_ns=least_ns,
-        most_ns=sum(one.count * one.span_ns for one in result) if most_ns is None else most_ns,
-        writing_ns=ceil(sum(one.count * one.span_ns * one.write_share for one in writing)),
-        # As many as are outstanding before a window opens, and as many behind its end.
-        carried_bytes=sum(2 * one.count * _outstanding(one.demand) * one.transfer_bytes for one in writing),
+        most_ns=sum(step.count * step.span_ns for step in planned) if most_ns is None else most_ns,
+        writing_ns=ceil(sum(step.count * step.span_ns * step.write_share for step in writing)),
+        # As many as are outstanding before a window opens, and as many after its end.
+        carried_bytes=sum(
+            2 * step.count * step.demand.thread_count * step.demand.queue_depth * step.transfer_bytes
+            for step in writing
+        ),
         repeats=repeats,
     )
 
 
 def histogram_phase(step: TimedSteps) -> PlannedPhase:
-    """The step behind a test whose response times are counted; it is run again where it is void."""
+    """The step after a test whose response times are counted; it is run again where it is void."""
     return timed_phase("histogram", [step], stages=("histogram",), least_ns=step.count * step.span_ns, repeats=True)
 
 
@@ -124,7 +127,3 @@ def steps_of(pattern: AccessPattern, demand: Demand, span_ns: int, count: int) -
         span_ns=span_ns,
         count=count,
     )
-
-
-def _outstanding(demand: Demand) -> int:
-    return demand.thread_count * demand.queue_depth

@@ -12,7 +12,7 @@ from assay.errors import AssayError, UsageError
 from assay.plan.draining import draining_warning
 from assay.plan.phases import SLOWEST_BYTES_PER_S
 from assay.results import arrival_label
-from assay.run.forecast import forecast
+from assay.run.planning import forecast
 from assay.run.run import plan_run, refuse_planned
 from assay.run.store.write import FREE_BYTES_MIN
 from assay.spec.units import MB, MILLISECOND_NS, SECOND_NS, count_label, duration_label, gigabytes_label, rate_label
@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from assay.dut.real.purge import PurgeTime
     from assay.engine.records import DriveIdentity
     from assay.plan.procedure import PlannedTest
-    from assay.run.forecast import Forecast, PhaseForecast
     from assay.run.plan_file import Plan
-    from assay.run.planning import PlannedRun
+    from assay.run.planning import Forecast, PhaseForecast, PlannedRun
 
 _UNREHEARSED = "Warning   nobody has seen {} of such a drive work on hardware: it was tried on recorded replies only"
 _PER_S = 100 * MB
@@ -78,14 +77,15 @@ def foresee(plan: Plan, *, out: Path | None, answers: Answers, below: Path) -> F
 
 
 def unrefused(plan: Plan, drive: DriveIdentity, answers: Answers) -> ForeseenRun:
-    """The same of a drive that is known, without asking what stands against the run."""
+    """A run on a drive that is known, without the reasons to refuse it."""
     foreseen = unqueried(plan, drive)
-    purge = _known_purge(drive, plan, foreseen.expected, answers)
+    has_purge = drive.kind == "block" and foreseen.expected.purge_count
+    purge = purge_time(drive, plan.purge, all_namespaces=answers.all_namespaces) if has_purge else None
     return replace(foreseen, purge=purge, contents=carried(drive) if foreseen.erases else "")
 
 
 def unqueried(plan: Plan, drive: DriveIdentity, held_by: str = "") -> ForeseenRun:
-    """The same without a question to the drive. held_by : what holds it."""
+    """A run without a query to its drive. held_by : what holds the drive."""
     planned = plan_run(plan, drive)
     expected = forecast(plan, drive, planned.tests)
     return ForeseenRun(plan=plan, drive=drive, planned=planned, expected=expected, held_by=held_by)
@@ -117,19 +117,12 @@ def plan_facts(foreseen: ForeseenRun) -> dict[str, Any]:
         "memory_bytes": expected.memory_bytes,
         "disk_bytes": expected.disk_bytes,
         "tests": [
-            {**_test_facts(test), "phases": [asdict(phase) for phase in result.phases]}
-            for test, result in zip(planned.tests, expected.tests, strict=True)
+            {**_test_facts(test), "phases": [asdict(phase) for phase in phases]}
+            for test, phases in zip(planned.tests, expected.phases, strict=True)
         ],
         "warnings": _warnings(foreseen),
         "skipped": {test.test: test.reason for test in planned.skipped},
     }
-
-
-def _known_purge(drive: DriveIdentity, plan: Plan, expected: Forecast, answers: Answers) -> PurgeTime | None:
-    """What the drive states of its purge; None where there is none, or it is not a real drive's own."""
-    if drive.kind != "block" or not expected.purge_count:
-        return None
-    return purge_time(drive, plan.purge, all_namespaces=answers.all_namespaces)
 
 
 def describe(foreseen: ForeseenRun) -> str:
@@ -140,9 +133,10 @@ def describe(foreseen: ForeseenRun) -> str:
         f"Drive     {drive.path}: {drive.model_number or 'unknown model'}, {size}, id {drive.id}",
         f"Edition   {foreseen.plan.edition_name}",
     ]
-    for test, result in zip(planned.tests, expected.tests, strict=True):
+    for test, phases in zip(planned.tests, expected.phases, strict=True):
         lines += _test_lines(_test_facts(test))
-        lines += [f"          {_phase_line(phase, count)}" for phase, count in _merged(result.phases)]
+        # Equal phases once, with their number: a study has one per variant.
+        lines += [f"          {_phase_line(phase, phases.count(phase))}" for phase in dict.fromkeys(phases)]
     lines += [f"N/A       {test.test}: {test.reason}" for test in planned.skipped]
     lines += _deviation_lines(foreseen)
     lines += [f"Warning   {text}" for text in _warnings(foreseen)]
@@ -166,7 +160,7 @@ def _total_lines(drive: DriveIdentity, expected: Forecast) -> list[str]:
         for size in (expected.written_bytes, expected.written_bytes_max)
     )
     unknown = expected.purge_count and drive.kind != "file"
-    own = f"; {_purges(expected.purge_count)} on top, for as long as the drive takes" if unknown else ""
+    own = f"; {count_label(expected.purge_count, 'purge')} on top, for as long as the drive takes" if unknown else ""
     lines = [f"Time      {span_label(expected.span_ns_least, expected.span_ns_most)} in all{own}"]
     if not expected.written_bytes_max:
         lines.append("Writes    nothing")
@@ -202,7 +196,7 @@ def _warnings(foreseen: ForeseenRun) -> list[str]:
 
 
 def _preparation_lines(drive: DriveIdentity, expected: Forecast, purge: PurgeTime | None) -> list[str]:
-    """What is known before the drive is asked; that takes holding it."""
+    """What is known before the drive is held, which a query takes."""
     if drive.kind == "file":
         return ["Deviation purge by a single overwrite"]
     return [
@@ -231,7 +225,6 @@ def _purge_label(drive: DriveIdentity, expected: Forecast, purge: PurgeTime) -> 
 
 
 def _test_lines(facts: dict[str, Any]) -> list[str]:
-
     first, unit = duration_label(facts["device_ns_min"]), duration_label(facts["step_ns"])
     last = duration_label(facts["device_ns_max"]) if facts["device_ns_max"] else "as long as the drive takes"
     span = " to ".join(dict.fromkeys((first, last))) if facts["what"] == "rounds" else f"up to {last}"
@@ -257,11 +250,6 @@ def _deviation_lines(foreseen: ForeseenRun) -> list[str]:
     some = {line: f" ({', '.join(of)})" for line, of in tests.items() if len(of) < len(foreseen.planned.tests)}
     # "no purge of iops" names its test.
     return [f"Deviation {line}{'' if line.endswith(of[0]) else some.get(line, '')}" for line, of in tests.items()]
-
-
-def _merged(phases: tuple[PhaseForecast, ...]) -> list[tuple[PhaseForecast, int]]:
-    """Equal parts of a test once, with their number: a study has one per variant."""
-    return [(phase, phases.count(phase)) for phase in dict.fromkeys(phases)]
 
 
 def _phase_line(phase: PhaseForecast, count: int) -> str:
@@ -291,13 +279,7 @@ def fills_label(fills: float) -> str:
     return f"{fills:.3g}" if fills < 1000 else f"{fills:,.0f}"  # noqa: PLR2004
 
 
-def _purges(count: int) -> str:
-
-    return count_label(count, "purge")
-
-
 def _test_facts(test: PlannedTest) -> dict[str, Any]:
-
     settings, outline = test.settings, test.outline
     return {
         "test": settings.test,

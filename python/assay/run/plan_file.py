@@ -112,7 +112,11 @@ def load_plan(
     options that are at fault; UsageError for an ``arrival`` on write saturation.
     """
     choices = choices or {}
-    _check_arrival(choices)
+    try:
+        parse_arrival(choices.get("arrival", "fixed:1"))
+    except ValueError as error:
+        # Named as the option: the user wrote none of the tables that it goes into.
+        raise ValueRangeError("--arrival", str(error), "write for example --arrival poisson:5000") from None
     table, positions = read_toml(path) if path else ({}, {})
     if path:
         refuse_other_kind(path, table, "plan")
@@ -124,7 +128,9 @@ def load_plan(
         table = _without_tests(table)
     merged = {**table, **overrides}
     for key, options in option_tables().items() if choices else ():
-        merged[key] = {**_table(merged.get(key)), **options.chosen(choices)}
+        # Anything but a table is left to the model to refuse.
+        own = merged.get(key, {})
+        merged[key] = {**(own if isinstance(own, dict) else {}), **options.chosen(choices)}
     try:
         plan = Plan.model_validate(merged).resolved()
     except ValidationError as error:
@@ -222,21 +228,8 @@ def left_out_choices(plan: Plan, choices: dict[str, Any]) -> Iterator[str]:
             yield f"--{key.replace('_', '-')} is not for {', '.join(names)}, which {have}"
 
 
-def _check_arrival(choices: dict[str, Any]) -> None:
-    """Named as the option: the tables that it goes into are nothing that the user wrote."""
-    try:
-        parse_arrival(choices.get("arrival", "fixed:1"))
-    except ValueError as error:
-        raise ValueRangeError("--arrival", str(error), "write for example --arrival poisson:5000") from None
-
-
 def _without_tests(table: dict[str, Any]) -> dict[str, Any]:
     """What remains of a file where the command line names tests or studies: the edition of its suite, at most."""
     suite = table.get("suite")
     implied = {"edition": SUITES[suite][0]} if suite in SUITES else {}
     return {**implied, **{key: value for key, value in table.items() if key not in {"suite", "tests", "studies"}}}
-
-
-def _table(value: object) -> dict[str, Any]:
-    # Anything but a table is left to the model to refuse.
-    return value if isinstance(value, dict) else {}

@@ -1,22 +1,24 @@
-"""Runs one test: takes what it asks for next, carries it out, makes it durable, and tells it what came of it."""
+"""Runs one test: takes what it asks for next, carries it out, makes it durable, and sends it what came of it."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from assay.dut.dut import change_told
 from assay.dut.ended import check_sequence, what_to_check
 from assay.dut.real.purge import PurgeWatch
+from assay.dut.real.read_back import WRONG_REMEDY
 from assay.engine.codec import encode
 from assay.engine.records import CheckData, Purge, SetCache, StepSequence, Trim
 from assay.engine.stimulus import Capture
-from assay.errors import AssayError, DeviceFailureError, DriveChangedError, UsageError
+from assay.errors import AssayError, DeviceFailureError, DriveChangedError, UsageError, WrongDataError
 from assay.plan.procedure import Context
 from assay.results import stalled_steps, void_reason
-from assay.run.progress import Pace, PhaseEnd, Progress, Watched
-from assay.run.read_back import refuse_wrong, refuse_wrong_sectors
-from assay.run.time_left import RunTimes, TimeLeft, extent
+from assay.results.data_check import wrong_sectors
+from assay.results.read_back import wrong_data
+from assay.run.progress import Pace, PhaseEnd, Progress, RunTimes, TimeLeft, Watched, extent
 from assay.words.text import text, text_or_none
 
 if TYPE_CHECKING:
@@ -26,8 +28,14 @@ if TYPE_CHECKING:
     from assay.dut.dut import Dut
     from assay.dut.real.watch import DriveWatch
     from assay.dut.simulated.fault_watch import FaultWatch
-    from assay.engine.live import LiveSecond
-    from assay.engine.records import CacheState, DataCheck, DriveRecord, Ending, HostRecord, StepRecord
+    from assay.engine.records import (
+        CacheState,
+        DataCheck,
+        DriveRecord,
+        Ending,
+        HostRecord,
+        StepRecord,
+    )
     from assay.plan.procedure import Course, PlannedTest
     from assay.plan.until import Action, RoundOutcome
     from assay.run.store.write import RunWriter
@@ -66,7 +74,7 @@ def run_test(
     writer.test_started(planned.settings)
     try:
         with change_told(dut.unchanged), runner.write_cache_put_back():
-            writer.test_condition(dut.condition())
+            writer.record("test_condition", dut.condition())
             if dut.written:
                 dut.written.sectors.begin()
             ending = runner.follow(planned.run(planned.settings, Context(drive=dut.identity, seed=seed)))
@@ -74,9 +82,9 @@ def run_test(
             runner.check_data()
         dut.looked()
         _note_looks(dut, writer)
-        writer.test_condition(dut.condition())
+        writer.record("test_condition", dut.condition())
         writer.test_ended(ending.reason, ending.detail)
-        runner.tell_ending(ending)
+        runner.report_ending(ending)
     except KeyboardInterrupt:
         writer.test_ended("interrupted")
         raise
@@ -147,7 +155,8 @@ class _Runner:
             case Purge():
                 self.purge()
             case Trim():
-                self._trim(action)
+                self._dut.trim(action.from_bytes, action.to_bytes)
+                self._writer.note("trimmed", from_bytes=action.from_bytes, to_bytes=action.to_bytes)
             case SetCache():
                 self._set_write_cache(action.state)
             case CheckData():
@@ -158,25 +167,21 @@ class _Runner:
 
     def purge(self) -> None:
         self._times.purge_begins()
-        self._tell("purge", name="purge")
-        record = self._dut.purge(PurgeWatch(show=self._show_purge, keep=self._keep))
+        self._report("purge", name="purge")
+        record = self._dut.purge(PurgeWatch(show=self._show_purge, keep=self._keep_advice))
         self._times.purge_ended()
-        self._writer.purged(record)
-        self._tell("purge", name="purge", phase_end=PhaseEnd(name=f"purge ({record.method})", span_ns=record.span_ns))
+        self._writer.record("purged", record)
+        self._report("purge", name="purge", phase_end=PhaseEnd(name=f"purge ({record.method})", span_ns=record.span_ns))
 
     def _show_purge(self, done: float | None, elapsed_ns: int) -> None:
         self._dut.look()
         left_ns = round(elapsed_ns * (1 - done) / done) if done else None
         left = None if left_ns is None else TimeLeft(left_ns, left_ns)
-        self._tell("purge", name="purge", share=done, left=left, unit_elapsed_ns=elapsed_ns)
+        self._report("purge", name="purge", share=done, left=left, unit_elapsed_ns=elapsed_ns)
 
-    def _keep(self, advice: str) -> None:
+    def _keep_advice(self, advice: str) -> None:
         self._writer.keep_advice(advice)
-        self._tell("purge", name="purge", advice=advice)
-
-    def _trim(self, trim: Trim) -> None:
-        self._dut.trim(trim.from_bytes, trim.to_bytes)
-        self._writer.note("trimmed", from_bytes=trim.from_bytes, to_bytes=trim.to_bytes)
+        self._report("purge", name="purge", advice=advice)
 
     def _check_sectors(self, request: CheckData) -> None:
         """Read addressed data back; what is wrong is kept until the end of the test."""
@@ -185,18 +190,19 @@ class _Runner:
 
         def show(done_bytes: int) -> None:
             self._dut.look()
-            self._tell("variant", name=name, share=done_bytes / whole)
+            self._report("variant", name=name, share=done_bytes / whole)
 
         if self._dut.written is None:
             raise UsageError(self._dut.identity.path, "holds no data to be read back", "use a real drive or a file")
         record = self._dut.written.sectors.check(request, show)
         self._writer.note("data_checked", **encode(record))
         self._data_checks.append(record)
-        self._tell("variant", name=name, phase_end=PhaseEnd(name=name, span_ns=record.span_ns))
+        self._report("variant", name=name, phase_end=PhaseEnd(name=name, span_ns=record.span_ns))
 
     def refuse_wrong_sectors(self) -> None:
         """Raise WrongDataError where addressed data were not returned as they were written."""
-        refuse_wrong_sectors(self._dut.identity, self._data_checks)
+        if reason := next(filter(None, map(wrong_sectors, self._data_checks)), None):
+            raise WrongDataError(self._dut.identity.path, text(reason), WRONG_REMEDY)
 
     def _set_write_cache(self, state: CacheState) -> None:
         if self._cache_before is None:
@@ -226,8 +232,8 @@ class _Runner:
             self._writer.judged(judged.window, judged.stage, judged.covered)
         self._verdict = _VERDICTS[judged.window.reached if judged.window else None]
         if judged.ended:
-            self._times.part_ended()
-        self._tell(judged.stage, name=self._last_name, index=judged.index, judged=judged)
+            self._times.phase_ended()
+        self._report(judged.stage, name=self._last_name, index=judged.index, judged=judged)
         if judged.ended == "stalled":
             raise self._stalled(f"the last void {judged.stage}: {text_or_none(judged.void)}")
 
@@ -251,17 +257,17 @@ class _Runner:
         """Run a sequence, make its record durable, and stop where it failed or the drive is another than before."""
         self._last_name = sequence.name
         self._times.sequence_begins(sequence)
-        self._tell(sequence.stage, name=sequence.name, index=sequence.index, step_count=len(sequence.steps))
+        self._report(sequence.stage, name=sequence.name, index=sequence.index, step_count=len(sequence.steps))
         self._dut.unchanged()
         self._dut.heat()
         watch, capture, replay = self._watcher(sequence), self._captured(sequence), self._replayed(sequence)
         drive = self._dut.watched
         if drive:
             drive.begin()
+        keep_live = partial(self._writer.keep_live, virtual=not self._dut.host_time)
+        look = _both(drive, self._dut.look, watch)
         with self._dut.watch_host() as host:
-            records = self._dut.stimulus.run(
-                sequence.steps, _both(drive, self._dut.look, watch), capture, replay, self._keep_live
-            )
+            records = self._dut.stimulus.run(sequence.steps, look, capture, replay, keep_live)
         records = drive.finished(records) if drive else records
         self._disclose()
         self._times.sequence_ended(sequence, records)
@@ -272,8 +278,8 @@ class _Runner:
             self._writer.note("stall", sequence=sequence.name, step=step.label, stall_ns=step.stall_ns_max)
         check_sequence(records, self._dut.identity.path)
         self._dut.unchanged()
-        self._seen(sequence, records, host.record if host else None, drive.record if drive else None)
-        self._tell_phase_end(sequence, records)
+        self._keep_watched(sequence, records, host.record if host else None, drive.record if drive else None)
+        self._report_phase_end(sequence, records)
         if sequence.role == "prepare":
             self.check_data(sequence.name)
         return records
@@ -287,16 +293,17 @@ class _Runner:
         record = None if written is None else written.between(after) if after else written.end()
         if record is not None:
             self._writer.note("read_back", **encode(record))
-            refuse_wrong(self._dut.identity, record)
+            if reason := wrong_data(record):
+                raise WrongDataError(self._dut.identity.path, text(reason), WRONG_REMEDY)
 
-    def _seen(
+    def _keep_watched(
         self,
         sequence: StepSequence,
         records: Sequence[StepRecord],
         host: HostRecord | None,
         drive: DriveRecord | None,
     ) -> None:
-        """Keep for those who watch what was seen beside a sequence; nothing is asked anew for it."""
+        """Keep for observers what was seen during a sequence; nothing is queried for it."""
         if not host and not drive:
             return
         before = self._watched or Watched(after="")
@@ -309,8 +316,8 @@ class _Runner:
             drive_events=before.drive_events + sum(len(record.drive_events) for record in records),
         )
 
-    def _tell_phase_end(self, sequence: StepSequence, records: Sequence[StepRecord]) -> None:
-        """Say that a sequence ended which gets no verdict of its own; those of rounds and samples say it."""
+    def _report_phase_end(self, sequence: StepSequence, records: Sequence[StepRecord]) -> None:
+        """Report the end of a sequence that gets no verdict; a verdict reports the end of rounds and samples."""
         whole = extent(sequence.steps)
         end = PhaseEnd(
             name=sequence.name,
@@ -322,11 +329,11 @@ class _Runner:
             amount_bytes=0 if whole.time_ns else whole.amount_bytes,
         )
         if sequence.stage not in {"round", "sample"}:
-            self._tell(sequence.stage, name=sequence.name, index=sequence.index, phase_end=end)
+            self._report(sequence.stage, name=sequence.name, index=sequence.index, phase_end=end)
 
-    def tell_ending(self, ending: Ending) -> None:
-        """Say why the test ended."""
-        self._tell("end", ending=ending, verdict=self._verdict)
+    def report_ending(self, ending: Ending) -> None:
+        """Report why the test ended."""
+        self._report("end", ending=ending, verdict=self._verdict)
 
     def _captured(self, sequence: StepSequence) -> Capture | None:
         """Where the completions of a sequence are kept: of what is measured on request, of others where they say so."""
@@ -349,7 +356,7 @@ class _Runner:
         def watch(step_index: int, io_count: int, latency_ns_sum: int, elapsed_ns: int) -> None:
             rate, latency_ms = pace.look(step_index, io_count, latency_ns_sum, elapsed_ns)
             self._times.looked(sequence, step_index, io_count, elapsed_ns)
-            self._tell(
+            self._report(
                 sequence.stage,
                 name=sequence.name,
                 index=sequence.index,
@@ -363,9 +370,6 @@ class _Runner:
 
         return watch
 
-    def _keep_live(self, seconds: list[LiveSecond]) -> None:
-        self._writer.keep_live(seconds, virtual=not self._dut.host_time)
-
     def _disclose(self) -> None:
         """Note how the I/Os are carried out whenever it changes."""
         engine = {**self._dut.queue, **self._dut.stimulus.disclosure()}
@@ -373,7 +377,7 @@ class _Runner:
             self._writer.note("engine", **engine)
             self._engine = engine
 
-    def _tell(self, phase: str, **facts: Any) -> None:
+    def _report(self, phase: str, **facts: Any) -> None:
         times = self._times
         known = {
             "whole": times.whole,

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from assay.dut.dut import find_drive
 from assay.errors import AssayError, ConfirmationError, InterruptedRunError, StoreError, UsageError, joined
 from assay.procedures.registry import SURVEY
-from assay.run.forecast import forecast
 from assay.run.plan_file import load_plan
+from assay.run.planning import forecast
 from assay.run.run import drive_slug, plan_run, refuse_planned, run_plan
 from assay.run.store import RUN_DOCUMENT
 from assay.run.store.read import read_run
@@ -66,7 +66,9 @@ def survey_samples(
     Raises UsageError for fewer than two drives, more than 50, or one that is named twice; AssayError as a run would.
     """
     table, _ = read_toml(path)
-    listed = tuple(drives) or _listed(path, table.get(DRIVES, ()))
+    listed = drives or table.get(DRIVES, ())
+    if not isinstance(listed, list | tuple) or not all(isinstance(drive, str) and drive for drive in listed):
+        raise UsageError(f"{path}: {DRIVES}", "is no list of drives", 'write: drives = ["/dev/sdb", "/dev/sdc"]')
     chosen = dict(overrides)
     if not (table.keys() | chosen.keys()) & {"suite", "tests", "studies"}:
         chosen["suite"] = SURVEY
@@ -75,7 +77,13 @@ def survey_samples(
         raise UsageError(str(path), reason, 'name them after the plan, or in it: drives = ["/dev/sdb", "/dev/sdc"]')
     plans = [completed(load_plan(path, {**chosen, "drive": drive}, left_out=(DRIVES,))) for drive in listed]
     samples = [_sample(number, plan, out) for number, plan in enumerate(plans, 1)]
-    _refuse_twice(samples)
+    seen: dict[str, Sample] = {}
+    for sample in samples:
+        first = seen.setdefault(sample.drive.id, sample)
+        if first is not sample:
+            names = f"{first.plan.drive} and {sample.plan.drive}"
+            remedy = "name each drive once, and simulated drives with a seed each: sim:NAME?seed=2"
+            raise UsageError(names, "are the same drive", remedy)
     return tuple(samples)
 
 
@@ -106,7 +114,7 @@ def run_sample(sample: Sample, answers: Answers, show: Callable[[Progress], None
 
 
 def answers_of(samples: Sequence[Sample], confirmed: Sequence[str], common: Answers) -> dict[int, Answers]:
-    """What the gate is told of each sample: its own confirmation among those given, and what holds for all.
+    """The answers to the gate for each sample: its own confirmation among those given, and what holds for all.
 
     Raises UsageError for a confirmation that is of none of them.
     """
@@ -118,12 +126,6 @@ def answers_of(samples: Sequence[Sample], confirmed: Sequence[str], common: Answ
         sample.number: replace(common, confirmation=sample.drive.id if sample.drive.id in confirmed else None)
         for sample in samples
     }
-
-
-def _listed(path: Path, found: object) -> tuple[str, ...]:
-    if not isinstance(found, list | tuple) or not all(isinstance(one, str) and one for one in found):
-        raise UsageError(f"{path}: {DRIVES}", "is no list of drives", 'write: drives = ["/dev/sdb", "/dev/sdc"]')
-    return tuple(found)
 
 
 def _sample(number: int, plan: Plan, out: Path) -> Sample:
@@ -151,16 +153,6 @@ def _is_measured(folder: Path, plan: Plan, drive: DriveIdentity) -> bool:
     return True
 
 
-def _refuse_twice(samples: Sequence[Sample]) -> None:
-    seen: dict[str, Sample] = {}
-    for sample in samples:
-        first = seen.setdefault(sample.drive.id, sample)
-        if first is not sample:
-            names = f"{first.plan.drive} and {sample.plan.drive}"
-            remedy = "name each drive once, and simulated drives with a seed each: sim:NAME?seed=2"
-            raise UsageError(names, "are the same drive", remedy)
-
-
 def _refusal(sample: Sample, answers: Mapping[int, Answers]) -> AssayError | None:
     given = answers[sample.number]
     try:
@@ -176,12 +168,8 @@ def _refusal(sample: Sample, answers: Mapping[int, Answers]) -> AssayError | Non
             below=sample.folder.parent,
         )
         if sample.drive.kind != "simulated" and given.confirmation is None:
-            return _unconfirmed(sample)
+            remedy = f"all data on it will be lost; confirm it with: --yes-destroy {sample.drive.id}"
+            return ConfirmationError(sample.plan.drive, "was not confirmed", remedy)
     except AssayError as error:
         return error
     return None
-
-
-def _unconfirmed(sample: Sample) -> ConfirmationError:
-    remedy = f"all data on it will be lost; confirm it with: --yes-destroy {sample.drive.id}"
-    return ConfirmationError(sample.plan.drive, "was not confirmed", remedy)

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field
 
-from assay.run.store.kept import KeptProgress  # noqa: TC001 - read by pydantic
+from assay.run.store.progress_file import KeptProgress  # noqa: TC001 - read by pydantic
 from assay.run.store.status import State  # noqa: TC001 - read by pydantic
 from assay.summary.forms import Facts, ListedRun
 from assay.web.trend_view import Grouping  # noqa: TC001 - likewise

@@ -16,8 +16,8 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from assay.archive.index.folders import address_of
-from assay.run.store.going import GoingRuns
 from assay.run.store.live import SECOND_SLOTS, LiveReader, minute_lines
+from assay.run.store.status import GoingRuns
 from assay.spec.units import MILLISECOND_NS, SECOND_NS
 from assay.words.visible import unicode_name, visible
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
     from pathlib import Path
 
-    from assay.run.store.going import GoingRun
     from assay.run.store.live import LiveLine
+    from assay.run.store.status import GoingRun
 
 STREAMS_MAX, SESSION_STREAMS_MAX = 512, 8
 LOOK_S = 0.5

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from assay.run.store.going import GoingRuns
+from assay.run.store.status import GoingRuns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from starlette.responses import Response
 
 from assay.archive.index.folders import address_of
-from assay.run.store.going import GoingRuns
 from assay.run.store.live import LiveReader
+from assay.run.store.status import GoingRuns
 from assay.spec.units import SECOND_NS
 from assay.version import tool_version
 from assay.web.pages.shell import aside
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
-    from assay.run.store.going import GoingRun
-    from assay.run.store.kept import KeptProgress
+    from assay.run.store.progress_file import KeptProgress
+    from assay.run.store.status import GoingRun
     from assay.web.site import Site
 
 METRICS = "/metrics"

@@ -6,8 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from assay.errors import AssayError
-from assay.run.store.going import GoingRuns
-from assay.run.store.status import run_state
+from assay.run.store.status import GoingRuns, run_state
 from assay.web.forms import RunStatus, StartedTest
 from assay.words.visible import unicode_name
 

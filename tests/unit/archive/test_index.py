@@ -37,8 +37,8 @@ from assay.cli.origin import with_known_level
 from assay.compare.conditions import held_conditions
 from assay.errors import StoreError, UsageError
 from assay.report.formats.terminal.listed import listed_run, run_numbers
-from assay.run.store import document, journal
-from assay.run.store.forms import RUN_SCHEMA
+from assay.run import store
+from assay.run.store.document import RUN_SCHEMA
 from assay.run.store.write import RUNS
 from assay.words.levels import NOT_CHECKED
 from click.testing import CliRunner
@@ -404,7 +404,7 @@ def test_a_name_is_kept_as_a_text_of_its_own(name: str) -> None:
 def test_the_names_of_files_are_those_of_the_run_folder() -> None:
     from assay.archive.index import folders  # noqa: PLC0415
 
-    assert (folders.RUN_DOCUMENT, folders.JOURNAL_NAME) == (document.RUN_DOCUMENT, journal.JOURNAL_NAME)
+    assert (folders.RUN_DOCUMENT, folders.JOURNAL_NAME) == (store.RUN_DOCUMENT, store.JOURNAL_NAME)
     assert (folders.ORIGIN, set(KEY_FILES)) == (origin.ORIGIN, {keys.PUBLIC_KEY, keys.TRUSTED_KEYS})
     assert output_folder() == RUNS
 

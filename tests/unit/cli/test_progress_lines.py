@@ -7,12 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from assay.cli.progress.lines import begin_line, event_lines, judged_line, still_line, tracked_lines
-from assay.cli.progress.live import LiveDisplay
+from assay.cli.progress import LiveDisplay
+from assay.cli.progress_lines import begin_line, event_lines, judged_line, still_line, tracked_lines
 from assay.engine.records import Ending, MeasurementWindow
 from assay.plan.until import RoundOutcome, TrackedValue
-from assay.run.progress import PhaseEnd, Progress, Watched
-from assay.run.time_left import Extent, TimeLeft
+from assay.run.progress import Extent, PhaseEnd, Progress, TimeLeft, Watched
 from assay.spec.steady import steady_state
 from assay.spec.units import GB, MINUTE_NS, SECOND_NS
 from rich.console import Console

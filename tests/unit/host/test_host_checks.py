@@ -6,12 +6,14 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from assay.engine.codec import encode
 from assay.engine.records import DataPattern, Demand, FillPoint, HostCertificate, HostPoint, StoredRun
 from assay.report import render
 from assay.report.annex import disclosure
 from assay.results import certified_point, fill_point, host_checks, iops
+from assay.run.store.document import RUN_SCHEMA, RunDocument
 from assay.run.store.read import read_run
-from assay.run.store.write import RunWriter, run_document
+from assay.run.store.write import RunWriter
 from assay.summary.pages.model import Table
 from report_run import START_NS, asked_otherwise, synthetic_run
 
@@ -165,7 +167,9 @@ def test_a_missing_or_expired_certificate_is_never_silent() -> None:
 @pytest.mark.parametrize("certificate", [None, valid(*POINTS)])
 def test_a_certificate_is_stored_or_its_absence(tmp_path: Path, certificate: HostCertificate | None) -> None:
     stored = run(certificate)
-    document = run_document(
+    document = RunDocument(
+        schema=RUN_SCHEMA,
+        run_id="1",
         plan=stored.plan,
         edition=stored.edition,
         description=stored.description,
@@ -177,7 +181,7 @@ def test_a_certificate_is_stored_or_its_absence(tmp_path: Path, certificate: Hos
         started_wall_ns=stored.started_wall_ns,
         seed=1,
     )
-    with RunWriter(tmp_path, document) as writer:
+    with RunWriter(tmp_path, encode(document)) as writer:
         writer.wait()
     read = read_run(tmp_path)
     assert (read.certificate, read.platform) == (certificate, stored.platform)

@@ -32,7 +32,7 @@ from assay.results.histogram import bucket_of
 from assay.results.stimulus_checks import draw_sigmas
 from assay.results.stimulus_steps import asked_steps
 from assay.results.stimulus_time import larger_lead_ins, short_windows
-from assay.run.store.trace_summary import grid_bytes, trace_summary
+from assay.run.store.traces import grid_bytes, trace_summary
 from assay.spec.units import KIB, MILLISECOND_NS, SECOND_NS
 from assay.summary.pages.header import banner
 from assay.summary.pages.model import Table

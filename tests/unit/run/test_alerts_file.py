@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from assay.errors import PlanError
-from assay.run.ending import alerts_file
-from assay.run.ending.alerts_file import alert_faults, read_alerts, read_secret, refuse_url
-from assay.run.ending.record import EVENTS
+from assay.run import alerts
+from assay.run.alerts import alert_faults, read_alerts, read_secret, refuse_url
+from assay.run.ending import EVENTS
 
 HIDDEN = "topsecrettoken"
 URL = f"https://hooks.example.org/{HIDDEN}"
@@ -17,8 +17,8 @@ URL = f"https://hooks.example.org/{HIDDEN}"
 
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(alerts_file, "ALERTS_FILE", tmp_path / "alerts.toml")
-    monkeypatch.setattr(alerts_file, "OWNER_UID", os.geteuid())
+    monkeypatch.setattr(alerts, "ALERTS_FILE", tmp_path / "alerts.toml")
+    monkeypatch.setattr(alerts, "OWNER_UID", os.geteuid())
     return tmp_path / "alerts.toml"
 
 
@@ -100,13 +100,13 @@ def test_a_file_that_others_can_write_or_own_sends_nothing(path: Path, monkeypat
         read_alerts()
     path.chmod(0o644)
     assert len(read_alerts()) == 1
-    monkeypatch.setattr(alerts_file, "OWNER_UID", 4242)
+    monkeypatch.setattr(alerts, "OWNER_UID", 4242)
     with pytest.raises(PlanError, match=r"belongs to uid .*; move it to a folder that only root can write to"):
         read_alerts()
 
 
 def test_only_root_owns_the_file_of_the_product() -> None:
-    assert (str(alerts_file.ALERTS_FILE), alerts_file.OWNER_UID) == ("/etc/assay/alerts.toml", 0)
+    assert (str(alerts.ALERTS_FILE), alerts.OWNER_UID) == ("/etc/assay/alerts.toml", 0)
 
 
 def test_a_secret_is_read_without_its_newline(path: Path, secret: Path) -> None:

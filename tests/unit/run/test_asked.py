@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from assay.engine.records import Demand, StepSpec, StopRule
 from assay.errors import StoreError
-from assay.run.store.journal import Entry
-from assay.run.store.step_specs import AskedReader, AskedWriter
+from assay.run.store.journal import AskedReader, AskedWriter, Entry
 from report_run import asked_sequence
 
 (SPEC,) = asked_sequence("round", 1).steps

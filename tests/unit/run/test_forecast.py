@@ -14,10 +14,9 @@ from assay.errors import NotADriveError, StoreError, UsageError, WearError
 from assay.plan.phases import PlannedPhase, TimedSteps, timed_phase
 from assay.procedures.editions import load_edition
 from assay.results import issued_bytes
-from assay.run.forecast import forecast
 from assay.run.foreseen import describe, unqueried
 from assay.run.plan_file import load_plan
-from assay.run.planning import plan_suite
+from assay.run.planning import forecast, plan_suite
 from assay.run.store.write import refuse_folder
 from click.testing import CliRunner
 from every_kind import EVERY, plan_of
@@ -27,8 +26,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.engine.records import StoredRun
-    from assay.run.forecast import Forecast
     from assay.run.plan_file import Plan
+    from assay.run.planning import Forecast
 
 MINUTE_NS = 60 * 10**9
 ONE = Demand(thread_count=1, queue_depth=1)
@@ -71,11 +70,11 @@ def test_what_is_repeated_when_it_is_void_counts_as_often() -> None:
 @pytest.mark.parametrize("kind", EVERY)
 def test_no_run_writes_more_or_takes_longer_than_its_plan_says(kind: str, quiet: Callable[[str], StoredRun]) -> None:
     expected = foreseen(plan_of(kind))
-    for test, bound in zip(quiet(kind).tests, expected.tests, strict=True):
+    for test, phases in zip(quiet(kind).tests, expected.phases, strict=True):
         done = [step for sequence in test.sequences for step in sequence.steps]
         written = sum(issued_bytes(step.write) for step in done)
-        assert 0 < written <= bound.written_bytes_max
-        assert sum(step.span_ns for step in done) <= sum(phase.span_ns_most for phase in bound.phases)
+        assert 0 < written <= sum(phase.written_bytes_max for phase in phases)
+        assert sum(step.span_ns for step in done) <= sum(phase.span_ns_most for phase in phases)
 
 
 def test_the_bound_of_a_suite_of_recovery_is_not_nothing() -> None:

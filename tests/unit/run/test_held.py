@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
-from assay.run.store.held import is_going
+from assay.run.store.lock import is_going
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from assay.engine.live import LivePoint, LiveSecond, live_seconds
+from assay.run.store import LIVE
 from assay.run.store.live import (
     FILE_BYTES,
-    LIVE,
     MINUTE_SLOTS,
     SECOND_SLOTS,
     SLOT_BYTES,

@@ -8,13 +8,11 @@ from itertools import count
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
-from assay.cli.progress import RunDisplay
-from assay.cli.progress.plain import PlainDisplay
+from assay.cli.progress import PlainDisplay, RunDisplay
 from assay.engine.records import PurgeRecord
-from assay.run.progress import Progress
+from assay.run.progress import Progress, RunTimes, TimeLeft
 from assay.run.runner import _Runner
 from assay.run.store.write import ADVICE, RunWriter
-from assay.run.time_left import RunTimes, TimeLeft
 from assay.spec.units import MINUTE_NS
 
 if TYPE_CHECKING:

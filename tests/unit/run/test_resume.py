@@ -24,8 +24,7 @@ from assay.procedures.editions import load_edition
 from assay.procedures.run_findings import run_findings
 from assay.report import build_report, records_of_tests
 from assay.run.plan_file import load_plan
-from assay.run.resume import differences, resume_run, resumed_plan
-from assay.run.run import run_plan
+from assay.run.run import differences, resume_run, resumed_plan, run_plan
 from assay.run.store.journal import read_journal
 from assay.run.store.write import RunWriter
 from assay.words.text import text

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 from assay.errors import AssayError, DriveBusyError, InternalError, InterruptedRunError
-from assay.run.ending import alerts_file, send
-from assay.run.ending.alerts_file import Alert
-from assay.run.ending.record import EVENTS, RunEnd, RunResult, failed_with, run_end, trial_end, variables_of
-from assay.run.ending.send import deliveries
+from assay.run import alerts
+from assay.run.alerts import Alert, deliveries
+from assay.run.ending import EVENTS, RunEnd, RunResult, failed_with, run_end, trial_end, variables_of
 from hook_server import hook
 
 if TYPE_CHECKING:
-    from assay.run.ending.record import Event
+    from assay.run.ending import Event
 
 OUTCOMES: list[tuple[RunResult, int, str, tuple[Event, ...]]] = [
     (RunResult(), 0, "ok", ("ok", "ended")),
@@ -91,13 +90,13 @@ def shell(script: str) -> Alert:
 
 
 def test_an_alert_is_sent_of_the_ends_it_names(tmp_path: Path) -> None:
-    alerts = [command("/usr/bin/touch", str(tmp_path / event), on=(event,)) for event in EVENTS]
+    commands = [command("/usr/bin/touch", str(tmp_path / event), on=(event,)) for event in EVENTS]
     end = run_end(RunResult(exit_codes=(5, 8)), None, "/dev/x")
-    assert [str(delivery) for delivery in deliveries(alerts, end)] == [
+    assert [str(delivery) for delivery in deliveries(commands, end)] == [
         f"alert {number} (command): delivered: exit code 0" for number in (2, 4, 5)
     ]
     assert {path.name for path in tmp_path.iterdir()} == {"withheld", "limits", "ended"}
-    assert len(list(deliveries(alerts, trial_end()))) == len(EVENTS)
+    assert len(list(deliveries(commands, trial_end()))) == len(EVENTS)
 
 
 def test_a_command_gets_the_document_without_the_users_environment(
@@ -135,7 +134,7 @@ def test_a_command_that_fails_is_named_without_its_arguments(alert: Alert, reaso
 
 
 def test_a_command_that_hangs_is_killed_with_its_children(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(send, "COMMAND_SECONDS", 0.5)
+    monkeypatch.setattr(alerts, "COMMAND_SECONDS", 0.5)
     script = f"sleep 1000 & echo $! > {tmp_path}/pid; wait"
     texts = [str(delivery) for delivery in deliveries([shell(script), command("/bin/true")], trial_end())]
     assert texts[0] == "alert 1 (command): not delivered: /bin/sh did not come back"
@@ -145,11 +144,11 @@ def test_a_command_that_hangs_is_killed_with_its_children(tmp_path: Path, monkey
 
 
 def test_the_limit_of_a_command_is_a_minute() -> None:
-    assert send.COMMAND_SECONDS == 60
+    assert alerts.COMMAND_SECONDS == 60
 
 
 def test_a_webhook_is_sent_with_the_secret_of_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(alerts_file, "OWNER_UID", os.geteuid())
+    monkeypatch.setattr(alerts, "OWNER_UID", os.geteuid())
     key = tmp_path / "key"
     key.write_text("0123456789abcdef")
     key.chmod(0o600)

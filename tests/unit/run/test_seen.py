@@ -7,12 +7,11 @@ from typing import Any
 
 from assay.engine.live import LivePoint, LiveSecond
 from assay.engine.records import Ending
-from assay.run.keep_progress import EVENT_EVERY_NS, EVERY_NS, keeping
 from assay.run.progress import PhaseEnd, Progress
-from assay.run.seen import Seen, step_facts
-from assay.run.store.live import LIVE, LiveReader
-from assay.run.store.status import kept_progress
-from assay.run.store.write import PROGRESS, RunWriter
+from assay.run.store import LIVE, PROGRESS
+from assay.run.store.live import LiveReader
+from assay.run.store.progress_file import EVENT_EVERY_NS, EVERY_NS, RunHistory, keeping, kept_progress, step_facts
+from assay.run.store.write import RunWriter
 from assay.spec.units import MINUTE_NS, SECOND_NS
 from going_run import DRIVE
 from report_run import judged_samples
@@ -66,13 +65,13 @@ def test_an_ended_step_has_rates_and_percentiles_from_its_histogram() -> None:
 
 
 def test_only_the_last_events_and_steps_are_kept() -> None:
-    seen = Seen(clock=lambda: 7)
+    history = RunHistory(clock=lambda: 7)
     step = saturation_step(50)
     for number in range(100):
-        seen.look(Progress(test="a", phase_end=PhaseEnd(name=f"fill {number}", span_ns=1, steps=(step,) * 30)))
-    seen.look(Progress(test="a", advice="x" * 1000))
-    seen.look(Progress(test="a", ending=Ending(reason="steady", reached=True)))
-    facts = seen.facts()()
+        history.add(Progress(test="a", phase_end=PhaseEnd(name=f"fill {number}", span_ns=1, steps=(step,) * 30)))
+    history.add(Progress(test="a", advice="x" * 1000))
+    history.add(Progress(test="a", ending=Ending(reason="steady", reached=True)))
+    facts = history.facts()()
     assert (len(facts["events"]), len(facts["steps"])) == (40, 16)
     assert [(event["kind"], len(event["detail"])) for event in facts["events"][-2:]] == [
         ("advice", 400),

@@ -16,10 +16,9 @@ from assay.archive.verify import verify_run
 from assay.errors import StoreError
 from assay.run.store.document import read_document
 from assay.run.store.journal import read_journal
-from assay.run.store.read import read_run
+from assay.run.store.read import read_run, read_steps
 from assay.run.store.status import run_state
 from assay.run.store.tables import check_accounted, table_bytes_max
-from assay.run.store.tests import read_steps
 from every_kind import run_of
 
 if TYPE_CHECKING:

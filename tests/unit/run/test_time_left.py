@@ -6,21 +6,21 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
-from assay.cli.progress.labels import left_label, percent_label, shares_label, span_label
+from assay.cli.progress_lines import left_label, percent_label, shares_label, span_label
 from assay.engine.pattern import cell_pattern, fill_pattern, leading_range
 from assay.engine.records import DataPattern, Demand, StepSequence, StepSpec, StopRule
 from assay.plan.phases import PlannedPhase
-from assay.run.progress import Pace, Progress
-from assay.run.time_left import (
+from assay.run.progress import (
     Extent,
+    MonotonicShares,
+    Pace,
+    Progress,
     RunTimes,
-    TimedPart,
     TimeLeft,
-    ToldShares,
     extent_done,
     filling_share,
-    part_left,
-    timed_parts,
+    phase_left,
+    timed_phases,
 )
 from assay.spec.units import GB, KIB, MINUTE_NS, SECOND_NS
 
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from assay.plan.procedure import PlannedTest
 
 ROUND_NS = 56 * MINUTE_NS
-ROUNDS = TimedPart(stages=("round",), earliest_ns=5 * ROUND_NS, latest_ns=25 * ROUND_NS)
+ROUNDS = PlannedPhase(name="rounds", stages=("round",), least_ns=5 * ROUND_NS, most_ns=25 * ROUND_NS)
 PHASES = (
     PlannedPhase(name="preconditioning", stages=("precondition",), amount_bytes=64 * GB),
-    PlannedPhase(name="rounds", stages=("round",), least_ns=5 * ROUND_NS, most_ns=25 * ROUND_NS),
+    ROUNDS,
     PlannedPhase(name="histogram", stages=("histogram",), least_ns=20 * MINUTE_NS, most_ns=20 * MINUTE_NS),
 )
 
@@ -48,9 +48,9 @@ class Clock:
         return self.now_ns
 
 
-def test_of_a_part_both_ends_count_down_and_a_running_round_is_always_left() -> None:
-    assert part_left(ROUNDS, Extent(), 0) == TimeLeft(5 * ROUND_NS, 25 * ROUND_NS)
-    assert part_left(ROUNDS, Extent(6 * ROUND_NS), 2360 * SECOND_NS, 1000 * SECOND_NS) == TimeLeft(
+def test_of_a_phase_both_ends_count_down_and_a_running_round_is_always_left() -> None:
+    assert phase_left(ROUNDS, Extent(), 0) == TimeLeft(5 * ROUND_NS, 25 * ROUND_NS)
+    assert phase_left(ROUNDS, Extent(6 * ROUND_NS), 2360 * SECOND_NS, 1000 * SECOND_NS) == TimeLeft(
         2360 * SECOND_NS, 62_840 * SECOND_NS
     )
 
@@ -70,15 +70,15 @@ def test_an_amount_is_reached_at_the_pace_so_far(
     def ns(minutes: int | None) -> int | None:
         return None if minutes is None else minutes * MINUTE_NS
 
-    part = TimedPart(earliest_ns=ns(earliest_min), latest_ns=ns(latest_min), amount_bytes=400 * GB)
-    assert part_left(part, Extent(30 * MINUTE_NS, 100 * GB), 0) == expected
-    later = part_left(part, Extent(30 * MINUTE_NS, 100 * GB), 0, MINUTE_NS)
+    phase = PlannedPhase(name="samples", least_ns=ns(earliest_min), most_ns=ns(latest_min), amount_bytes=400 * GB)
+    assert phase_left(phase, Extent(30 * MINUTE_NS, 100 * GB), 0) == expected
+    later = phase_left(phase, Extent(30 * MINUTE_NS, 100 * GB), 0, MINUTE_NS)
     assert later.earliest_ns == expected.earliest_ns - MINUTE_NS
 
 
 def test_before_anything_is_written_an_amount_may_be_reached_at_any_time() -> None:
-    part = TimedPart(earliest_ns=155 * MINUTE_NS, latest_ns=1440 * MINUTE_NS, amount_bytes=400 * GB)
-    assert part_left(part, Extent(), 0) == TimeLeft(0, 1440 * MINUTE_NS)
+    phase = PlannedPhase(name="samples", least_ns=155 * MINUTE_NS, most_ns=1440 * MINUTE_NS, amount_bytes=400 * GB)
+    assert phase_left(phase, Extent(), 0) == TimeLeft(0, 1440 * MINUTE_NS)
 
 
 def test_a_fill_is_known_to_the_byte_and_cells_by_their_time() -> None:
@@ -138,7 +138,7 @@ def test_after_the_earliest_end_another_round_is_left_and_after_the_verdict_only
         clock.now_ns += ROUND_NS
         times.sequence_ended(one, ())
     assert times.test_left() == TimeLeft(ROUND_NS + 20 * MINUTE_NS, 18 * ROUND_NS + 20 * MINUTE_NS)
-    times.part_ended()
+    times.phase_ended()
     assert times.test_left() == TimeLeft(20 * MINUTE_NS, 20 * MINUTE_NS)
 
 
@@ -182,19 +182,19 @@ def test_a_time_left_is_rounded_up(seconds: float, said: str) -> None:
 
 def test_the_share_of_the_run_is_a_range_and_never_whole_before_its_end() -> None:
     hour_ns = 60 * MINUTE_NS
-    told = ToldShares().told(TimeLeft(hour_ns, 3 * hour_ns), hour_ns)
-    assert shares_label(Progress(run_shares=told)) == "25 to 50 %"
+    shares = MonotonicShares().update(TimeLeft(hour_ns, 3 * hour_ns), hour_ns)
+    assert shares_label(Progress(run_shares=shares)) == "25 to 50 %"
     assert shares_label(Progress(run_shares=(0.5, 0.5))) == "50 %"
     assert percent_label(0.9999) == "99 %"
 
 
 def test_the_share_of_the_run_never_falls() -> None:
-    shares, minute = ToldShares(), MINUTE_NS
-    assert shares.told(TimeLeft(60 * minute, 180 * minute), 60 * minute) == (0.25, 0.5)
-    assert shares.told(TimeLeft(8 * 60 * minute, 18 * 60 * minute), 120 * minute) is None, "the run is longer now"
-    assert shares.told(TimeLeft(61 * minute, 181 * minute), 60 * minute) == (0.25, 0.5), "less than one per cent"
-    assert shares.told(TimeLeft(60 * minute, 60 * minute), 180 * minute) == (0.75, 0.75)
-    assert shares.told(None, 180 * minute) is None
+    shares, minute = MonotonicShares(), MINUTE_NS
+    assert shares.update(TimeLeft(60 * minute, 180 * minute), 60 * minute) == (0.25, 0.5)
+    assert shares.update(TimeLeft(8 * 60 * minute, 18 * 60 * minute), 120 * minute) is None, "the run is longer now"
+    assert shares.update(TimeLeft(61 * minute, 181 * minute), 60 * minute) == (0.25, 0.5), "less than one per cent"
+    assert shares.update(TimeLeft(60 * minute, 60 * minute), 180 * minute) == (0.75, 0.75)
+    assert shares.update(None, 180 * minute) is None
     assert shares_label(Progress(run_left=TimeLeft(minute, minute), run_shares=None)) == ""
 
 
@@ -207,8 +207,8 @@ def test_figures_are_of_one_cell_or_not_there() -> None:
     assert pace.look(1, 400, 500_000_000, 2 * SECOND_NS) == (None, None)
 
 
-def test_the_fill_is_no_part_that_time_tells_of() -> None:
-    assert [part.stages for part in timed_parts(planned())] == [("round",), ("histogram",)]
+def test_the_fill_is_no_timed_phase() -> None:
+    assert [phase.stages for phase in timed_phases(planned())] == [("round",), ("histogram",)]
 
 
 def planned() -> PlannedTest:

@@ -14,7 +14,7 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 import pytest
-from assay.run.ending.webhook import UndeliveredError, post, signature
+from assay.run.alerts import UndeliveredError, post, signature
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -132,7 +132,7 @@ def test_a_refused_and_a_closed_connection_are_named() -> None:
 
 def test_http_to_a_name_of_another_host_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with hook() as server:
-        monkeypatch.setattr("assay.run.ending.webhook.is_loopback", lambda _: False)
+        monkeypatch.setattr("assay.run.alerts.is_loopback", lambda _: False)
         assert refused(server.url) == "its name leads to another host, which needs https"
     assert server.requests == []
 

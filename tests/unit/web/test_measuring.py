@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import pytest
-from assay.run.store.going import GoingRuns
+from assay.run.store.status import GoingRuns
 from assay.web.measuring import Measuring
 from going_run import DRIVE, GoingFolder
 

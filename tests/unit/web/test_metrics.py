@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from assay.archive.index.folders import run_address, site
 from assay.engine.live import LivePoint, LiveSecond
-from assay.run.store.going import GoingRuns
 from assay.run.store.live import LiveFile
+from assay.run.store.status import GoingRuns
 from assay.spec.units import SECOND_NS
 from assay.web.metrics import CONTENT_TYPE, NAMES, Sample, label_value, metrics_text, run_samples
 from assay.web.running import running_states

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from assay.cli.progress.lines import judged_line
+from assay.cli.progress_lines import judged_line
 from assay.engine.records import MeasurementWindow
 from assay.plan.until import RoundOutcome
 from assay.results import ResponseTimes, direction_times, latency_buckets, mean_latency_ns, merged

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.run.store.step_specs import spec_name
+from assay.run.store.journal import spec_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.archive.checks.record import kept_checks, seal_of
-from assay.run.store import JOURNAL_NAME, RUN_DOCUMENT
+from assay.run.store import JOURNAL_NAME, RUN_DOCUMENT, TRACES
 from assay.run.store.tables import TABLE_KINDS
-from assay.run.store.traces import TRACES
 from assay.spec.files import open_bounded, open_inside
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from assay.procedures.conformity import conformity_label
 from assay.report import records_of_tests
 from assay.report.formats.write import foreign
 from assay.results import withheld_reason
-from assay.run.store.raw_tables import steps_of_tests
+from assay.run.store.read import steps_of_tests
 from assay.spec.nearest import did_you_mean
 from assay.spec.units import SECOND_NS
 from assay.words.endings import is_cut_short

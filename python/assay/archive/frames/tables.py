@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from assay.procedures.run_findings import run_findings
-from assay.run.store.raw_tables import RawTable, histogram_rows, read_raw, series_rows
+from assay.run.store.read import RawTable, raw_histograms, raw_series, read_raw
 from assay.words.text import text
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.engine.records import StoredRun
-    from assay.run.store.forms import Steps
+    from assay.run.store.document import Steps
     from assay.summary.pages.test_record import TestRecord
     from assay.summary.record import Measure
     from assay.words.coded import Number
@@ -78,12 +78,12 @@ class TestTables:
     @cached_property
     def series(self) -> Any:
         """What completed in each second of each step, with its sequence: counts, bytes and response times."""
-        return _joined(read_raw(self.folder, self.steps()[self.number], series_rows), series_rows)
+        return _joined(read_raw(self.folder, self.steps()[self.number], raw_series), raw_series)
 
     @cached_property
     def histograms(self) -> Any:
         """The counts of response times of each step with the bounds of their buckets, with its sequence."""
-        return _joined(read_raw(self.folder, self.steps()[self.number], histogram_rows), histogram_rows)
+        return _joined(read_raw(self.folder, self.steps()[self.number], raw_histograms), raw_histograms)
 
 
 @dataclass(frozen=True, kw_only=True)

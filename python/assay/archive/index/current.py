@@ -20,7 +20,7 @@ from assay.archive.index.driver import DamagedIndexError, UnusableIndexError
 from assay.archive.index.folders import THOROUGH, given_name, parent_of, seen_folders, site, thorough_look
 from assay.archive.index.read import EVERY, listed_runs, made_by, name_everywhere, reading, stored_runs
 from assay.errors import AssayError, StoreError
-from assay.run.store.held import is_going
+from assay.run.store.lock import is_going
 from assay.spec.files import config_folder
 from assay.words.visible import unicode_name
 
@@ -244,7 +244,7 @@ def _read(folder: tuple[Path, str, str], host_id: str | None, shown: str | None 
     from assay.compare.conditions import held_conditions  # noqa: PLC0415
     from assay.report.formats.terminal.listed import listed_run, run_numbers, unreadable_run  # noqa: PLC0415
     from assay.report.formats.write import foreign  # noqa: PLC0415
-    from assay.run.store.forms import RUN_SCHEMA  # noqa: PLC0415
+    from assay.run.store.document import RUN_SCHEMA  # noqa: PLC0415
 
     path, name, look = folder
     shown = unicode_name(shown or str(path))

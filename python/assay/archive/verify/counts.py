@@ -14,8 +14,7 @@ from assay.results.histogram import step_times
 from assay.results.record import sequence_steps
 from assay.results.step import completed_count, ran_whole
 from assay.run.store.read import checked_table
-from assay.run.store.series import series_rows, with_series
-from assay.run.store.tables import BUCKET_COUNT, SERIES
+from assay.run.store.tables import BUCKET_COUNT, SERIES, series_rows, with_series
 from assay.run.store.traces import window_latencies
 
 if TYPE_CHECKING:

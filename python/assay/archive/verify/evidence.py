@@ -15,20 +15,18 @@ from assay.procedures.editions import stored_edition
 from assay.report import render
 from assay.run.plan_file import Plan
 from assay.run.planning import plan_suite
+from assay.run.store import TRACES
 from assay.run.store.document import read_document
-from assay.run.store.journal import read_journal, read_lines
-from assay.run.store.read import run_of
-from assay.run.store.resumed import superseded
-from assay.run.store.step_specs import AskedReader
-from assay.run.store.tests import read_steps
-from assay.run.store.traces import TRACES, trace_name
+from assay.run.store.journal import AskedReader, read_journal, read_lines, superseded
+from assay.run.store.read import read_steps, run_of
+from assay.run.store.tables import trace_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from assay.engine.records import StepSpec, StoredRun
     from assay.run.planning import PlannedRun
-    from assay.run.store.forms import RunDocument, Steps
+    from assay.run.store.document import RunDocument, Steps
     from assay.run.store.journal import Entries, Entry
 
 T = TypeVar("T")

@@ -10,11 +10,9 @@ from assay.archive.verify.rule import Broken
 from assay.engine.codec import decode
 from assay.engine.records import DriveCondition
 from assay.run.store import JOURNAL_NAME
-from assay.run.store.document import read_head, report_date
-from assay.run.store.forms import Engine
-from assay.run.store.journal import RUN_ENDED, is_sealed
-from assay.run.store.resumed import RESUMED, run_breaks
-from assay.run.store.tests import Tables, stored_tests
+from assay.run.store.document import Engine, read_head, report_date
+from assay.run.store.journal import RESUMED, RUN_ENDED, is_sealed, run_breaks
+from assay.run.store.read import Tables, stored_tests
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

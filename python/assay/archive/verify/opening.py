@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from assay.engine.codec import parse
 from assay.errors import StoreError
 from assay.run.store import RUN_DOCUMENT
-from assay.run.store.document import read_head
-from assay.run.store.forms import RUN_SCHEMA
+from assay.run.store.document import RUN_SCHEMA, read_head
 from assay.run.store.journal import read_lines
 
 if TYPE_CHECKING:

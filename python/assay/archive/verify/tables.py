@@ -10,7 +10,6 @@ import numpy as np
 from assay.archive.verify.rule import Broken
 from assay.errors import AssayError
 from assay.run.store.read import check_replay, checked_table
-from assay.run.store.series import series_rows
 from assay.run.store.tables import (
     HISTOGRAMS,
     INTENDED,
@@ -22,8 +21,9 @@ from assay.run.store.tables import (
     direction_places,
     numbers,
     read_histograms,
+    series_rows,
 )
-from assay.run.store.trace_summary import trace_summary
+from assay.run.store.traces import trace_summary
 from assay.spec.files import exists_inside
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from assay.archive.verify.evidence import Evidence
     from assay.engine.records import StepSpec
-    from assay.run.store.forms import Steps
+    from assay.run.store.document import Steps
 
 _AS_WRITTEN = "the table whose SHA-256 the journal names"
 _ASCENDING = "each step, direction and bucket or second once, in ascending order"

@@ -10,8 +10,7 @@ from assay.archive.verify.rule import Broken
 from assay.plan.procedure import Context
 from assay.results import stalled_steps, stored_exit_codes
 from assay.run.store import JOURNAL_NAME
-from assay.run.store.journal import RUN_ENDED
-from assay.run.store.resumed import RESUMED
+from assay.run.store.journal import RESUMED, RUN_ENDED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

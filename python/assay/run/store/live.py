@@ -19,6 +19,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from assay.engine.records import DIRECTIONS
+from assay.run.store import LIVE
 from assay.spec.files import open_inside, write_inside
 from assay.spec.units import SECOND_NS
 
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
     from assay.engine.live import LiveSecond
 
-LIVE = "live.bin"
-"""While the run goes on, and after one that was killed."""
 SECOND_SLOTS, MINUTE_SLOTS = 3600, 2880
 MINUTE_NS = 60 * SECOND_NS
 SLOT_BYTES = 152
@@ -164,7 +163,9 @@ class LiveFile:
         self._minute = line if self._minute is None else self._minute.plus(line)
 
     def _put(self, slot: int, line: LiveLine) -> None:
-        os.pwrite(self._descriptor, _packed(line), slot * SLOT_BYTES)
+        sums = (min(value, _U64_MAX) for side in (line.read, line.write, line.other) for value in side)
+        content = _SLOT.pack(line.number, line.wall_ns, line.covered_ns, *line.first, *line.last, *sums)
+        os.pwrite(self._descriptor, _sealed(content), slot * SLOT_BYTES)
 
 
 class LiveReader:
@@ -238,11 +239,6 @@ def _ring(descriptor: int, first: int, count: int) -> list[LiveLine]:
 def _is_header(content: bytes) -> bool:
     known = _HEADER.pack(_MAGIC, _VERSION, SLOT_BYTES, SECOND_SLOTS, MINUTE_SLOTS, 0)[:-8]
     return content.startswith(known) and _is_sealed(content)
-
-
-def _packed(line: LiveLine) -> bytes:
-    sums = (min(value, _U64_MAX) for side in (line.read, line.write, line.other) for value in side)
-    return _sealed(_SLOT.pack(line.number, line.wall_ns, line.covered_ns, *line.first, *line.last, *sums))
 
 
 def _sealed(content: bytes) -> bytes:

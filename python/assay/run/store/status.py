@@ -1,21 +1,20 @@
-"""What has become of a run: whether it goes on, ended, or died, also while another process writes to its folder."""
+"""Whether a run goes on, ended, or died, also while another process writes to its folder."""
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from assay.engine.codec import decode, parse
 from assay.errors import InterruptedRunError, StoreError
 from assay.results import stated_limit_count
-from assay.run.store.document import read_document
-from assay.run.store.held import is_going
+from assay.run.store import PROGRESS
+from assay.run.store.document import list_runs, read_document
 from assay.run.store.journal import read_journal
-from assay.run.store.kept import KeptProgress
-from assay.run.store.read import list_runs
-from assay.run.store.write import PROGRESS
-from assay.spec.files import process_fields, read_inside
+from assay.run.store.lock import is_going
+from assay.run.store.progress_file import KeptProgress, kept_progress
+from assay.spec.files import process_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,10 +22,9 @@ if TYPE_CHECKING:
 
     from assay.run.store.journal import Entry
 
+
 State = Literal["running", "suspended", "finished", "ended-early", "dead"]
 """``suspended`` : it goes on, but its process was stopped. ``dead`` : nobody writes to it and it has no end."""
-
-_PROGRESS_BYTES_MAX = 1 << 18
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +59,7 @@ def run_state(folder: Path) -> RunState:
     progress = kept_progress(folder)
     last_wall_ns = journal.lines[-1].wall_ns if journal.lines else document.started_wall_ns
     end = journal.lines[-1].data if journal.complete else None
+    exit_code = end.get("exit_code") if end else None
     return RunState(
         folder=folder,
         state=_state(end, progress, held=held),
@@ -68,7 +67,7 @@ def run_state(folder: Path) -> RunState:
         last_wall_ns=max(last_wall_ns, progress.wall_ns if progress else 0),
         progress=progress,
         tests=tuple(_tests(journal.lines)),
-        exit_code=_number(end.get("exit_code")) if end else None,
+        exit_code=exit_code if isinstance(exit_code, int) else None,
         message=str(end.get("message", "")) if end else "",
         limit_count=stated_limit_count(document.plan),
     )
@@ -85,27 +84,15 @@ def newest_run(folder: Path) -> Path | None:
 
 def _state(end: dict[str, object] | None, progress: KeptProgress | None, *, held: bool) -> State:
     if end is not None:
-        return (
-            "ended-early" if "message" in end or end.get("exit_code") == InterruptedRunError.exit_code else "finished"
-        )
-    if not held:
-        return "dead"
-    return "suspended" if progress and is_stopped(progress.pid) else "running"
+        interrupted = end.get("exit_code") == InterruptedRunError.exit_code
+        return "ended-early" if "message" in end or interrupted else "finished"
+    return _active_state(progress) if held else "dead"
 
 
-def is_stopped(pid: int) -> bool:
-    """Whether a process of this host was stopped by a signal or a debugger."""
-    return process_fields(pid)[:1] in (["T"], ["t"])
-
-
-def kept_progress(folder: Path) -> KeptProgress | None:
-    """The progress of a run that was kept last; None where there is none that can be read."""
-    try:
-        content = read_inside(folder, PROGRESS, bytes_max=_PROGRESS_BYTES_MAX)
-        name = str(folder / PROGRESS)
-        return decode(KeptProgress, parse(content, name=name), name=name)
-    except (OSError, StoreError):
-        return None
+def _active_state(progress: KeptProgress | None) -> Literal["running", "suspended"]:
+    """Whether the process of an active run was stopped by a signal or a debugger."""
+    stopped = progress and process_fields(progress.pid)[:1] in (["T"], ["t"])
+    return "suspended" if stopped else "running"
 
 
 def _tests(entries: Iterable[Entry]) -> list[tuple[str, str | None]]:
@@ -120,5 +107,62 @@ def _tests(entries: Iterable[Entry]) -> list[tuple[str, str | None]]:
     return tests
 
 
-def _number(value: object) -> int | None:
-    return value if isinstance(value, int) else None
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoingRun:
+    """A run that goes on. state : ``suspended`` where its process was stopped."""
+
+    folder: Path
+    state: Literal["running", "suspended"]
+    progress: KeptProgress
+
+    @property
+    def measures_real(self) -> bool:
+        """Whether its drive is not simulated; so it is taken where the run does not name its drive."""
+        return self.progress.drive is None or self.progress.drive.kind != "simulated"
+
+
+class GoingRuns:
+    """Looks at the runs directly below some folders, again and again. Holds nothing open."""
+
+    def __init__(self, folders: Iterable[Path]) -> None:
+        """Folders that cannot be read have no runs."""
+        self._folders = tuple(folders)
+        self._known: dict[Path, tuple[int, KeptProgress | None]] = {}
+        self._dead: dict[Path, int] = {}
+
+    def look(self) -> list[GoingRun]:
+        """The runs that go on now, by their path."""
+        seen = {path: changed for folder in self._folders for path, changed in _progress_files(folder)}
+        for known in (self._known, self._dead):
+            for path in [path for path in known if path not in seen]:
+                del known[path]
+        runs = (self._run(path, changed) for path, changed in sorted(seen.items()))
+        return [run for run in runs if run]
+
+    def _run(self, path: Path, changed: int) -> GoingRun | None:
+        # The lock of a dead run is tried no more, so that whoever goes on with it finds it free.
+        if self._dead.get(path) == changed:
+            return None
+        if not is_going(path):
+            self._dead[path] = changed
+            return None
+        if self._known.get(path, (0, None))[0] != changed:
+            self._known[path] = changed, kept_progress(path)
+        progress = self._known[path][1]
+        if progress is None:
+            return None
+        return GoingRun(folder=path, state=_active_state(progress), progress=progress)
+
+
+def _progress_files(folder: Path) -> list[tuple[Path, int]]:
+    """The folders directly below one that have a progress file, and when that was last replaced, in ns."""
+    result = []
+    try:
+        with os.scandir(folder) as entries:
+            names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+    except OSError:
+        return []
+    for name in names:
+        with suppress(OSError):
+            result.append((folder / name, os.lstat(folder / name / PROGRESS).st_mtime_ns))
+    return result

@@ -1,20 +1,24 @@
-"""Per-second series and response-time histograms of one sequence, as Parquet."""
+"""Per-second series and response-time histograms of one sequence, as Parquet: written, and read back."""
 
 from __future__ import annotations
 
 import errno
 import io
 import os
+from collections import defaultdict
+from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any
 
-from assay.engine.records import DIRECTIONS, HistogramTable
+from assay.engine.records import DIRECTIONS, HistogramTable, SeriesTable
 from assay.errors import StoreError
 from assay.spec.units import SECOND_NS
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Sequence
 
-    from assay.engine.records import DirectionRecord, StepRecord
+    from assay.engine.records import DirectionRecord, Stage, StepRecord
+
 
 SERIES, HISTOGRAMS, INTENDED, LEAD_INS, LATENESS = "series", "histograms", "intended", "lead-ins", "lateness"
 """Folders of the tables."""
@@ -36,6 +40,16 @@ _SECONDS_BEYOND = 2
 _LOOKED_INTO_BYTES, _UNACCOUNTED_BYTES = 16 << 20, 1 << 20
 
 
+def trace_name(taken: Counter[str], test: str, stage: Stage, index: int) -> str:
+    """Name the trace of the next sequence, in the order they run; ``taken`` counts those of one name.
+
+    Worked: round 3 of the IOPS test -> ``iops-round-0003.parquet``; the second of a name ends in ``-2.parquet``.
+    """
+    name = f"{test}-{stage}-{index:04}"
+    taken[name] += 1
+    return f"{name}{f'-{taken[name]}' if taken[name] > 1 else ''}.parquet"
+
+
 def warm_up() -> None:
     """Load what writing a table needs, so that the first one does not wait for it."""
     _parquet(("step",), [])
@@ -48,7 +62,8 @@ def series_table(steps: Sequence[StepRecord]) -> bytes:
     """
     rows = [
         (index, name, second, *values)
-        for index, name, direction in _directions(steps)
+        for index, step in enumerate(steps)
+        for name, direction in step.named_sides
         for second, values in enumerate(
             zip(
                 direction.series_io_count,
@@ -62,29 +77,32 @@ def series_table(steps: Sequence[StepRecord]) -> bytes:
     return _parquet(SERIES_COLUMNS, rows)
 
 
-def histogram_table(steps: Sequence[StepRecord]) -> bytes:
-    """Rows (step, direction, bucket, count) as a Parquet file; buckets as in ``DirectionRecord``."""
-    return _counts([[side.histogram for side in step.sides] for step in steps])
+def histogram_table(steps: Sequence[StepRecord], histogram: str = "histogram") -> bytes:
+    """Rows (step, direction, bucket, count) as a Parquet file; buckets as in ``DirectionRecord``.
+
+    histogram : the field of ``DirectionRecord``.
+    """
+    rows = [
+        (index, name, bucket, count)
+        for index, step in enumerate(steps)
+        for name, direction in step.named_sides
+        for bucket, count in getattr(direction, histogram)
+    ]
+    return _parquet(_HISTOGRAM_COLUMNS, rows)
 
 
-def intended_table(steps: Sequence[StepRecord]) -> bytes | None:
-    """The same from when the I/Os were due; None where no step states a rate of arrivals."""
-    if all(step.offered_io_count is None for step in steps):
-        return None
-    return _counts([[side.intended_histogram for side in step.sides] for step in steps])
+def sequence_tables(steps: Sequence[StepRecord]) -> dict[str, bytes]:
+    """Every table of a sequence by its folder.
 
-
-def lateness_table(steps: Sequence[StepRecord]) -> bytes | None:
-    """How much later than they were due the same I/Os were issued; None where no step states a rate of arrivals."""
-    if all(step.offered_io_count is None for step in steps):
-        return None
-    return _counts([[side.late_histogram for side in step.sides] for step in steps])
-
-
-def lead_in_table(steps: Sequence[StepRecord]) -> bytes | None:
-    """The same of the I/Os issued before the windows opened; None where there are none."""
-    result = [[side.lead_in_histogram for side in step.sides] for step in steps]
-    return _counts(result) if any(map(any, result)) else None
+    Response times from when I/Os were due, and how late those were issued, only where a step states a rate of arrivals;
+    those of I/Os issued before the windows opened only where there are any.
+    """
+    histograms = {HISTOGRAMS: "histogram"}
+    if any(step.offered_io_count is not None for step in steps):
+        histograms |= {INTENDED: "intended_histogram", LATENESS: "late_histogram"}
+    if any(side.lead_in_histogram for step in steps for side in step.sides):
+        histograms[LEAD_INS] = "lead_in_histogram"
+    return {SERIES: series_table(steps), **{kind: histogram_table(steps, name) for kind, name in histograms.items()}}
 
 
 def read_histograms(content: bytes, *, step_count: int, name: str) -> HistogramTable:
@@ -219,20 +237,6 @@ def _check_columns(schema: Any, columns: Sequence[str], name: str) -> None:
         raise StoreError(name, f"has not the columns {', '.join(columns)}", _DAMAGED)
 
 
-def _counts(steps: Sequence[Sequence[tuple[tuple[int, int], ...]]]) -> bytes:
-    rows = [
-        (index, name, bucket, count)
-        for index, histograms in enumerate(steps)
-        for name, histogram in zip(DIRECTIONS, histograms, strict=False)
-        for bucket, count in histogram
-    ]
-    return _parquet(_HISTOGRAM_COLUMNS, rows)
-
-
-def _directions(steps: Sequence[StepRecord]) -> list[tuple[int, str, DirectionRecord]]:
-    return [(index, name, direction) for index, step in enumerate(steps) for name, direction in step.named_sides]
-
-
 def _parquet(names: tuple[str, ...], rows: Sequence[tuple[object, ...]]) -> bytes:
     import pyarrow as pa  # noqa: PLC0415 - slow to import, needed on the writer thread only
     import pyarrow.parquet as pq  # noqa: PLC0415
@@ -243,3 +247,53 @@ def _parquet(names: tuple[str, ...], rows: Sequence[tuple[object, ...]]) -> byte
     buffer = io.BytesIO()
     pq.write_table(pa.table(arrays, names=list(names)), buffer, compression="zstd")
     return buffer.getvalue()
+
+
+_READ = tuple(column for column in SERIES_COLUMNS if column != "second")
+
+
+def series_rows(steps: Sequence[StepRecord], content: bytes, *, name: str) -> Any:
+    """The table that ``series_table`` wrote of these steps, as pyarrow has it.
+
+    name : of the file, for messages.
+    Raises StoreError where it is no such table, or larger than those steps can have made it.
+    """
+    table = read_table(content, SERIES_COLUMNS, rows_max=series_rows_max(steps), name=name)
+    if table.num_rows and numbers(table["step"]).max() >= len(steps):
+        raise StoreError(name, "holds a row that is of no step", "the run was changed or damaged")
+    return table
+
+
+def completions(rows: Any) -> SeriesTable:
+    """The completions per second of such a table."""
+    step, count, second, moved = (numbers(rows[name]) for name in ("step", "io_count", "second", "bytes"))
+    direction = direction_places(rows["direction"]).astype("int8")
+    return SeriesTable(step=step, io_count=count, second=second, direction=direction, byte_count=moved)
+
+
+def with_series(steps: Sequence[StepRecord], rows: Any) -> tuple[StepRecord, ...]:
+    """Steps with the seconds of such a table filled in."""
+    columns = rows.to_pydict()
+    result: dict[tuple[int, str], list[tuple[int, ...]]] = defaultdict(list)
+    for step, direction, *values in zip(*(columns[column] for column in _READ), strict=True):
+        result[step, direction].append(tuple(values))
+    return tuple(
+        replace(
+            step,
+            read=_filled(step.read, result[index, "read"]),
+            write=_filled(step.write, result[index, "write"]),
+            other=None if step.other is None else _filled(step.other, result[index, "other"]),
+        )
+        for index, step in enumerate(steps)
+    )
+
+
+def _filled(side: DirectionRecord, seconds: Sequence[tuple[int, ...]]) -> DirectionRecord:
+    counts, moved, sums, largest = zip(*seconds, strict=True) if seconds else ((), (), (), ())
+    return replace(
+        side,
+        series_io_count=counts,
+        series_bytes=moved,
+        series_latency_ns_sum=sums,
+        series_latency_ns_max=largest,
+    )

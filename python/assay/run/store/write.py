@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import secrets
@@ -10,35 +9,20 @@ import shutil
 import time
 from collections import Counter
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, fields
+from dataclasses import fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Self
 
 from assay.engine.codec import canonical, encode
 from assay.engine.records import DIRECTIONS
-from assay.errors import FolderBusyError, StoreError
-from assay.run.store import RUN_DOCUMENT
+from assay.errors import StoreError
+from assay.run.store import LIVE, PROGRESS, RUN_DOCUMENT, TRACES
 from assay.run.store.document import read_document
-from assay.run.store.forms import RUN_SCHEMA
-from assay.run.store.journal import Journal, read_journal
-from assay.run.store.live import LIVE, LiveFile
-from assay.run.store.step_specs import AskedWriter
-from assay.run.store.tables import (
-    HISTOGRAMS,
-    INTENDED,
-    LATENESS,
-    LEAD_INS,
-    REPLAYS,
-    SERIES,
-    histogram_table,
-    intended_table,
-    lateness_table,
-    lead_in_table,
-    series_table,
-    warm_up,
-)
-from assay.run.store.traces import TRACES, trace_name
+from assay.run.store.journal import AskedWriter, Journal, read_journal
+from assay.run.store.live import LiveFile
+from assay.run.store.lock import lock_folder
+from assay.run.store.tables import HISTOGRAMS, REPLAYS, SERIES, sequence_tables, trace_name, warm_up
 from assay.spec.files import write_inside
 
 if TYPE_CHECKING:
@@ -47,14 +31,10 @@ if TYPE_CHECKING:
     from assay.engine.live import LiveSecond
     from assay.engine.records import (
         DriveCondition,
-        DriveIdentity,
         DriveRecord,
-        HostCertificate,
         HostRecord,
         MeasurementWindow,
-        Platform,
         PurgeRecord,
-        SkippedTest,
         Stage,
         StepRecord,
         StepSequence,
@@ -65,8 +45,6 @@ if TYPE_CHECKING:
 RUNS = Path("runs")
 """Where runs go that are given no folder."""
 ADVICE = "advice.txt"
-PROGRESS = "progress.json"
-"""While the run goes on, and behind one that was killed."""
 FREE_BYTES_MIN = 64 << 20
 """A run is not begun with less free space; the journal and tables of a day's test need about this much."""
 _TABLES = (
@@ -124,7 +102,7 @@ def _nearest(folder: Path) -> Path:
 
 def _refuse_filled(folder: Path) -> None:
     if any(folder.iterdir()):
-        os.close(_locked(folder))
+        os.close(lock_folder(folder))
         raise StoreError(str(folder), "is not empty", "name a new folder with --out")
 
 
@@ -145,17 +123,6 @@ def refuse_full(folder: Path, needed_bytes: int) -> None:
 def _unwritable(folder: Path, error: OSError) -> StoreError:
     reason = error.strerror or str(error)
     return StoreError(str(folder), f"cannot be written ({reason})", "choose another folder with --out")
-
-
-def _locked(folder: Path) -> int:
-    """A descriptor with a lock on the folder, which leaves no file behind. Raises FolderBusyError, OSError."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(descriptor)
-        raise FolderBusyError(str(folder), "another run writes to it", "name a new folder with --out") from None
-    return descriptor
 
 
 def _probe(folder: Path, named: Path) -> None:
@@ -181,7 +148,7 @@ class RunWriter:
     def __init__(self, folder: Path, document: dict[str, Any] | None, after: Entries | None = None) -> None:
         """Begin a run folder with the content of ``run.json``.
 
-        document : None goes on with a run, behind the lines ``after``, as they were read.
+        document : None goes on with a run, after the lines of ``after``, as they were read.
         Raises FolderBusyError, StoreError, also where the journal is another by now.
         """
         self.folder = folder
@@ -195,7 +162,7 @@ class RunWriter:
             self._program_count, self._traces = _written_before(after.lines)
         with ExitStack() as undo:
             try:
-                self._lock = _locked(folder)
+                self._lock = lock_folder(folder)
                 undo.callback(os.close, self._lock)
                 head = _begin(folder, document) if document is not None else _read_again(folder, after)
                 self._journal = Journal(folder, head, time.time_ns, after=after)
@@ -212,9 +179,9 @@ class RunWriter:
         self._test_ended = False
         self._journal.append("test_started", lambda: {"settings": encode(settings)})
 
-    def purged(self, record: PurgeRecord) -> None:
-        """The drive was purged."""
-        self._journal.append("purged", lambda: encode(record))
+    def record(self, kind: str, record: PurgeRecord | DriveCondition) -> None:
+        """A record by name: ``purged``, ``condition`` of the drive now, ``test_condition`` before or after a test."""
+        self._journal.append(kind, lambda: encode(record))
 
     def stepped(
         self,
@@ -236,7 +203,9 @@ class RunWriter:
         if unknown:
             self._journal.append("asked", lambda: unknown)
         watched = {name: encode(record) for name, record in (("host", host), ("drive", drive)) if record}
-        ran = {**_sequence_facts(sequence), "asked": names, **watched}
+        # The journal names steps by their specification, and replayed I/Os by their table.
+        kept = [field.name for field in fields(sequence) if field.name not in {"steps", "replay"}]
+        ran = {**{name: getattr(sequence, name) for name in kept}, "asked": names, **watched}
         self._journal.append("steps", lambda: ran | self._store_steps(number, steps))
         self._journal.wait()
 
@@ -259,14 +228,6 @@ class RunWriter:
         path.parent.mkdir(exist_ok=True)
         path.unlink(missing_ok=True)
         return path
-
-    def condition(self, condition: DriveCondition) -> None:
-        """The condition of the drive now."""
-        self._journal.append("condition", lambda: encode(condition))
-
-    def test_condition(self, condition: DriveCondition) -> None:
-        """The condition of the drive before or behind the test that runs."""
-        self._journal.append("test_condition", lambda: encode(condition))
 
     def test_ended(self, reason: str, detail: str = "") -> None:
         """How the test that runs ended; what comes after the first, as an interrupt may, is of no test."""
@@ -348,31 +309,20 @@ class RunWriter:
         self.close()
 
     def _store_steps(self, number: int, steps: Sequence[StepRecord]) -> dict[str, Any]:
-        tables = {
-            f"{SERIES}/{number:06}.parquet": series_table(steps),
-            f"{HISTOGRAMS}/{number:06}.parquet": histogram_table(steps),
-        }
-        others = {INTENDED: intended_table, LEAD_INS: lead_in_table, LATENESS: lateness_table}
-        for kind, table in ((kind, make(steps)) for kind, make in others.items()):
-            if table is not None:
-                tables[f"{kind}/{number:06}.parquet"] = table
+        tables = {f"{kind}/{number:06}.parquet": content for kind, content in sequence_tables(steps).items()}
         for name, content in tables.items():
             write_inside(self.folder, name, content)
         digests = {name: hashlib.sha256(content).hexdigest() for name, content in tables.items()}
         replayed = _replay_name(number)
         if (self.folder / replayed).exists():
-            digests[replayed] = _file_digest(self.folder / replayed)
+            with (self.folder / replayed).open("rb") as file:
+                os.fsync(file.fileno())
+                digests[replayed] = hashlib.file_digest(file, "sha256").hexdigest()
         return {"steps": [encode(step, exclude=_STEP_WITHOUT_TABLES) for step in steps], "tables": digests}
 
 
 def _replay_name(number: int) -> str:
     return f"{REPLAYS}/{number:06}.parquet"
-
-
-def _file_digest(path: Path) -> str:
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _begin(folder: Path, document: dict[str, Any]) -> bytes:
@@ -402,40 +352,3 @@ def _written_before(lines: Sequence[Entry]) -> tuple[int, Counter[str]]:
             count += 1
             trace_name(taken, test, entry.data["stage"], entry.data["index"])
     return count, taken
-
-
-def _sequence_facts(sequence: StepSequence) -> dict[str, Any]:
-    """All of a sequence but its steps, which the journal names by what they were asked, and what it issues again."""
-    return {
-        field.name: getattr(sequence, field.name) for field in fields(sequence) if field.name not in {"steps", "replay"}
-    }
-
-
-def run_document(
-    *,
-    plan: dict[str, Any],
-    edition: dict[str, Any],
-    description: dict[str, str],
-    identity: DriveIdentity,
-    platform: Platform,
-    certificate: HostCertificate | None,
-    deviations: Sequence[str],
-    skipped: Sequence[SkippedTest],
-    started_wall_ns: int,
-    seed: int,
-) -> dict[str, Any]:
-    """The content of ``run.json``: everything that is known before the first I/O."""
-    return {
-        "schema": RUN_SCHEMA,
-        "run_id": f"{started_wall_ns:x}-{os.urandom(4).hex()}",
-        "plan": plan,
-        "edition": edition,
-        "description": description,
-        "identity": encode(identity),
-        "platform": asdict(platform),
-        "certificate": None if certificate is None else asdict(certificate),
-        "deviations": list(deviations),
-        "skipped": [asdict(test) for test in skipped],
-        "started_wall_ns": started_wall_ns,
-        "seed": seed,
-    }

@@ -11,7 +11,7 @@ from assay.archive.index.drive_history import run_before
 from assay.archive.index.folders import run_folder
 from assay.archive.index.read import reading
 from assay.archive.index.search import run_at
-from assay.run.store.held import is_going
+from assay.run.store.lock import is_going
 from assay.web.broken_rules import kept_verified
 from assay.web.formats import RUN_FORMATS
 from assay.web.jobs import Job, job_key

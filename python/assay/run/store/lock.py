@@ -1,4 +1,7 @@
-"""Whether a process writes to a run folder. It loads nothing else: lists ask it before they load what reads runs."""
+"""The lock that the process which writes to a run folder holds.
+
+It loads little: lists of runs ask for it before they load what reads runs.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,20 @@ import fcntl
 import os
 from pathlib import Path
 
+from assay.errors import FolderBusyError
+
 _FIELDS_MIN, _OTHERS = 6, 0o077
+
+
+def lock_folder(folder: Path) -> int:
+    """A descriptor with a lock on the folder, which leaves no file behind. Raises FolderBusyError, OSError."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise FolderBusyError(str(folder), "another run writes to it", "name a new folder with --out") from None
+    return descriptor
 
 
 def is_going(folder: Path) -> bool:
@@ -40,17 +56,17 @@ def _is_of_owner(folder: os.stat_result) -> bool:
         # Nobody else can have opened it; its lock may be of a process that has ended and left it to another.
         return True
     owners, uids = {folder.st_uid, os.geteuid(), 0}, set[int]()
-    lines = [line.split() for line in _text("/proc/locks").splitlines()]
+    lines = [line.split() for line in _file_text("/proc/locks").splitlines()]
     locks = [line for line in lines if len(line) >= _FIELDS_MIN and line[1] == "FLOCK"]
     pids = [line[4] for line in locks if line[5].endswith(f":{folder.st_ino}")]
     for pid in pids:
         # The folder of a process that others may not look into belongs to root; its status has its real user.
-        status = _text(f"/proc/{pid}/status").splitlines()
+        status = _file_text(f"/proc/{pid}/status").splitlines()
         uids |= {int(line.split()[1]) for line in status if line.startswith("Uid:")}
     return not pids or not uids.isdisjoint(owners)
 
 
-def _text(path: str) -> str:
+def _file_text(path: str) -> str:
     try:
         return Path(path).read_text("utf-8", "replace")
     except OSError:

@@ -1,18 +1,13 @@
-"""The lines that a run leaves behind: what began, what ended, and what was judged."""
+"""The progress of a run in words: amounts, times and figures, and a line for all that began, ended or was judged."""
 
 from __future__ import annotations
 
 import math
+import time
 from typing import TYPE_CHECKING
 
-from assay.cli.progress.labels import (
-    extent_label,
-    left_label,
-    percent_label,
-    phase_rate_label,
-    shares_label,
-    span_label,
-)
+from assay.spec.steady import WINDOW_ROUNDS
+from assay.spec.units import MINUTE_NS, SECOND_NS, count_label, duration_label, gigabytes, gigabytes_label, rate_label
 from assay.words.endings import ending_label
 from assay.words.text import text
 
@@ -21,21 +16,118 @@ if TYPE_CHECKING:
 
     from assay.engine.records import Ending, SteadyVerdict, StepRecord
     from assay.plan.until import RoundOutcome
-    from assay.run.progress import PhaseEnd, Progress
+    from assay.run.progress import PhaseEnd, Progress, TimeLeft
+    from assay.run.store.progress_file import KeptLeft
+
+
+_HOUR_NS, _DAY_NS = 60 * MINUTE_NS, 24 * 60 * MINUTE_NS
+
+
+def stamp() -> str:
+    """Now, as ISO 8601 has it, with date and zone. Worked: ``2026-11-22T16:40:03+00:00``."""
+    return time_label(time.time_ns())
+
+
+def time_label(wall_ns: int) -> str:
+    """An instant in the zone of this host, as ISO 8601 has it."""
+    text = time.strftime("%Y-%m-%dT%H:%M:%S%z", time.localtime(wall_ns // SECOND_NS))
+    return f"{text[:-2]}:{text[-2:]}"
+
+
+def span_label(time_ns: int) -> str:
+    """A time of the clock, as exact as one wants it, rounded up.
+
+    Worked: 44.2 s -> ``"45 s"``, 67.2 s -> ``"1 min 8 s"``, 44.2 min -> ``"45 min"``, 90 min -> ``"1 h 30 min"``,
+    50 h 1 min -> ``"2 d 3 h"``.
+    """
+    if time_ns <= 10 * MINUTE_NS:
+        seconds = -(-time_ns // SECOND_NS)
+        return _two(seconds // 60, "min", seconds % 60, "s") if seconds >= 60 else f"{seconds} s"  # noqa: PLR2004
+    minutes = -(-time_ns // MINUTE_NS)
+    if minutes < 60:  # noqa: PLR2004 - minutes of an hour
+        return f"{minutes} min"
+    if time_ns < 2 * _DAY_NS:
+        return _two(minutes // 60, "h", minutes % 60, "min")
+    hours = -(-time_ns // _HOUR_NS)
+    return _two(hours // 24, "d", hours % 24, "h")
+
+
+def left_label(left: TimeLeft | KeptLeft | None) -> str:
+    """Bounds of the time left. Worked: ``"44 min"``, ``"5 h to 18 h"``, ``"5 h or more"``, ``"unknown"``."""
+    if left is None:
+        return "unknown"
+    first = span_label(left.earliest_ns)
+    if left.latest_ns is None:
+        return f"{first} or more" if left.earliest_ns else "unknown"
+    last = span_label(left.latest_ns)
+    return first if first == last else f"{first} to {last}"
+
+
+def still_left(left: TimeLeft | KeptLeft | None) -> str:
+    """The time left as part of a line. Worked: ``"5 h to 18 h left"``, ``"time left unknown"``."""
+    label = left_label(left)
+    return "time left unknown" if label == "unknown" else f"{label} left"
+
+
+def percent_label(share: float | None) -> str:
+    """A share as whole percent, never 100 before the end. Worked: 0.996 -> ``"99 %"``, None -> the empty text."""
+    return "" if share is None else f"{min(int(share * 100), 100)} %"
+
+
+def shares_label(progress: Progress) -> str:
+    """Bounds of the share of the run that is done. Worked: ``"25 to 50 %"``; equal ones -> ``"25 %"``."""
+    if progress.run_shares is None:
+        return ""
+    first, last = map(percent_label, progress.run_shares)
+    return last if first == last else f"{first.removesuffix(' %')} to {last}"
+
+
+def figures_label(progress: Progress) -> str:
+    """What the drive does now. Worked: 29,876.4 IOPS at 0.2677 ms -> ``"29,876 IOPS, 0.268 ms"``."""
+    if progress.iops is None:
+        return ""
+    latency = "" if progress.latency_ms is None else f", {progress.latency_ms:.3f} ms"
+    return f"{progress.iops:,.0f} IOPS{latency}"
+
+
+def extent_label(progress: Progress) -> str:
+    """How much of a sequence is done, of how much. Worked: ``"16.0 of 64.0 GB"``, ``"12 min of 56 min"``.
+
+    The virtual time of a simulated drive is named as such.
+    """
+    whole, done = progress.whole, progress.done
+    if whole.amount_bytes:
+        return f"{gigabytes(done.amount_bytes):,.1f} of {gigabytes_label(whole.amount_bytes, 1)}"
+    if whole.time_ns:
+        own = " simulated" if progress.virtual else ""
+        return f"{span_label(done.time_ns)} of {span_label(whole.time_ns)}{own}"
+    return ""
+
+
+def phase_rate_label(progress: Progress) -> str:
+    """The rate of an amount so far, in the drive's time. Worked: 16 GB in 32 s -> ``"500 MB/s"``."""
+    if progress.whole.time_ns or not progress.done.amount_bytes or not progress.device_ns:
+        return ""
+    return rate_label(progress.done.amount_bytes * SECOND_NS / progress.device_ns)
+
+
+def _two(large: int, unit: str, small: int, part: str) -> str:
+    return f"{large} {unit}" + (f" {small} {part}" if small else "")
+
 
 _DIGITS = 5
 """That the average of a verdict is shown with; what is compared with it has the same decimals."""
 
 
 def event_lines(progress: Progress, *, cells: bool = False) -> Iterator[str]:
-    """What is to be said of something that happened. cells : each cell of what ended, too."""
+    """The lines of an event. cells : each cell of what ended, too."""
     if progress.advice:
         yield progress.advice
     elif progress.judged:
         if cells:
             yield from _cell_lines(progress, progress.name, progress.judged.steps)
-        said = judged_line(progress.judged, progress.name, virtual=progress.virtual)
-        yield f"{progress.test} {said}{_run_left(progress)}"
+        line = judged_line(progress.judged, progress.name, virtual=progress.virtual)
+        yield f"{progress.test} {line}{_run_left(progress)}"
     elif progress.phase_end:
         if cells:
             yield from _cell_lines(progress, progress.phase_end.name, progress.phase_end.steps)
@@ -71,8 +163,6 @@ def judged_line(judged: RoundOutcome, name: str, *, virtual: bool = False) -> st
 
     name : of the sequence. virtual : the drive's time is not that of the clock.
     """
-    from assay.spec.units import count_label, duration_label  # noqa: PLC0415
-
     is_round = judged.stage == "round"
     span = duration_label(sum(step.span_ns for step in judged.steps))
     counted = count_label(len(judged.steps), "cell" if is_round else "sample")
@@ -97,7 +187,7 @@ def tracked_lines(judged: RoundOutcome) -> Iterator[str]:
 
 
 def bounds_label(verdict: SteadyVerdict) -> str:
-    """What is held against what, in short. Worked: ``excursion 9,155 <= 13,378, slope 7,041 > 6,689``."""
+    """The measured and the allowed values, in short. Worked: ``excursion 9,155 <= 13,378, slope 7,041 > 6,689``."""
     decimals = _decimals(verdict.average)
     pairs = (
         ("excursion", verdict.excursion_measured, verdict.excursion_allowed),
@@ -136,8 +226,6 @@ def value_label(value: float, unit: str) -> str:
 
 def _missing(judged: RoundOutcome) -> Iterator[str]:
     """What stands between this round and steady state."""
-    from assay.spec.steady import WINDOW_ROUNDS  # noqa: PLC0415
-
     if judged.window is None:
         noun = "rounds" if judged.stage == "round" else "samples"
         yield f"{judged.gathered} of the {WINDOW_ROUNDS} {noun} that a verdict takes"
@@ -155,19 +243,11 @@ def _decimals(value: float) -> int:
 
 def _end_line(end: PhaseEnd, *, virtual: bool) -> str:
     """A phase that ended. Worked: ``preconditioning done: 64.0 GB in 2 min 8 s, 500 MB/s``; ``purge done in 4 s``."""
-    from assay.spec.units import SECOND_NS, gigabytes_label, rate_label  # noqa: PLC0415
-
     amount = f": {gigabytes_label(end.amount_bytes, 1)}" if end.amount_bytes else ""
     rate = f", {rate_label(end.amount_bytes * SECOND_NS / end.span_ns)}" if end.amount_bytes and end.span_ns else ""
     own = " of simulated time" if virtual else ""
-    return f"{end.name} done{amount} in {_exact_label(end.span_ns)}{own}{rate}"
-
-
-def _exact_label(span_ns: int) -> str:
-    """Worked: 0.0004 s -> ``"0.0004 s"``, 24.00231 s -> ``"24 s"``."""
-    from assay.spec.units import MINUTE_NS, SECOND_NS, duration_label  # noqa: PLC0415
-
-    return f"{span_ns / SECOND_NS:.3g} s" if span_ns < MINUTE_NS else duration_label(span_ns)
+    span_s = f"{end.span_ns / SECOND_NS:.3g} s"
+    return f"{end.name} done{amount} in {span_s if end.span_ns < MINUTE_NS else duration_label(end.span_ns)}{own}{rate}"
 
 
 def _ending_label(ending: Ending, verdict: str) -> str:

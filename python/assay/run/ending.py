@@ -31,7 +31,8 @@ from assay.words.visible import unicode_name, visible
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from assay.engine.records import StoredRun, StoredTest
+    from assay.engine.records import StoredTest
+
 
 Event = Literal["ok", "withheld", "not-steady", "limits", "ended", "failed", "refused", "interrupted"]
 EVENTS: tuple[Event, ...] = get_args(Event)
@@ -152,7 +153,16 @@ def run_end(result: RunResult, folder: Path | None, target: str, *, ended_wall_n
     Unix epoch; None is now.
     A folder that cannot be read leaves identity and tests null. Worked: a refusal without a folder has no tests.
     """
-    stored = _stored(folder)
+    try:
+        stored = read_run(folder) if folder else None
+    except (AssayError, OSError, MemoryError):
+        # An alert of a damaged run is sent all the same.
+        stored = None
+    drive = EndedDrive(path=unicode_name(target))
+    if stored:
+        known = stored.identity
+        path = unicode_name(known.path)
+        drive = EndedDrive(path=path, id=known.id, model_number=known.model_number, serial=known.serial)
     wall_ns = time.time_ns() if ended_wall_ns is None else ended_wall_ns
     return RunEnd(
         events=result.events,
@@ -163,9 +173,11 @@ def run_end(result: RunResult, folder: Path | None, target: str, *, ended_wall_n
         run=unicode_name(str(folder.resolve())) if folder else None,
         run_id=stored.run_id if stored else None,
         name=stored.description.get("name") if stored else None,
-        drive=_drive(stored, target),
-        tests=tuple(map(_test, stored.tests)) if stored else None,
-        ended=_utc(wall_ns),
+        drive=drive,
+        tests=tuple(ended_test(test, reached=not missed_steady_state(test)) for test in stored.tests)
+        if stored
+        else None,
+        ended=f"{utc_datetime(wall_ns // SECOND_NS * SECOND_NS):%Y-%m-%dT%H:%M:%SZ}",
         ended_wall_ns=wall_ns,
         host=unicode_name(socket.gethostname()),
         version=tool_version(),
@@ -177,30 +189,7 @@ def trial_end() -> RunEnd:
     return run_end(RunResult(), None, "trial").model_copy(update={"trial": True})
 
 
-def _stored(folder: Path | None) -> StoredRun | None:
-    """The run in a folder; None where it cannot be read: an alert of a damaged run is sent all the same."""
-    try:
-        return read_run(folder) if folder else None
-    except (AssayError, OSError, MemoryError):
-        return None
-
-
-def _drive(stored: StoredRun | None, target: str) -> EndedDrive:
-    if stored is None:
-        return EndedDrive(path=unicode_name(target))
-    drive = stored.identity
-    return EndedDrive(path=unicode_name(drive.path), id=drive.id, model_number=drive.model_number, serial=drive.serial)
-
-
-def _test(test: StoredTest) -> EndedTest:
-    return EndedTest(
-        test=test.settings.test,
-        ended=test.ended,
-        reached=not missed_steady_state(test),
-        withheld=text_or_none(withheld_reason(test)),
-    )
-
-
-def _utc(wall_ns: int) -> str:
-    """Worked: 1767225600 s -> ``2026-01-01T00:00:00Z``."""
-    return f"{utc_datetime(wall_ns // SECOND_NS * SECOND_NS):%Y-%m-%dT%H:%M:%SZ}"
+def ended_test(test: StoredTest, *, reached: bool) -> EndedTest:
+    """A test by what is stored of it. reached : whether it is steady where that is required."""
+    withheld = text_or_none(withheld_reason(test))
+    return EndedTest(test=test.settings.test, ended=test.ended, reached=reached, withheld=withheld)
