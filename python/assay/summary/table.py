@@ -53,7 +53,7 @@ class Column:
 
 
 def picked(declared: Declared[T], *keys: str) -> Declared[T]:
-    """Those of the columns that have these keys, in the order of the keys."""
+    """The columns of these keys, in the order of the keys."""
     known = {column.key: (column, fill) for column, fill in declared}
     return tuple(known[key] for key in keys)
 
@@ -131,7 +131,7 @@ def table_of(key: str, title: str, declared: Declared[T], sources: Iterable[T], 
 def table_of_columns(
     key: str, title: str, declared: Sequence[tuple[Column, Iterable[Raw]]], **more: Any
 ) -> ResultTable:
-    """The same of columns that are given whole, all of one length."""
+    """A table of columns that are given whole, all of one length. more : fields of the table."""
     rows = tuple(zip(*(values for _, values in declared), strict=True))
     return ResultTable(key=key, title=title, columns=tuple(column for column, _ in declared), rows=rows, **more)
 

@@ -223,7 +223,7 @@ class TestPage:
 
     @property
     def level(self) -> Level:
-        """That of the worst of its tests."""
+        """The level of the worst of its tests."""
         return worst(verdict.level for verdict in self.verdicts)
 
 
