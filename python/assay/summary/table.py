@@ -239,7 +239,8 @@ _BY_KEY = {one.key: one for one in _SHARED}
 
 def named(keys: Iterable[str]) -> tuple[Column, ...]:
     """Columns by their keys: a shared one, else one whose title is the key in words."""
-    return tuple(_BY_KEY.get(key) or Column(key, _title(key)) for key in keys)
+    titles = ((key, words(key)) for key in keys)
+    return tuple(_BY_KEY.get(key) or Column(key, title[:1].upper() + title[1:]) for key, title in titles)
 
 
 def field_columns(kind: type[Any]) -> Declared[Any]:
@@ -251,11 +252,6 @@ def field_columns(kind: type[Any]) -> Declared[Any]:
 def percentile_columns(shares: Iterable[float], prefix: str = "latency_ms") -> tuple[Column, ...]:
     """A column of response times per share. Worked: 0.999 -> ``latency_ms_p99.9``, titled ``99.9 %``, in ms."""
     return tuple(Column(f"{prefix}_{nth(share)}", f"{share * 100:g} %", "ms") for share in shares)
-
-
-def _title(key: str) -> str:
-    text = words(key)
-    return text[:1].upper() + text[1:]
 
 
 def printed_table(table: ResultTable, **more: Any) -> Table:

@@ -70,12 +70,6 @@ def x_axis(figure: Figure, start: float, end: float) -> Axis:
     return Axis(low=low, high=high, log=figure.x_scale == "log", start=start, end=end)
 
 
-def y_axis(figure: Figure, start: float, end: float) -> Axis:
-    """The axis up a figure. start : of its lower end, the larger length."""
-    low, high = _y_ends(figure)
-    return Axis(low=low, high=high, log=figure.y_drawn_scale == "log", start=start, end=end)
-
-
 def _x_ends(figure: Figure) -> tuple[float, float]:
     places = [x for series in figure.series for x in series.x] or [0.0, 1.0]
     if figure.heat:
@@ -119,15 +113,11 @@ def ticks_of(axis: Axis, given: Sequence[Tick], *, rounds: bool, most: int) -> t
         inside = axis.low - abs(axis.low) * _PRECISION, axis.high + abs(axis.high) * _PRECISION
         return tuple(tick for tick in given if inside[0] <= tick.at <= inside[1])
     if rounds:
-        return _round_ticks(axis, most)
+        first, last = math.ceil(axis.low), math.floor(axis.high)
+        step = next((one for one in _ROUND_STEPS if (last - first) / one < most), _ROUND_STEPS[-1])
+        begin = first if step == 1 else math.ceil(first / step) * step
+        return tuple(Tick(at=at, label=f"{at:,}") for at in range(begin, last + 1, step))
     return labelled_ticks(axis.low, axis.high, most=max(most, 3)) if axis.log else number_ticks(axis, most)
-
-
-def _round_ticks(axis: Axis, most: int) -> tuple[Tick, ...]:
-    first, last = math.ceil(axis.low), math.floor(axis.high)
-    step = next((one for one in _ROUND_STEPS if (last - first) / one < most), _ROUND_STEPS[-1])
-    begin = first if step == 1 else math.ceil(first / step) * step
-    return tuple(Tick(at=at, label=f"{at:,}") for at in range(begin, last + 1, step))
 
 
 def number_ticks(axis: Axis, most: int) -> tuple[Tick, ...]:
@@ -269,7 +259,8 @@ def frame(figure: Figure, size: Size, *, right: float = 0, below: float = 0, tit
     lines = _label_lines(figure, rough, letters)
     rows = max(map(len, lines.values()), default=1)
     bottom = size.height - below - (len(x_title) + rows) * letters * _LINE - letters * 1.1
-    y = y_axis(figure, bottom, top)
+    low, high = _y_ends(figure)
+    y = Axis(low=low, high=high, log=figure.y_drawn_scale == "log", start=bottom, end=top)
     most = max(min(round((bottom - top) / letters / _Y_TICK_LETTERS), _Y_TICKS_MAX), 2)
     y_ticks = spaced(ticks_of(y, figure.y_ticks, rounds=False, most=most), y, lambda _: letters, letters * 0.2)
     left = max((text_width(tick.label, letters) for tick in y_ticks), default=0) + letters * 0.8

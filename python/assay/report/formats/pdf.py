@@ -50,7 +50,10 @@ def spelled_out(value: T, mark: str = "", *, wide: bool = False) -> T:
     Worked: ``spelled_out("A \u6771")`` is ``"A \\u{6771}"``.
     """
     if isinstance(value, str):
-        return _spelled(value, mark, wide=wide)  # type: ignore[return-value]
+        if value.isascii() and value.isprintable():
+            return value
+        spelled = (one if _is_known(one, wide=wide) else mark or f"\\u{{{ord(one):x}}}" for one in value)
+        return "".join(spelled)  # type: ignore[return-value]
     if isinstance(value, tuple):
         # The values of a series are many, and none of them is a text.
         if value and isinstance(value[0], float | int):
@@ -60,12 +63,6 @@ def spelled_out(value: T, mark: str = "", *, wide: bool = False) -> T:
         parts = {part.name: spelled_out(getattr(value, part.name), mark, wide=wide) for part in fields(value)}
         return replace(value, **parts)
     return value
-
-
-def _spelled(text: str, mark: str, *, wide: bool) -> str:
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(one if _is_known(one, wide=wide) else mark or f"\\u{{{ord(one):x}}}" for one in text)
 
 
 @cache
