@@ -76,10 +76,6 @@ class Kind:
     most: Mapping[str, float] = field(default_factory=dict)
 
 
-def _unstable(values: Mapping[str, Any]) -> int:
-    return DOUBT if values["share"] > _CELLS_SHARE and values.get("only") is None else FACT
-
-
 _CELLS_SHARE = 0.1
 """Share of all cells above which moved ones are a doubt of the whole test."""
 
@@ -237,7 +233,9 @@ KINDS: dict[KindName, Kind] = {
     ),
     "indistinct": Kind(harm=FACT, words="{names:list} are indistinguishable: the drive is saturated"),
     "unstable-cells": Kind(
-        harm=_unstable,
+        harm=lambda values: (
+            DOUBT if values["share"] > _CELLS_SHARE and values.get("only") is None else FACT
+        ),
         words="{count:untracked cell} varied by more than {limit:share}[, in round {only} only][, most {worst:share}]",
     ),
 }  # fmt: skip

@@ -217,7 +217,11 @@ def _row(plan: _Plan, index: int, row: DotRow) -> Iterator[str]:
             yield _written(at, column.texts[index], kind, anchor="end")
     else:
         yield text((0, y - letters * 1.55), row.label)
-        yield from _below(plan, row, y + letters * 1.5)
+        # The values of the row as a line, each behind its letter.
+        step = plan.width / max(len(row.dots), 1)
+        for place, (dot, letter) in enumerate(zip(row.dots, plan.dots.letters, strict=True)):
+            shown = f"{letter} {_printed(dot, brief, words=False)}"
+            yield _written((place * step, y + letters * 1.5), shown, _kind(dot), anchor="start")
 
 
 def _at(plan: _Plan, dot: Dot) -> float:
@@ -259,14 +263,6 @@ def _named(plan: _Plan, row: DotRow, y: float) -> Iterator[str]:
     ends = plan.axis.start - (_BORDER + 0.4) * plan.letters, plan.axis.end + plan.letters * 1.2
     for name, x in zip(names, spread_out(wanted, widths, plan.letters * 0.15, ends), strict=True):
         yield text((x, y - plan.letters * 0.55), name, anchor="middle", bold=True)
-
-
-def _below(plan: _Plan, row: DotRow, y: float) -> Iterator[str]:
-    """The values of a row as a line, each behind its letter."""
-    step = plan.width / max(len(row.dots), 1)
-    for index, (dot, letter) in enumerate(zip(row.dots, plan.dots.letters, strict=True)):
-        shown = f"{letter} {_printed(dot, brief, words=False)}"
-        yield _written((index * step, y), shown, _kind(dot), anchor="start")
 
 
 def _written(at: Point, words: str, kind: _Kind, anchor: Anchor) -> str:

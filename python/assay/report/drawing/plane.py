@@ -208,7 +208,11 @@ def _series(frame: Frame, series: Series, times: float) -> Iterator[str]:
         return
     # A line needs two points; one is shown by its marker.
     if "lines" in series.mode and len(points) > 1:
-        yield from _line(frame, series, points, letters * _WIDTH * times)
+        line = thinned(points)
+        if series.filled:
+            area = [(points[0][0], frame.y.start), *line, (points[-1][0], frame.y.start)]
+            yield path(f"{polyline(area)}Z", "f")
+        yield path(polyline(line), "l", dash=dash_of(frame.figure, series), width=letters * _WIDTH * times)
     if series.dense:
         # Small squares, one where several would cover each other.
         radius, side = letters * _DENSE_RADIUS, length(2 * letters * _DENSE_RADIUS)
@@ -217,14 +221,6 @@ def _series(frame: Frame, series: Series, times: float) -> Iterator[str]:
         yield path("".join(squares), "d")
     elif "markers" in series.mode or len(points) == 1:
         yield path(markers(points, series.colour, letters * _RADIUS * times), "m")
-
-
-def _line(frame: Frame, series: Series, points: Sequence[Point], width: float) -> Iterator[str]:
-    if series.filled:
-        ground = frame.y.start
-        area = [(points[0][0], ground), *thinned(points), (points[-1][0], ground)]
-        yield path(f"{polyline(area)}Z", "f")
-    yield path(polyline(thinned(points)), "l", dash=dash_of(frame.figure, series), width=width)
 
 
 def thinned(points: Sequence[Point]) -> list[Point]:

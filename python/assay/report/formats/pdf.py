@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from assay.report.first_page.front import Paper
-    from assay.report.formats.cells import Cell
 
 
 T = TypeVar("T")
@@ -228,16 +227,15 @@ def _looks(value: Any) -> dict[str, Any]:
         looks = table_cells(value.rows, value.levels)
         return {
             "bars": drawn_bars(value),
-            "rows": [[_whole(cell) for cell in row] for row in looks],
+            # A number is not parted from its unit.
+            "rows": [
+                [cell.text.replace(" ", "\u00a0") if "number" in cell.look else cell.text for cell in row]
+                for row in looks
+            ],
             "looks": [[(cell.look, cell.pad) for cell in row] for row in looks],
             "again": repeats(value),
         }
     return {}
-
-
-def _whole(cell: Cell) -> str:
-    """The text of a cell; a number is not parted from its unit."""
-    return cell.text.replace(" ", "\u00a0") if "number" in cell.look else cell.text
 
 
 def _started(root: Path, date: datetime) -> subprocess.Popen[str]:

@@ -321,7 +321,10 @@ def time_heat(name: str, minutes: Sequence[float], times: Sequence[ResponseTimes
             x_edges=(0.0, *ends),
             y_edges=tuple(10 ** (number * width / _BINS_PER_DECADE) for number in range(first, last + 2)),
             rows=tuple(
-                tuple(_field_count(column, number * width, width) for column in columns)
+                tuple(
+                    float(sum(column.get(each, 0) for each in range(number * width, (number + 1) * width))) or None
+                    for column in columns
+                )
                 for number in range(first, last + 1)
             ),
             colour_title="I/Os",
@@ -412,10 +415,6 @@ def _counted(parts: Sequence[ResponseTimes]) -> dict[int, int]:
         return {}
     begins = np.flatnonzero(np.diff(numbers, prepend=numbers[0] - 1))
     return dict(zip(numbers[begins].tolist(), np.add.reduceat(times.counts, begins).tolist(), strict=True))
-
-
-def _field_count(column: dict[int, int], first: int, width: int) -> float | None:
-    return float(sum(column.get(number, 0) for number in range(first, first + width))) or None
 
 
 # Average, the band around it and the fitted line.

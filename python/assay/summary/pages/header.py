@@ -207,21 +207,19 @@ def _form_2_0(run: StoredRun, test: StoredTest, edition: Edition, facts: TestFac
 
 
 def _platform_2_0(run: StoredRun) -> tuple[Entry, ...]:
-    platform = run.platform
-    memory = capacity_label(platform.memory_bytes) if platform.memory_bytes else None
-    facts = (
+    platform, described = run.platform, run.description
+    return (
         ("Ref Test Platform", system_label(run)),
-        ("Motherboard", platform.motherboard),
-        ("CPU", platform.cpu),
-        ("Memory", memory),
-        ("OS", platform.operating_system),
-        ("Test SW", platform.tool),
-        ("Test SW ver", platform.tool_version),
-        ("Test SN", run.description.get("platform_serial")),
-        ("HBA", run.description.get("hba")),
-        ("PCIe", run.description.get("pcie")),
+        ("Motherboard", paragraph(platform.motherboard)),
+        ("CPU", paragraph(platform.cpu)),
+        ("Memory", paragraph(capacity_label(platform.memory_bytes) if platform.memory_bytes else None)),
+        ("OS", paragraph(platform.operating_system)),
+        ("Test SW", paragraph(platform.tool)),
+        ("Test SW ver", paragraph(platform.tool_version)),
+        ("Test SN", paragraph(described.get("platform_serial"))),
+        ("HBA", paragraph(described.get("hba"))),
+        ("PCIe", paragraph(described.get("pcie"))),
     )
-    return tuple((name, paragraph(value)) for name, value in facts)
 
 
 def _device_2_0(run: StoredRun, test: StoredTest) -> tuple[Entry, ...]:
