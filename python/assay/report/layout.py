@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from assay.report.formats.pdf import Typesetting
     from assay.report.formats.write import Contents, Maker
     from assay.summary.findings import Found
-    from assay.summary.pages.model import Block, Figure, Page
+    from assay.summary.pages.model import Figure, Page
     from assay.summary.pages.test_record import TestRecord
     from assay.summary.record import Held, RunSummary
     from assay.summary.table import ResultTable
@@ -148,15 +148,15 @@ def shown_run(run: StoredRun, held: Callable[[Sequence[TestRecord]], Held | None
 
     Raises VerificationError as ``render``; StoreError where there is nothing to show.
     """
-    return foreign(lambda: _shown_run(run, held), f"run {run.run_id}")
 
+    def work() -> ShownRun:
+        tests = records_of_tests(run)
+        summary = summarise_run(run, tests, held(tests))
+        of_run = list(_run_tables(run, tests, run_findings(run, tests)))
+        tables = tuple(map(tuple, (*_tables_of_tests(tests), of_run)))
+        return ShownRun(run=run, tests=tests, summary=summary, tables=tables)
 
-def _shown_run(run: StoredRun, held: Callable[[Sequence[TestRecord]], Held | None]) -> ShownRun:
-    tests = records_of_tests(run)
-    summary = summarise_run(run, tests, held(tests))
-    grouped = _tables_of_tests(tests)
-    of_run = list(_run_tables(run, tests, run_findings(run, tests)))
-    return ShownRun(run=run, tests=tests, summary=summary, tables=tuple(map(tuple, (*grouped, of_run))))
+    return foreign(work, f"run {run.run_id}")
 
 
 def build_report(run: StoredRun) -> Report:
@@ -198,7 +198,15 @@ def _laid_out(run: StoredRun, tests: list[TestRecord], findings: Sequence[Found]
             *listed,
             *disclosure.run_blocks(run),
             disclosure.integrity(tests),
-            *(block for test in tests for block in _blocks_of(test)),
+            *(
+                block
+                for test in tests
+                for blocks in (
+                    disclosure.test_blocks(test),
+                    screen_blocks(test.distribution) if test.distribution else (),
+                )
+                for block in blocks
+            ),
         ),
     )
 
@@ -208,11 +216,6 @@ def _pages_of(test: TestRecord) -> Iterator[Page]:
     for index, page in enumerate((test_page(test), *test.pages)):
         anchor = slug(f"{test.name} {page.subtitle}") if index else slug(test.name)
         yield replace(page, part=test.name.upper(), outcome="" if index else annex_verdict(test), anchor=anchor)
-
-
-def _blocks_of(test: TestRecord) -> tuple[Block, ...]:
-    """What the appendix on the screen has of a test."""
-    return (*disclosure.test_blocks(test), *(screen_blocks(test.distribution) if test.distribution else ()))
 
 
 def records_of_tests(run: StoredRun) -> list[TestRecord]:

@@ -76,14 +76,6 @@ class Kind:
     most: Mapping[str, float] = field(default_factory=dict)
 
 
-def _disturbed(values: Mapping[str, Any]) -> int:
-    return INVALID if values["count"] == values["of"] else DOUBT
-
-
-def _unstable(values: Mapping[str, Any]) -> int:
-    return DOUBT if values["share"] > _CELLS_SHARE and values.get("only") is None else FACT
-
-
 _CELLS_SHARE = 0.1
 """Share of all cells above which moved ones are a doubt of the whole test."""
 
@@ -93,7 +85,7 @@ KINDS: dict[KindName, Kind] = {
         harm=INVALID, size="share", least={"share": 0.01}, words="{share:share} of the reads met blocks never written"
     ),
     "host-interference": Kind(
-        harm=_disturbed,
+        harm=lambda values: INVALID if values["count"] == values["of"] else DOUBT,
         size="share",
         words="host interference in {count} of {of:measured part}[, worst {worst_ms:span}]",
     ),
@@ -241,7 +233,9 @@ KINDS: dict[KindName, Kind] = {
     ),
     "indistinct": Kind(harm=FACT, words="{names:list} are indistinguishable: the drive is saturated"),
     "unstable-cells": Kind(
-        harm=_unstable,
+        harm=lambda values: (
+            DOUBT if values["share"] > _CELLS_SHARE and values.get("only") is None else FACT
+        ),
         words="{count:untracked cell} varied by more than {limit:share}[, in round {only} only][, most {worst:share}]",
     ),
 }  # fmt: skip
@@ -286,7 +280,7 @@ def level(insight: Insight) -> Level:
 
 
 def level_of_said(statement: Coded) -> Level:
-    """The same of a statement; good of one that is no insight. Worked: ``stalls`` -> ``bad``, ``good-for`` -> good."""
+    """The severity of a statement; good if it is no insight. Worked: ``stalls`` -> bad, ``good-for`` -> good."""
     kind = _kind_of(statement)
     return level(Insight(kind=kind, values=statement.values)) if kind else "good"
 
@@ -299,7 +293,7 @@ def is_raised(insight: Insight) -> bool:
 
 
 def ordered(insights: Iterable[Insight]) -> tuple[Insight, ...]:
-    """Those that are raised and not silenced, one of a kind for the same tests and class, the gravest first.
+    """The insights that are raised and not silenced, one of a kind for the same tests and class, the gravest first.
 
     A test that did not get steady has no costs and no facts.
     """

@@ -199,7 +199,12 @@ def bounded(test: StoredTest, measures: Iterable[Measure]) -> Iterator[Measure]:
     for measure in measures:
         bound, mark = host.of(measure) if measure.value is not None else (None, None)
         marked = replace(measure, bound=bound, mark=mark)
-        yield _without_value(marked) if mark == "invalid" else _noted(marked)
+        if mark == "invalid":
+            basis = coded("withheld", reason=coded("host-part-number", share=bound))
+            yield replace(marked, value=None, rounds=(), tracked=False, basis=basis)
+        else:
+            note = host_note(marked)
+            yield replace(marked, basis=coded("noted", basis=marked.basis, note=note)) if note else marked
 
 
 def host_note(measure: Measure) -> Coded | None:
@@ -220,16 +225,6 @@ def moved_share(measure: Measure) -> float:
     """By which share the host may have moved a number; 0 where it is not marked, or its bound is no share of it."""
     is_share = measure.stat not in {"maximum", "percentile"}
     return measure.bound or 0.0 if measure.mark == "warn" and is_share else 0.0
-
-
-def _noted(measure: Measure) -> Measure:
-    note = host_note(measure)
-    return replace(measure, basis=coded("noted", basis=measure.basis, note=note)) if note else measure
-
-
-def _without_value(measure: Measure) -> Measure:
-    reason = coded("host-part-number", share=measure.bound)
-    return replace(measure, value=None, rounds=(), tracked=False, basis=coded("withheld", reason=reason))
 
 
 @dataclass

@@ -53,7 +53,7 @@ class Column:
 
 
 def picked(declared: Declared[T], *keys: str) -> Declared[T]:
-    """Those of the columns that have these keys, in the order of the keys."""
+    """The columns of these keys, in the order of the keys."""
     known = {column.key: (column, fill) for column, fill in declared}
     return tuple(known[key] for key in keys)
 
@@ -131,7 +131,7 @@ def table_of(key: str, title: str, declared: Declared[T], sources: Iterable[T], 
 def table_of_columns(
     key: str, title: str, declared: Sequence[tuple[Column, Iterable[Raw]]], **more: Any
 ) -> ResultTable:
-    """The same of columns that are given whole, all of one length."""
+    """A table of columns that are given whole, all of one length. more : fields of the table."""
     rows = tuple(zip(*(values for _, values in declared), strict=True))
     return ResultTable(key=key, title=title, columns=tuple(column for column, _ in declared), rows=rows, **more)
 
@@ -239,7 +239,8 @@ _BY_KEY = {one.key: one for one in _SHARED}
 
 def named(keys: Iterable[str]) -> tuple[Column, ...]:
     """Columns by their keys: a shared one, else one whose title is the key in words."""
-    return tuple(_BY_KEY.get(key) or Column(key, _title(key)) for key in keys)
+    titles = ((key, words(key)) for key in keys)
+    return tuple(_BY_KEY.get(key) or Column(key, title[:1].upper() + title[1:]) for key, title in titles)
 
 
 def field_columns(kind: type[Any]) -> Declared[Any]:
@@ -251,11 +252,6 @@ def field_columns(kind: type[Any]) -> Declared[Any]:
 def percentile_columns(shares: Iterable[float], prefix: str = "latency_ms") -> tuple[Column, ...]:
     """A column of response times per share. Worked: 0.999 -> ``latency_ms_p99.9``, titled ``99.9 %``, in ms."""
     return tuple(Column(f"{prefix}_{nth(share)}", f"{share * 100:g} %", "ms") for share in shares)
-
-
-def _title(key: str) -> str:
-    text = words(key)
-    return text[:1].upper() + text[1:]
 
 
 def printed_table(table: ResultTable, **more: Any) -> Table:

@@ -85,27 +85,19 @@ def framed(test: StoredTest, ruled: Ruled, withheld: Coded | None) -> Verdict:
 
     missed = missed_steady_state(test)
     state = _state(test, ruled, withheld, missed=missed)
+    reason = withheld or (ruled.reason if state == "not-judged" else None)
     return Verdict(
         state=state,
         required=test.settings.requires_steady_state,
         ended=test.ended,
         windows=() if withheld else ruled.windows,
-        reason=_reason(test, ruled, state, withheld),
+        reason=coded("reason", reason=ending_label(test.ended)) if state == "cut-short" else reason,
         unstable_count=ruled.unstable_count,
         host=disturbed_count(test),
         void_count=len(void_places(test)),
         short_count=len(short_windows([*asked_steps(test)])),
         missed=missed,
     )
-
-
-def _reason(test: StoredTest, ruled: Ruled, state: State, withheld: Coded | None) -> Coded | None:
-    """Why a test was cut short, is withheld or not judged."""
-    if state == "cut-short":
-        return coded("reason", reason=ending_label(test.ended))
-    if withheld:
-        return withheld
-    return ruled.reason if state == "not-judged" else None
 
 
 def _state(test: StoredTest, ruled: Ruled, withheld: Coded | None, *, missed: bool) -> State:

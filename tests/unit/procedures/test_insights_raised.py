@@ -29,6 +29,7 @@ from assay.results.histogram import ResponseTimes
 from assay.spec.units import KIB, SECOND_NS
 from assay.summary.insights import KINDS, ordered
 from assay.summary.pages import test_record
+from assay.summary.record import Measure
 from assay.words.coded import coded
 from assay.words.subject import ALL_IOS, Subject
 from report_run import synthetic_run, synthetic_settings, synthetic_test
@@ -140,14 +141,16 @@ def planted_pace(kept: float) -> Iterable[Insight]:
 
 
 def report(label: str, *rates: Rated, claim: float | None = None, name: str = "rnd_4k_write_iops") -> Any:
-    measure = SimpleNamespace(quoted=True, claim=name, baseline=None, value=claim, unit="IOPS", printed="RND 4KiB W")
+    measure = Measure(
+        cell=(), key="iops", label="RND 4KiB W", unit="IOPS", value=claim, stat="mean", quoted=True, claim=name
+    )
     return SimpleNamespace(
         label=label,
         test=synthetic_test(),
         rates=rates,
         measures=(measure,) if claim else (),
         key_results=(measure,) if claim else (),
-        facts=SimpleNamespace(independent="none", test_range="100 %"),
+        facts=SimpleNamespace(independent_label="none", test_range="100 %"),
     )
 
 

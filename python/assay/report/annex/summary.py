@@ -261,7 +261,7 @@ def _set_up(test: TestRecord) -> tuple[str, ...]:
         purge_label(test.test),
         data_label(settings.data),
         *((_VARIED, _VARIED) if facts.demands else chosen),
-        facts.independent,
+        facts.independent_label,
         facts.preconditioned_label,
         facts.test_area,
         facts.dependent,
@@ -307,7 +307,7 @@ def _settings_box(test: TestRecord) -> Box:
     entries = (
         ("Test", test.label),
         ("Test Run Date", utc(test.test.started_wall_ns)),
-        ("WIPC", facts.independent),
+        ("WIPC", facts.independent_label),
         # Its first part, so that the boxes of many tests leave the table its place; pages of the test have all of it.
         ("WDPC", facts.dependent.partition(";")[0]),
         ("AR AMT / Segments", f"{facts.test_range} / {segments_label(test.test.settings)}"),

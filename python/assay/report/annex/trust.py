@@ -14,7 +14,7 @@ from assay.words.printed import paragraph, utc
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from assay.engine.records import FillPoint, HostPoint, ReferenceDrive, StoredRun
+    from assay.engine.records import HostPoint, ReferenceDrive, StoredRun
     from assay.results.finding import Checked
     from assay.summary.pages.model import Entry
 
@@ -72,11 +72,15 @@ def certificate_entries(run: StoredRun) -> tuple[Entry, ...]:
         entries = (("Certificate", paragraph(f"{certificate.status}: {certificate.reason}")),)
         known = _reference(certificate.reference) if certificate.reference else ()
         return (*entries, *((("Made", made),) if made else ()), *known)
+    fills = (f"{fill.transfer_bytes // KIB} KiB {fill.bytes_per_s / MB:,.0f} MB/s" for fill in certificate.fills)
     return (
         ("Certificate", f"valid, made {made}, {(certificate.age_ns or 0) / _DAY_NS:.1f} days before the run"),
         ("Made with", paragraph(certificate.method)),
         *_points(certificate.points),
-        ("Random data per core", _fills(certificate.fills)),
+        (
+            "Random data per core",
+            "; ".join(fills) or "unknown: the certificate did not measure it; run assay calibrate",
+        ),
         *((host_check.check.title, _check(host_check)) for host_check in host_checks(run)),
         *_reference(certificate.reference),
     )
@@ -87,13 +91,6 @@ def _points(points: Sequence[HostPoint]) -> Iterator[Entry]:
     for count, same in groupby(points, key=lambda point: point.thread_count):
         result = (f"QD {point.queue_depth} {point.iops:,.0f} IOPS, {point.cpu_ns:,.0f} ns" for point in same)
         yield f"Ceiling, CPU per I/O, TC {count}", "; ".join(result)
-
-
-def _fills(fills: Sequence[FillPoint]) -> str:
-    """What one core makes for writes of each size."""
-    if not fills:
-        return "unknown: the certificate did not measure it; run assay calibrate"
-    return "; ".join(f"{fill.transfer_bytes // KIB} KiB {fill.bytes_per_s / MB:,.0f} MB/s" for fill in fills)
 
 
 def _reference(reference: ReferenceDrive | None) -> Iterator[Entry]:

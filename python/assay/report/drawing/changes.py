@@ -59,7 +59,10 @@ def changes_picture(changes: Sequence[Change], size: Size) -> tuple[str, list[st
     """Where the axes are, and the parts of the picture."""
     stacked, letters = _is_stacked(changes, size), size.letters
     left = 0.0 if stacked else _labels(changes, letters)
-    low, high = (min(max(_LEAST, *ends) * _MARGIN, _MOST) for ends in zip(*map(_reaches, changes), strict=True))
+    # How far to the left and to the right something of each row is.
+    lows = (max(change.limit, (change.reach or 0.0) - (change.by or 0.0)) for change in changes)
+    highs = ((change.by or 0.0) + (change.reach or 0.0) for change in changes)
+    low, high = (min(max(_LEAST, *ends) * _MARGIN, _MOST) for ends in (lows, highs))
     end = size.width - _words(changes, letters)
     axis = Axis(low=-low, high=high, log=False, start=left + letters, end=end)
     row = (size.height - (_HEAD + _END) * letters) / max(len(changes), 1)
@@ -87,27 +90,16 @@ def _verdict(change: Change) -> str:
     return change.words if change.by is None else f"{change.by * 100:+z.1f} %  {change.words}"
 
 
-def _reaches(change: Change) -> tuple[float, float]:
-    """How far to the left and to the right something of a row is."""
-    by, reach = change.by or 0.0, change.reach or 0.0
-    return max(change.limit, reach - by), by + reach
-
-
 def _grid(plan: _Plan, count: int) -> Iterator[str]:
     letters, axis = plan.letters, plan.axis
     top, end = _HEAD * letters, _HEAD * letters + count * plan.row
-    ticks = _ticks(axis, letters)
+    percent = Axis(low=axis.low * 100, high=axis.high * 100, log=False, start=axis.start, end=axis.end)
+    named = [Tick(at=tick.at / 100, label=f"{tick.label} %") for tick in number_ticks(percent, _TICKS_MAX)]
+    ticks = spaced(named, axis, lambda label: text_width(label, letters), letters)
     yield path("".join(f"M{length(axis.at(tick.at))} {length(top)}V{length(end)}" for tick in ticks), "g")
     yield path(f"M{length(axis.at(0))} {length(top)}V{length(end)}", "a")
     for tick in ticks:
         yield text((axis.at(tick.at), letters * 1.1), tick.label, anchor="middle", kind="t soft")
-
-
-def _ticks(axis: Axis, letters: float) -> Sequence[Tick]:
-    """Shares in per cent."""
-    percent = Axis(low=axis.low * 100, high=axis.high * 100, log=False, start=axis.start, end=axis.end)
-    named = [Tick(at=tick.at / 100, label=f"{tick.label} %") for tick in number_ticks(percent, _TICKS_MAX)]
-    return spaced(named, axis, lambda label: text_width(label, letters), letters)
 
 
 def _row(plan: _Plan, index: int, change: Change) -> Iterator[str]:

@@ -65,9 +65,16 @@ def column_parts(figure: Figure, size: Size) -> Iterator[str]:
     ticks = number_ticks(Axis(low=0, high=most, log=False, start=0, end=1), _TICKS_MAX)
     space = _space(figure, rows, size, ticks, most)
     yield path("".join(_walls(space, ticks)), "g")
-    yield from _heights(space, ticks, size.letters)
-    for depth in reversed(range(len(rows))):
-        yield group(_row(space, depth, rows[depth]), series_class(rows[depth].colour))
+    for tick in ticks:
+        # The scale stands at the corner that is seen on the left.
+        x, y = space.seen(-_EDGE, -_EDGE if space.falls else space.back, tick.at)
+        yield text((x - size.letters * 0.4, y + size.letters * 0.35), tick.label, anchor="end")
+    for depth, series in reversed(list(enumerate(rows))):
+        columns = list(zip(series.x, series.y, strict=True))
+        # The columns farther away first.
+        ordered = columns if space.falls else reversed(columns)
+        drawn = (part for x, value in ordered for part in _column(space, x, depth, value))
+        yield group(drawn, series_class(series.colour))
     yield from _labels(figure, rows, space, size.letters)
     yield from _titles(figure, space, size)
 
@@ -99,21 +106,6 @@ def _walls(space: _Space, ticks: Sequence[Tick]) -> Iterator[str]:
         )
     corners = ((far, -_EDGE), (near, -_EDGE), (near, space.back), (far, space.back))
     yield polygon([space.seen(x, depth, 0) for x, depth in corners])
-
-
-def _heights(space: _Space, ticks: Sequence[Tick], letters: float) -> Iterator[str]:
-    """The scale stands at the corner that is seen on the left."""
-    depth = -_EDGE if space.falls else space.back
-    for tick in ticks:
-        x, y = space.seen(-_EDGE, depth, tick.at)
-        yield text((x - letters * 0.4, y + letters * 0.35), tick.label, anchor="end")
-
-
-def _row(space: _Space, depth: int, series: Series) -> Iterator[str]:
-    """The columns of a series, those farther away first."""
-    columns = list(zip(series.x, series.y, strict=True))
-    for x, value in columns if space.falls else reversed(columns):
-        yield from _column(space, x, depth, value)
 
 
 def _column(space: _Space, x: float, depth: float, value: float) -> Iterator[str]:

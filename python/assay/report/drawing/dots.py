@@ -72,12 +72,12 @@ _Kind = Literal["plain", "best", "soft"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Column:
-    """Texts beside the dots, one a row, and how each looks. right : where it ends."""
+    """Texts beside the dots, one a row, and how each looks, plain where nothing is said. right : where it ends."""
 
     title: str
     texts: tuple[str, ...]
-    kinds: tuple[_Kind, ...]
     right: float
+    kinds: tuple[_Kind, ...] = ()
     series: int | None = None
 
 
@@ -116,7 +116,7 @@ def dots_picture(figure: Figure, dots: Dots, size: Size) -> tuple[str, list[str]
     entries = legend(figure, size)
     plan = _plan(dots, size, entries.below)
     rows = (part for index, row in enumerate(dots.rows) for part in _row(plan, index, row))
-    return plan.address, [*_grid(plan), *_heads(plan), *rows, *legend_parts(entries, size, 0)]
+    return plan.address, [*_heads(plan), *rows, *legend_parts(entries, size, 0)]
 
 
 def _plan(dots: Dots, size: Size, below: float) -> _Plan:
@@ -147,25 +147,18 @@ def _columns(dots: Dots, size: Size) -> tuple[_Column, ...]:
 def _placed(dots: Dots, size: Size, more: Sequence[tuple[str, tuple[str, ...]]], *, words: bool) -> tuple[_Column, ...]:
     labels = tuple(row.label for row in dots.rows)
     widest = max((text_width(label, size.letters) for label in labels), default=0)
-    named = _Column(title="", texts=labels, kinds=_plain(labels), right=widest)
-    values = [_values(dots, series, words=words) for series in range(len(dots.letters))]
-    others = [_Column(title=title, texts=texts, kinds=_plain(texts), right=0) for title, texts in more]
+    named = _Column(title="", texts=labels, right=widest)
+    values = []
+    for series, letter in enumerate(dots.letters):
+        own = [row.dots[series] for row in dots.rows]
+        texts = tuple(_printed(dot, si if words else brief, words=words) for dot in own)
+        values.append(_Column(title=letter, texts=texts, kinds=tuple(map(_kind, own)), right=0, series=series))
+    others = [_Column(title=title, texts=texts, right=0) for title, texts in more]
     placed, right = [], size.width
     for other in reversed((*values, *others)):
         placed.append(replace(other, right=right))
         right -= _width(other, size.letters)
     return (named, *reversed(placed))
-
-
-def _plain(texts: tuple[str, ...]) -> tuple[_Kind, ...]:
-    return tuple("plain" for _ in texts)
-
-
-def _values(dots: Dots, series: int, *, words: bool) -> _Column:
-    values = [row.dots[series] for row in dots.rows]
-    texts = tuple(_printed(value, si if words else brief, words=words) for value in values)
-    kinds = tuple(_kind(value) for value in values)
-    return _Column(title=dots.letters[series], texts=texts, kinds=kinds, right=0, series=series)
 
 
 def _kind(dot: Dot) -> _Kind:
@@ -187,17 +180,12 @@ def _is_beyond(dots: Dots, dot: Dot) -> bool:
     return dot.at is not None and dot.at < dots.least
 
 
-def _grid(plan: _Plan) -> Iterator[str]:
-    """A line at each labelled share, from the first row to the last."""
-    end = plan.top + len(plan.dots.rows) * plan.row
-    lines = (f"M{length(plan.axis.at(tick.at))} {length(plan.top)}V{length(end)}" for tick in _ticks(plan))
-    yield path("".join(lines), "g")
-
-
 def _heads(plan: _Plan) -> Iterator[str]:
-    """What stands above the rows: shares above the axis, and what the columns are."""
-    y = plan.letters * 1.1
-    for tick in _ticks(plan):
+    """A line at each labelled share, from the first row to the last; above the rows shares and titles of columns."""
+    ticks, y, end = _ticks(plan), plan.letters * 1.1, plan.top + len(plan.dots.rows) * plan.row
+    lines = (f"M{length(plan.axis.at(tick.at))} {length(plan.top)}V{length(end)}" for tick in ticks)
+    yield path("".join(lines), "g")
+    for tick in ticks:
         yield text((plan.axis.at(tick.at), y), tick.label, anchor="middle", kind="t soft")
     for column in plan.columns[1:]:
         yield text((column.right, y), column.title, anchor="end", bold=column.series is not None)
@@ -225,10 +213,15 @@ def _row(plan: _Plan, index: int, row: DotRow) -> Iterator[str]:
     if plan.columns:
         for column in plan.columns:
             at = (column.right, y + letters * 0.2)
-            yield _written(at, column.texts[index], column.kinds[index], anchor="end")
+            kind = column.kinds[index] if column.kinds else "plain"
+            yield _written(at, column.texts[index], kind, anchor="end")
     else:
         yield text((0, y - letters * 1.55), row.label)
-        yield from _below(plan, row, y + letters * 1.5)
+        # The values of the row as a line, each behind its letter.
+        step = plan.width / max(len(row.dots), 1)
+        for place, (dot, letter) in enumerate(zip(row.dots, plan.dots.letters, strict=True)):
+            shown = f"{letter} {_printed(dot, brief, words=False)}"
+            yield _written((place * step, y + letters * 1.5), shown, _kind(dot), anchor="start")
 
 
 def _at(plan: _Plan, dot: Dot) -> float:
@@ -270,14 +263,6 @@ def _named(plan: _Plan, row: DotRow, y: float) -> Iterator[str]:
     ends = plan.axis.start - (_BORDER + 0.4) * plan.letters, plan.axis.end + plan.letters * 1.2
     for name, x in zip(names, spread_out(wanted, widths, plan.letters * 0.15, ends), strict=True):
         yield text((x, y - plan.letters * 0.55), name, anchor="middle", bold=True)
-
-
-def _below(plan: _Plan, row: DotRow, y: float) -> Iterator[str]:
-    """The values of a row as a line, each behind its letter."""
-    step = plan.width / max(len(row.dots), 1)
-    for index, (dot, letter) in enumerate(zip(row.dots, plan.dots.letters, strict=True)):
-        shown = f"{letter} {_printed(dot, brief, words=False)}"
-        yield _written((index * step, y), shown, _kind(dot), anchor="start")
 
 
 def _written(at: Point, words: str, kind: _Kind, anchor: Anchor) -> str:

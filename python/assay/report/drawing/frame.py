@@ -15,7 +15,7 @@ from assay.summary.pages.model import Tick
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from assay.report.drawing.theme import Size
+    from assay.report.drawing.theme import Anchor, Size
     from assay.summary.pages.model import Figure
 
 
@@ -70,12 +70,6 @@ def x_axis(figure: Figure, start: float, end: float) -> Axis:
     return Axis(low=low, high=high, log=figure.x_scale == "log", start=start, end=end)
 
 
-def y_axis(figure: Figure, start: float, end: float) -> Axis:
-    """The axis up a figure. start : of its lower end, the larger length."""
-    low, high = _y_ends(figure)
-    return Axis(low=low, high=high, log=figure.y_drawn_scale == "log", start=start, end=end)
-
-
 def _x_ends(figure: Figure) -> tuple[float, float]:
     places = [x for series in figure.series for x in series.x] or [0.0, 1.0]
     if figure.heat:
@@ -119,15 +113,11 @@ def ticks_of(axis: Axis, given: Sequence[Tick], *, rounds: bool, most: int) -> t
         inside = axis.low - abs(axis.low) * _PRECISION, axis.high + abs(axis.high) * _PRECISION
         return tuple(tick for tick in given if inside[0] <= tick.at <= inside[1])
     if rounds:
-        return _round_ticks(axis, most)
+        first, last = math.ceil(axis.low), math.floor(axis.high)
+        step = next((one for one in _ROUND_STEPS if (last - first) / one < most), _ROUND_STEPS[-1])
+        begin = first if step == 1 else math.ceil(first / step) * step
+        return tuple(Tick(at=at, label=f"{at:,}") for at in range(begin, last + 1, step))
     return labelled_ticks(axis.low, axis.high, most=max(most, 3)) if axis.log else number_ticks(axis, most)
-
-
-def _round_ticks(axis: Axis, most: int) -> tuple[Tick, ...]:
-    first, last = math.ceil(axis.low), math.floor(axis.high)
-    step = next((one for one in _ROUND_STEPS if (last - first) / one < most), _ROUND_STEPS[-1])
-    begin = first if step == 1 else math.ceil(first / step) * step
-    return tuple(Tick(at=at, label=f"{at:,}") for at in range(begin, last + 1, step))
 
 
 def number_ticks(axis: Axis, most: int) -> tuple[Tick, ...]:
@@ -269,19 +259,27 @@ def frame(figure: Figure, size: Size, *, right: float = 0, below: float = 0, tit
     lines = _label_lines(figure, rough, letters)
     rows = max(map(len, lines.values()), default=1)
     bottom = size.height - below - (len(x_title) + rows) * letters * _LINE - letters * 1.1
-    y = y_axis(figure, bottom, top)
+    low, high = _y_ends(figure)
+    y = Axis(low=low, high=high, log=figure.y_drawn_scale == "log", start=bottom, end=top)
     most = max(min(round((bottom - top) / letters / _Y_TICK_LETTERS), _Y_TICKS_MAX), 2)
     y_ticks = spaced(ticks_of(y, figure.y_ticks, rounds=False, most=most), y, lambda _: letters, letters * 0.2)
     left = max((text_width(tick.label, letters) for tick in y_ticks), default=0) + letters * 0.8
-    end = size.width - right - _overhang(figure, rough, letters)
+    labels = ((rough.at(tick.at), text_width(tick.label, letters)) for tick in _offered(figure, rough, letters))
+    # What the last label across needs beyond the axis.
+    over = max((at + wide / 2 - rough.end for at, wide in labels), default=0)
+    end = size.width - right - max(min(over, 4 * letters), letters * 0.8)
     x = x_axis(figure, max(left, letters), end)
+
+    def extent(label: str) -> float:
+        return max((text_width(line, letters) for line in lines.get(label, [label])), default=0)
+
     return Frame(
         figure=figure,
         x=x,
         y=y,
         letters=letters,
         width=size.width - right,
-        x_ticks=_x_ticks(figure, x, lines, letters),
+        x_ticks=spaced(_offered(figure, x, letters), x, extent, letters * 0.6),
         y_ticks=y_ticks,
         x_lines=lines,
         x_title=tuple(x_title),
@@ -289,23 +287,9 @@ def frame(figure: Figure, size: Size, *, right: float = 0, below: float = 0, tit
     )
 
 
-def _x_ticks(figure: Figure, axis: Axis, lines: dict[str, list[str]], letters: float) -> tuple[Tick, ...]:
-    def extent(label: str) -> float:
-        return max((text_width(line, letters) for line in lines.get(label, [label])), default=0)
-
-    return spaced(_offered(figure, axis, letters), axis, extent, letters * 0.6)
-
-
 def _offered(figure: Figure, axis: Axis, letters: float) -> tuple[Tick, ...]:
     room = axis.end - axis.start
     return ticks_of(axis, figure.ticks, rounds=figure.rounds, most=max(int(room / (letters * 4.5)), 2))
-
-
-def _overhang(figure: Figure, axis: Axis, letters: float) -> float:
-    """What the last label across needs beyond the axis."""
-    result = _offered(figure, axis, letters)
-    over = max((axis.at(tick.at) + text_width(tick.label, letters) / 2 - axis.end for tick in result), default=0)
-    return max(min(over, 4 * letters), letters * 0.8)
 
 
 def _label_lines(figure: Figure, axis: Axis, letters: float) -> dict[str, list[str]]:
@@ -333,38 +317,29 @@ def wrapped(words: str, width: float, letters: float) -> list[str]:
     return lines
 
 
-def frame_parts(found: Frame, *, grid: bool = True) -> Iterator[str]:
+def frame_parts(frame: Frame, *, grid: bool = True) -> Iterator[str]:
     """Grid, axes, labels and titles."""
-    x, y, letters = found.x, found.y, found.letters
+    x, y, letters = frame.x, frame.y, frame.letters
     if grid:
-        yield path(_grid(found), "g")
+        across = (f"M{length(x.start)} {length(y.at(tick.at))}H{length(x.end)}" for tick in frame.y_ticks)
+        up = (f"M{length(x.at(tick.at))} {length(y.end)}V{length(y.start)}" for tick in frame.x_ticks)
+        yield path("".join((*across, *up)), "g")
     ends = f"M{length(x.start)} {length(y.end)}V{length(y.start)}H{length(x.end)}"
-    marks = "".join(f"M{length(x.at(tick.at))} {length(y.start)}v3" for tick in found.x_ticks)
+    marks = "".join(f"M{length(x.at(tick.at))} {length(y.start)}v3" for tick in frame.x_ticks)
     yield path(ends + marks, "a")
-    for tick in found.y_ticks:
+    for tick in frame.y_ticks:
         yield text((x.start - letters * 0.4, y.at(tick.at) + letters * 0.35), tick.label, anchor="end")
     under = y.start + letters * 1.45
-    for tick in found.x_ticks:
-        yield from _stacked(found.x_lines.get(tick.label, [tick.label]), x.at(tick.at), under, letters, "middle")
-    rows = max(map(len, found.x_lines.values()), default=1)
-    yield from _stacked(found.x_title, _middle(found), under + rows * letters * _LINE, letters, "middle")
-    yield from _stacked(found.y_title, 0, letters, letters, "start")
+    for tick in frame.x_ticks:
+        yield from _stacked(frame.x_lines.get(tick.label, [tick.label]), x.at(tick.at), under, letters, "middle")
+    rows = max(map(len, frame.x_lines.values()), default=1)
+    # The title across is centred below the axis, as far as it is not cut there.
+    half = max((text_width(line, letters) for line in frame.x_title), default=0) / 2
+    middle = max(min((x.start + x.end) / 2, frame.width - half), half)
+    yield from _stacked(frame.x_title, middle, under + rows * letters * _LINE, letters, "middle")
+    yield from _stacked(frame.y_title, 0, letters, letters, "start")
 
 
-def _middle(found: Frame) -> float:
-    """Where the title across is centred: below the axis, as far as it is not cut there."""
-    half = max((text_width(line, found.letters) for line in found.x_title), default=0) / 2
-    return max(min((found.x.start + found.x.end) / 2, found.width - half), half)
-
-
-def _grid(found: Frame) -> str:
-    x, y = found.x, found.y
-    across = (f"M{length(x.start)} {length(y.at(tick.at))}H{length(x.end)}" for tick in found.y_ticks)
-    up = (f"M{length(x.at(tick.at))} {length(y.end)}V{length(y.start)}" for tick in found.x_ticks)
-    return "".join((*across, *up))
-
-
-def _stacked(lines: Sequence[str], x: float, y: float, letters: float, anchor: str) -> Iterator[str]:
+def _stacked(lines: Sequence[str], x: float, y: float, letters: float, anchor: Anchor) -> Iterator[str]:
     for index, line in enumerate(lines):
-        at = (x, y + index * letters * _LINE)
-        yield text(at, line, anchor="middle" if anchor == "middle" else "start")
+        yield text((x, y + index * letters * _LINE), line, anchor=anchor)

@@ -66,9 +66,15 @@ def _drawn(figure: Figure, size: Size, name: str) -> tuple[str, list[str]]:
         return _heat(figure, figure.heat, size)
     entries = legend(figure, size)
     result = frame(figure, size, right=entries.right, below=entries.below)
-    clip = f"{name}-c"
-    drawn = bar_parts(result) if figure.kind == "bars" else plane_parts(result, clip if _is_cut(figure) else "")
-    bounds = _clip(result.x.start, result.y.end, result.x.end, result.y.start, clip) if _is_cut(figure) else ""
+    drawn, clip, bounds = bar_parts(result), "", ""
+    # Points may lie beyond the axes; markers at the edge have room.
+    if figure.x_range or figure.y_least is not None:
+        clip = f"{name}-c"
+        left, right = length(result.x.start - 3), length(result.x.end + 3)
+        top, bottom = length(result.y.end - 3), length(result.y.start + 3)
+        bounds = f'<clipPath id="{clip}"><path d="M{left} {top}H{right}V{bottom}H{left}Z"/></clipPath>'
+    if figure.kind != "bars":
+        drawn = plane_parts(result, clip)
     return address(result.x, result.y), [
         bounds,
         window(result),
@@ -84,14 +90,3 @@ def _heat(figure: Figure, heat: Heat, size: Size) -> tuple[str, list[str]]:
     parts: Iterator[str] = heat_parts(result, heat)
     scale = () if heat.texts else scale_parts(heat, result.x.start, result.x.end, size.height - below, size.letters)
     return address(result.x, result.y), [*parts, *frame_parts(result, grid=False), *scale]
-
-
-def _is_cut(figure: Figure) -> bool:
-    """Whether points may lie beyond its axes."""
-    return bool(figure.x_range) or figure.y_least is not None
-
-
-def _clip(left: float, top: float, right: float, bottom: float, name: str) -> str:
-    """What cuts the series at the axes, with room for markers at the edge."""
-    box = f"M{length(left - 3)} {length(top - 3)}H{length(right + 3)}V{length(bottom + 3)}H{length(left - 3)}Z"
-    return f'<clipPath id="{name}"><path d="{box}"/></clipPath>'

@@ -8,6 +8,7 @@ import struct
 import zlib
 from dataclasses import dataclass
 from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
@@ -199,32 +200,27 @@ def window(frame: Frame) -> str:
 
 
 def _series(frame: Frame, series: Series, times: float) -> Iterator[str]:
-    letters, points = frame.letters, _points(frame, series)
+    letters, logs, pairs = frame.letters, (frame.x.log, frame.y.log), zip(series.x, series.y, strict=True)
+    # A logarithmic axis has no place for zero.
+    points = [(frame.x.at(x), frame.y.at(y)) for x, y in pairs if (x > 0 or not logs[0]) and (y > 0 or not logs[1])]
     if series.mark:
         yield path(markers(points, series.colour, letters * _MARK_RADIUS), "k")
         return
     # A line needs two points; one is shown by its marker.
     if "lines" in series.mode and len(points) > 1:
-        yield from _line(frame, series, points, letters * _WIDTH * times)
+        line = thinned(points)
+        if series.filled:
+            area = [(points[0][0], frame.y.start), *line, (points[-1][0], frame.y.start)]
+            yield path(f"{polyline(area)}Z", "f")
+        yield path(polyline(line), "l", dash=dash_of(frame.figure, series), width=letters * _WIDTH * times)
     if series.dense:
-        yield path(_dots(points, letters * _DENSE_RADIUS), "d")
+        # Small squares, one where several would cover each other.
+        radius, side = letters * _DENSE_RADIUS, length(2 * letters * _DENSE_RADIUS)
+        places = dict.fromkeys((round(x * 2) / 2, round(y * 2) / 2) for x, y in points)
+        squares = (f"M{length(x - radius)} {length(y - radius)}h{side}v{side}h-{side}Z" for x, y in places)
+        yield path("".join(squares), "d")
     elif "markers" in series.mode or len(points) == 1:
         yield path(markers(points, series.colour, letters * _RADIUS * times), "m")
-
-
-def _line(frame: Frame, series: Series, points: Sequence[Point], width: float) -> Iterator[str]:
-    if series.filled:
-        ground = frame.y.start
-        area = [(points[0][0], ground), *thinned(points), (points[-1][0], ground)]
-        yield path(f"{polyline(area)}Z", "f")
-    yield path(polyline(thinned(points)), "l", dash=dash_of(frame.figure, series), width=width)
-
-
-def _points(frame: Frame, series: Series) -> list[Point]:
-    pairs = zip(series.x, series.y, strict=True)
-    logs = (frame.x.log, frame.y.log)
-    # A logarithmic axis has no place for zero.
-    return [(frame.x.at(x), frame.y.at(y)) for x, y in pairs if (x > 0 or not logs[0]) and (y > 0 or not logs[1])]
 
 
 def thinned(points: Sequence[Point]) -> list[Point]:
@@ -235,20 +231,9 @@ def thinned(points: Sequence[Point]) -> list[Point]:
     kept: list[Point] = []
     for _, one in groupby(points, key=lambda point: round(point[0] * 2)):
         column = list(one)
-        extremes = {column[0], column[-1], min(column, key=_height), max(column, key=_height)}
+        extremes = {column[0], column[-1], min(column, key=itemgetter(1)), max(column, key=itemgetter(1))}
         kept += [point for point in column if point in extremes] if len(extremes) < len(column) else column
     return kept
-
-
-def _height(point: Point) -> float:
-    return point[1]
-
-
-def _dots(points: Sequence[Point], radius: float) -> str:
-    """Small squares, one where several would cover each other."""
-    places = dict.fromkeys((round(x * 2) / 2, round(y * 2) / 2) for x, y in points)
-    side = length(2 * radius)
-    return "".join(f"M{length(x - radius)} {length(y - radius)}h{side}v{side}h-{side}Z" for x, y in places)
 
 
 def bar_parts(frame: Frame) -> Iterator[str]:
@@ -351,23 +336,24 @@ def _hex(colour: Sequence[int] | NDArray[np.uint8]) -> str:
 def _fields(frame: Frame, heat: Heat, colours: NDArray[np.uint8]) -> Iterator[str]:
     """Rectangles, then the texts on dark, bright and empty ones."""
     across, up = [frame.x.at(edge) for edge in heat.x_edges], [frame.y.at(edge) for edge in heat.y_edges]
-    letters = _fitting(heat, across, frame.letters)
+    # Every text stands in its field, in two thirds of the others' letters at least.
+    room = min(right - left for left, right in itertools.pairwise(across)) - 2
+    widest = max((text_width(words, frame.letters) for row in heat.texts for words in row), default=0)
+    fitting = frame.letters * room / widest if widest else frame.letters
+    letters = max(min(frame.letters, fitting), frame.letters * 2 / 3)
     texts: dict[str, list[str]] = {'class="t"': [], f'fill="{INK}"': [], 'fill="#ffffff"': []}
     for row, words in enumerate(heat.texts):
         for column, word in enumerate(words):
             left, right, low, high = across[column], across[column + 1], up[row], up[row + 1]
-            yield _field((left, high, right, low), colours[row, column])
+            colour = colours[row, column]
+            x, top, right_end, bottom = map(length, (left, high, right, low))
+            look = f'fill="{_hex(colour)}"' if colour[3] else 'class="e"'
+            yield f'<path {look} d="M{x} {top}H{right_end}V{bottom}H{x}Z"/>'
             place = f'x="{length((left + right) / 2)}" y="{length((low + high) / 2 + letters * 0.35)}"'
             if word:
-                texts[_ink(colours[row, column])].append(f"<text {place}>{escape(word)}</text>")
+                texts[_ink(colour)].append(f"<text {place}>{escape(word)}</text>")
     for look, written in texts.items():
         yield f'<g {look} text-anchor="middle" font-size="{length(letters)}">{"".join(written)}</g>' if written else ""
-
-
-def _field(box: tuple[float, float, float, float], colour: NDArray[np.uint8]) -> str:
-    left, top, right, bottom = map(length, box)
-    look = f'fill="{_hex(colour)}"' if colour[3] else 'class="e"'
-    return f'<path {look} d="M{left} {top}H{right}V{bottom}H{left}Z"/>'
 
 
 def _ink(colour: NDArray[np.uint8]) -> str:
@@ -377,19 +363,9 @@ def _ink(colour: NDArray[np.uint8]) -> str:
     return f'fill="{INK}"' if float(colour[:3] @ _BRIGHTNESS) > _BRIGHT else 'fill="#ffffff"'
 
 
-def _fitting(heat: Heat, across: Sequence[float], letters: float) -> float:
-    """The size of letters at which every text stands in its field: two thirds of the others' at least."""
-    room = min(right - left for left, right in itertools.pairwise(across)) - 2
-    widest = max((text_width(words, letters) for row in heat.texts for words in row), default=0)
-    return max(min(letters, letters * room / widest), letters * 2 / 3) if widest else letters
-
-
 def _raster(frame: Frame, heat: Heat, colours: NDArray[np.uint8]) -> str:
     """All fields as one picture of dots, each of which shows the field that it lies in."""
-    columns, rows = (
-        _nearest(frame.x, heat.x_edges, _DOTS[0]),
-        _nearest(frame.y, heat.y_edges, _DOTS[1]),
-    )
+    columns, rows = _nearest(frame.x, heat.x_edges, _DOTS[0]), _nearest(frame.y, heat.y_edges, _DOTS[1])
     dots = colours[rows[::-1]][:, columns]
     packed = base64.b64encode(_png(dots)).decode("ascii")
     sides = (frame.x.start, frame.y.end, frame.x.end - frame.x.start, frame.y.start - frame.y.end)

@@ -115,7 +115,7 @@ def trend_svg(chart: TrendChart, size: Size) -> str:
         drawn = replace(drawn, y=replace(drawn.y, end=drawn.y.end + _HEAD * size.letters))
     parts = [
         *frame_parts(drawn),
-        _baseline(drawn, chart),
+        *_baseline(drawn, chart),
         *_marks(drawn, chart),
         *_dots(drawn, chart),
         *_levels(drawn, chart),
@@ -158,11 +158,10 @@ def _legend_series(chart: TrendChart) -> Iterator[Series]:
     yield Series(label="", x=(0.0,) * len(values), y=tuple(values), colour=0, mode="markers")
 
 
-def _baseline(drawn: Frame, chart: TrendChart) -> str:
-    if chart.baseline is None:
-        return ""
-    line = f"M{length(drawn.x.start)} {length(drawn.y.at(chart.baseline))}H{length(drawn.x.end)}"
-    return group([path(line, "l", dash=DASHES[1], width=1.2)], series_class(INK))
+def _baseline(drawn: Frame, chart: TrendChart) -> Iterator[str]:
+    if chart.baseline is not None:
+        line = f"M{length(drawn.x.start)} {length(drawn.y.at(chart.baseline))}H{length(drawn.x.end)}"
+        yield group([path(line, "l", dash=DASHES[1], width=1.2)], series_class(INK))
 
 
 def _marks(drawn: Frame, chart: TrendChart) -> Iterator[str]:
@@ -189,17 +188,13 @@ def _levels(drawn: Frame, chart: TrendChart) -> Iterator[str]:
 
 
 def _dots(drawn: Frame, chart: TrendChart) -> Iterator[str]:
-    linked = len(chart.dots) <= LINKED_MAX
+    linked, dense = len(chart.dots) <= LINKED_MAX, len(chart.dots) > _DENSE
     for index in range(len(chart.groups)):
         dots = [dot for dot in chart.dots if dot.group == index]
-        intervals = "" if _is_dense(chart) else path("".join(_interval(drawn, dot) for dot in dots), "l", width=1.2)
-        radius = drawn.letters * (_DENSE_RADIUS if _is_dense(chart) else _RADIUS)
+        intervals = "" if dense else path("".join(_interval(drawn, dot) for dot in dots), "l", width=1.2)
+        radius = drawn.letters * (_DENSE_RADIUS if dense else _RADIUS)
         points = (_linked(drawn, dot, radius) for dot in dots) if linked else (_marker(drawn, dots, radius),)
         yield group([intervals, *points], series_class(index))
-
-
-def _is_dense(chart: TrendChart) -> bool:
-    return len(chart.dots) > _DENSE
 
 
 def _interval(drawn: Frame, dot: TrendDot) -> str:

@@ -69,7 +69,7 @@ def baseline_of(run: StoredRun, tests: Sequence[TestRecord]) -> list[Compared]:
 
 
 def judged_claims(run: StoredRun, tests: Sequence[TestRecord]) -> list[Compared]:
-    """Every claim once; pair that two tests judge as the pair that misses it, where pair does."""
+    """Every claim once: of two tests that measure it the one that misses it, if one does."""
     claims: dict[str | None, list[Compared]] = {}
     for claim in claims_of(run, tests):
         claims.setdefault(claim.measure.claim, []).append(claim)
@@ -82,15 +82,10 @@ def claims_table(run: StoredRun, tests: Sequence[TestRecord]) -> tuple[Table, ..
     Worked: 45,000 IOPS where 50,000 are claimed -> ``45,000.0``, ``at least 50,000``, ``90 %``, ``NO``.
     """
     claims = claims_of(run, tests)
-    each = {claim.test.label: demand_label(claim.test.test.settings.demand) for claim in claims}
-    told = "; ".join(f"{name} {demand}" for name, demand in each.items())
-    note = f"Measured at the demand of each test, a claim may mean another: {told}."
-    rows = tuple(
-        (*_first(pair), claim_text(pair.stated, pair.measure.unit), _share_text(pair), _MET[pair.met])
-        for pair in claims
-    )
-    columns = ("Test", "Figure", "Measured", "Unit", "Claimed", "Of the claim", "Claim met")
-    return _table("Claims of the data sheet", columns, rows, Bars(column="Of the claim", shares=_shares(claims)), note)
+    demands = {claim.test.label: demand_label(claim.test.test.settings.demand) for claim in claims}
+    listed = "; ".join(f"{name} {demand}" for name, demand in demands.items())
+    note = f"Measured at the demand of each test, a claim may mean another: {listed}."
+    return _table("Claims of the data sheet", ("Claimed", "Of the claim", "Claim met"), claims, claim_text, note)
 
 
 def baseline_table(run: StoredRun, tests: Sequence[TestRecord]) -> tuple[Table, ...]:
@@ -98,33 +93,33 @@ def baseline_table(run: StoredRun, tests: Sequence[TestRecord]) -> tuple[Table, 
 
     Worked: 18,085.7 IOPS where the baseline has 16,563 -> ``18,085.7``, ``16,563.0``, ``109 %``.
     """
-    numbers = baseline_of(run, tests)
-    rows = tuple((*_first(pair), number_text(pair.stated, pair.measure.unit), _share_text(pair)) for pair in numbers)
     note = f"Baseline: {paragraph(run.description.get('baseline'))}; nothing is judged by it."
-    columns = ("Test", "Figure", "Measured", "Unit", "Baseline", "Of the baseline")
-    return _table("Against the baseline", columns, rows, Bars(column="Of the baseline", shares=_shares(numbers)), note)
+    headings = ("Baseline", "Of the baseline")
+    return _table("Against the baseline", headings, baseline_of(run, tests), number_text, note)
 
 
 def _table(
-    caption: str, columns: tuple[str, ...], rows: tuple[tuple[str, ...], ...], bars: Bars, note: str
+    caption: str,
+    headings: tuple[str, ...],
+    numbers: Sequence[Compared],
+    printer: Callable[[float, str], str],
+    note: str,
 ) -> tuple[Table, ...]:
-    table = Table(caption=caption, columns=columns, rows=rows, merged=("Test",), bars=bars, notes=(note,))
+    """Numbers beside what is stated; none without one. headings : of that, of its share and, if judged, of the outcome.
+
+    A time has four digits, as a claim may lie near: 0.11957 ms -> ``"0.1196"``.
+    """
+    rows = []
+    for pair in numbers:
+        value, unit = pair.measure.value, pair.measure.unit
+        measured = f"{float(value):.4g}" if unit == "ms" and value is not None else measure_text(pair.measure)
+        share = NOT_AVAILABLE if pair.share is None else share_text(pair.share)
+        held = (printer(pair.stated, unit), share, _MET[pair.met])
+        rows.append((pair.test.label, pair.measure.printed, measured, unit, *held[: len(headings)]))
+    columns = ("Test", "Figure", "Measured", "Unit", *headings)
+    bars = Bars(column=headings[1], shares=tuple(pair.share for pair in numbers))
+    table = Table(caption=caption, columns=columns, rows=tuple(rows), merged=("Test",), bars=bars, notes=(note,))
     return (table,) if rows else ()
-
-
-def _first(pair: Compared) -> tuple[str, str, str, str]:
-    """Test, name, value and unit; a time with four digits, as a claim may lie near: 0.11957 ms -> ``"0.1196"``."""
-    value, unit = pair.measure.value, pair.measure.unit
-    text = f"{float(value):.4g}" if unit == "ms" and value is not None else measure_text(pair.measure)
-    return pair.test.label, pair.measure.printed, text, unit
-
-
-def _shares(numbers: Sequence[Compared]) -> tuple[float | None, ...]:
-    return tuple(number.share for number in numbers)
-
-
-def _share_text(pair: Compared) -> str:
-    return NOT_AVAILABLE if pair.share is None else share_text(pair.share)
 
 
 _SHARED: Declared[Compared] = (

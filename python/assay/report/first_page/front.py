@@ -145,20 +145,18 @@ def _plain(table: ResultTable, kept: Sequence[int], *, rows_max: int = ROWS_MAX)
 
 def _kept(table: ResultTable) -> list[int]:
     """Places of the columns that say something, keys before values, in the order of ``brief``; at most nine."""
-    told = [place for place in range(len(table.columns)) if _tells(table, place)]
-    keys = [place for place in told if table.columns[place].role == "key"]
-    values = [place for place in told if place not in keys]
+    keys, values = list[int](), list[int]()
+    for place, column in enumerate(table.columns):
+        found = {row[place] for row in table.rows}
+        # A key is to tell rows apart, a value to be there.
+        if table.brief and column.key not in table.brief:
+            continue
+        if column.role == "key" and (len(found) > 1 or len(table.rows) == 1):
+            keys.append(place)
+        elif column.role != "key" and found - {None, 0}:
+            values.append(place)
     kept = [*keys, *values][:COLUMNS_MAX]
     return sorted(kept, key=lambda place: (table.brief.index(table.columns[place].key) if table.brief else 0, place))
-
-
-def _tells(table: ResultTable, index: int) -> bool:
-    """Whether a column is asked for and has a value anywhere; a key is to tell rows apart."""
-    column, values = table.columns[index], {row[index] for row in table.rows}
-    asked = not table.brief or column.key in table.brief
-    if column.role == "key":
-        return asked and (len(values) > 1 or len(table.rows) == 1)
-    return asked and bool(values - {None, 0})
 
 
 def _cell(column: Column, value: Raw) -> CellView:
@@ -223,7 +221,7 @@ class TestPage:
 
     @property
     def level(self) -> Level:
-        """That of the worst of its tests."""
+        """The level of the worst of its tests."""
         return worst(verdict.level for verdict in self.verdicts)
 
 

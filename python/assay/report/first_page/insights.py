@@ -111,7 +111,7 @@ def _disagreeing(tests: Sequence[TestRecord]) -> Iterator[Insight]:
         if claim == other_claim and test is not other:
             apart = 1 - min(first, second) / max(first, second)
             pairs = (
-                ("preconditioning", test.facts.independent, other.facts.independent),
+                ("preconditioning", test.facts.independent_label, other.facts.independent_label),
                 ("range", test.facts.test_range, other.facts.test_range),
             )
             conditions = "; ".join(f"{name} {mine} and {its}" for name, mine, its in pairs if mine != its) or None

@@ -96,7 +96,7 @@ def run_tiles(tests: Sequence[TestSummary], said: Sequence[Coded], claims: Mappi
 
 
 def test_tiles(test: TestSummary, said: Iterable[Coded], claims: Mapping[str, float]) -> tuple[TileView, ...]:
-    """Those of one test that have a number."""
+    """The tiles of one test that have a number."""
     lines = (*said, *test.said)
     return tuple(view for tile in test.tiles if (view := _tile_view(test, tile, lines, claims)))
 
@@ -166,7 +166,7 @@ def _lines(test: TestSummary, first: Measure, then: Measure | None) -> Iterator[
 
 
 def _level(test: TestSummary, slot: Slot, said: Iterable[Coded]) -> Level | None:
-    """That of what is said of it, else of its test where that is bad. Worked: writes that still fall -> ``warn``."""
+    """The level of an insight on a tile, else of its test if bad. Worked: writes that still fall -> ``warn``."""
     levels = []
     for statement in said:
         side = getattr(statement.values.get("subject"), "read_pct", None)

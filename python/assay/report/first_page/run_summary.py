@@ -30,17 +30,18 @@ if TYPE_CHECKING:
     from assay.summary.pages.test_record import TestRecord
 
 
-def summarise_run(run: StoredRun, reports: Sequence[TestRecord], held: Held | None) -> RunSummary:
+def summarise_run(run: StoredRun, records: Sequence[TestRecord], held: Held | None) -> RunSummary:
     """Gather what is said of a run. held : how its limits and claims came out, None where it states none."""
-    result = run_insights(run, reports, held)
-    tests = tuple(_summary_of(report, result) for report in reports)
-    edition, listed = reports[0].edition, deviations(run)
+    insights = run_insights(run, records, held)
+    tests = tuple(_summary_of(record, insights) for record in records)
+    edition, listed = records[0].edition, deviations(run)
+    firmware = f"firmware {printable(run.identity.firmware)}" if run.identity.firmware else UNKNOWN
     last_ns = run.tests[-1].ended_wall_ns
     return RunSummary(
         run_id=run.run_id,
         model=model_label(run),
         capacity_bytes=run.identity.capacity_bytes,
-        facts=tuple(_facts(run)),
+        facts=tuple(fact for fact in (interface_label(run), nand_label(run), firmware) if fact != UNKNOWN),
         edition=edition.name,
         edition_title=edition.title,
         label_class=conformity_class(run),
@@ -55,7 +56,7 @@ def summarise_run(run: StoredRun, reports: Sequence[TestRecord], held: Held | No
         not_begun=not_begun(run),
         held=held,
         exit_codes=exit_codes(tests, held),
-        said=run_said(run, reports, result),
+        said=run_said(run, records, insights),
         caveats=tuple(_caveats(run, listed)),
         claims={key: value for key, value in (run.plan.get("claims") or {}).items() if value is not None},
         identity=run.identity,
@@ -67,50 +68,37 @@ def summarise_run(run: StoredRun, reports: Sequence[TestRecord], held: Held | No
     )
 
 
-def _facts(run: StoredRun) -> Iterator[str]:
-    """Interface, medium and firmware, those that are known."""
-    firmware = run.identity.firmware
-    known = (interface_label(run), nand_label(run), f"firmware {printable(firmware)}" if firmware else UNKNOWN)
-    return (one for one in known if one != UNKNOWN)
-
-
-def _summary_of(report: TestRecord, insights: Sequence[Insight]) -> TestSummary:
-    """One test; of it what the run does not say. insights : the insights of the run."""
-    name = report.test.settings.procedure
-    stalls = [one for one in report.insights if one.kind == "stalls" and is_raised(one)]
-    return TestSummary(
-        name=report.name,
-        prefix=report.prefix,
-        label=report.label,
-        procedure=name,
-        outstanding=asked_depths(report.test),
-        extent=report.facts.extent,
-        verdict=report.verdict,
-        measures=report.measures,
-        tiles=report.tiles,
-        title=short_title(name),
-        question=find_procedure(name).question,
-        said=further_said(insights, report),
-        caveats=tuple(_remarks(report)),
-        withheld=report.withheld,
-        held=None if report.test.verdict is None else report.test.verdict.reached,
-        stalled_ms=max((stall.values["longest_ms"] for stall in stalls), default=None),
-        conditions=test_conditions(report.test),
-    )
-
-
-def _remarks(report: TestRecord) -> Iterator[Status]:
-    """What a reader must know of a test that its verdict does not say."""
-    for one in checks_beyond(report):
-        yield Status(level="bad" if one.level == "invalid" else "warn", said=beyond(one).what)
-    told = (*(finding.reason for finding in report.findings if finding.reason), *report.remarks)
+def _summary_of(test: TestRecord, insights: Sequence[Insight]) -> TestSummary:
+    """One test, with what the run does not say of it already. insights : the insights of the run."""
+    procedure = find_procedure(test.test.settings.procedure)
+    stalls = [insight for insight in test.insights if insight.kind == "stalls" and is_raised(insight)]
+    caveats = [
+        Status(level="bad" if check.level == "invalid" else "warn", said=beyond(check).what)
+        for check in checks_beyond(test)
+    ]
+    remarks = (*(finding.reason for finding in test.findings if finding.reason), *test.remarks)
     # That it ended unjudged is its verdict.
-    yield from (Status(level="unknown", said=one) for one in told if one.code != "ended-unjudged")
-
-
-def short_title(procedure: str) -> str:
-    """The title of a procedure without its short name. Worked: ``Latency (LAT)`` -> ``"Latency"``."""
-    return find_procedure(procedure).title.partition(" (")[0]
+    caveats += [Status(level="unknown", said=remark) for remark in remarks if remark.code != "ended-unjudged"]
+    return TestSummary(
+        name=test.name,
+        prefix=test.prefix,
+        label=test.label,
+        procedure=procedure.name,
+        outstanding=asked_depths(test.test),
+        extent=test.facts.extent,
+        verdict=test.verdict,
+        measures=test.measures,
+        tiles=test.tiles,
+        # Without its short name: of ``Latency (LAT)`` ``Latency``.
+        title=procedure.title.partition(" (")[0],
+        question=procedure.question,
+        said=further_said(insights, test),
+        caveats=tuple(caveats),
+        withheld=test.withheld,
+        held=None if test.test.verdict is None else test.test.verdict.reached,
+        stalled_ms=max((stall.values["longest_ms"] for stall in stalls), default=None),
+        conditions=test_conditions(test.test),
+    )
 
 
 def not_begun(run: StoredRun) -> tuple[str, ...]:

@@ -95,12 +95,8 @@ def drawn_bars(table: Table) -> dict[int, list[float | None]]:
     """
     if table.bars is None or table.bars.column not in table.columns:
         return {}
-    return {table.columns.index(table.bars.column): list(map(bar_length, table.bars.shares))}
-
-
-def bar_length(share: float | None) -> float | None:
-    """How long the bar of a share is, 1.0 to the end of its room; None for no bar. Worked: 0.5 -> 0.4."""
-    return None if share is None else min(share * WHOLE, 1.0)
+    lengths = [None if share is None else min(share * WHOLE, 1.0) for share in table.bars.shares]
+    return {table.columns.index(table.bars.column): lengths}
 
 
 def _column(texts: list[str], *, aligned: bool, behind: bool) -> list[Cell]:
@@ -114,12 +110,9 @@ def _column(texts: list[str], *, aligned: bool, behind: bool) -> list[Cell]:
         return [Cell(text, look(text).replace("number", "figure-text")) for text in texts]
     decimals = [len(match[1] or "") if match else 0 for match in result]
     most = max(decimals)
+    # Missing digits, and half a digit for a missing decimal point.
+    pads = [most - own + (0.5 if most and not own else 0.0) for own in decimals]
     return [
-        Cell(text, "number" if match else f"number {look(text)}".strip(), _pad(most, own) if match else 0.0)
-        for text, match, own in zip(texts, result, decimals, strict=True)
+        Cell(text, "number", pad) if match else Cell(text, f"number {look(text)}".strip())
+        for text, match, pad in zip(texts, result, pads, strict=True)
     ]
-
-
-def _pad(most: int, own: int) -> float:
-    """Missing digits, and half a digit for a missing decimal point."""
-    return most - own + (0.5 if most and not own else 0.0)

@@ -59,7 +59,9 @@ class PageAssets:
 @cache
 def inlined() -> PageAssets:
     """Everything in the page, which then asks the network for nothing; each part is named by its hash."""
-    style, script = f"{_fonts()}{_style()}", _script()
+    packed = {name: base64.b64encode((ASSETS / "fonts" / name).read_bytes()).decode("ascii") for _, name in FACES}
+    fonts = "".join(_face(weight, f'url("data:font/woff2;base64,{packed[name]}")') for weight, name in FACES)
+    style, script = f"{fonts}{_style()}", _script()
     styles = " ".join(map(_hashed, (style, _UNSCRIPTED)))
     return PageAssets(
         policy=_policy(styles=styles, scripts=_hashed(script), fonts="data:"),
@@ -94,13 +96,6 @@ def _style() -> str:
 
 def _script() -> str:
     return "\n".join(map(_asset, SCRIPTS))
-
-
-def _fonts() -> str:
-    def packed(name: str) -> str:
-        return base64.b64encode((ASSETS / "fonts" / name).read_bytes()).decode("ascii")
-
-    return "".join(_face(weight, f'url("data:font/woff2;base64,{packed(name)}")') for weight, name in FACES)
 
 
 def _face(weight: int, address: str) -> str:
@@ -208,14 +203,19 @@ def report_html(report: Report, front: Front | None = None, assets: PageAssets |
     )
     environment.filters.update(look=look, cells=table_cells, repeats=repeats, drawn_bars=drawn_bars, unbroken=_unbroken)
     environment.filters.update(compact=_is_compact, large=_large)
-    pages = _with_anchors(report.pages)
+    anchors = unique([*_TAKEN, *(page.anchor or slug(page.title) for page in report.pages)])[len(_TAKEN) :]
+    pages = [replace(page, anchor=anchor) for page, anchor in zip(report.pages, anchors, strict=True)]
     halves = [figure.figure for figure in front.figures] if front else []
-    parts, appendix = _parts(pages), _appendix(report.appendix, [page.anchor for page in pages])
+    # The pages of each test, by its name; those of the whole run have an empty one.
+    parts = [(part, list(group)) for part, group in groupby(pages, key=lambda page: page.part)]
+    appendix = _appendix(report.appendix, anchors)
+    below = [(blocks[0][0], head) for head, blocks in appendix if head]
+    data: list[_Entry] = [(DISCLOSURE, DATA, below)] if appendix else []
     text = environment.get_template("report.html.j2").render(
         report=report,
         parts=parts,
         outcomes={page.anchor: page.outcome for page in pages if page.outcome and page.part},
-        contents=[*(entry for part, own in parts for entry in _entries(part, own)), *_ending(appendix)],
+        contents=[*(entry for part, own in parts for entry in _entries(part, own)), *data],
         chapters=_chapters(front, has_data=bool(appendix)),
         front=front,
         # One test stands on the summary page.
@@ -274,16 +274,6 @@ def _large(text: str) -> str:
     return Markup(f'<span class="exact" data-short="{short}">{text}</span>')  # noqa: S704 - digits alone
 
 
-def _with_anchors(pages: tuple[Page, ...]) -> list[Page]:
-    anchors = unique([*_TAKEN, *(page.anchor or slug(page.title) for page in pages)])[len(_TAKEN) :]
-    return [replace(page, anchor=anchor) for page, anchor in zip(pages, anchors, strict=True)]
-
-
-def _parts(pages: list[Page]) -> list[tuple[str, list[Page]]]:
-    """The pages of each test, by its name; those of the whole run have an empty one."""
-    return [(part, list(group)) for part, group in groupby(pages, key=lambda page: page.part)]
-
-
 def _entries(part: str, pages: list[Page]) -> Iterator[_Entry]:
     """The pages of a test in the contents, or those of the whole run: under the test that several in a row begin with.
 
@@ -298,12 +288,6 @@ def _entries(part: str, pages: list[Page]) -> Iterator[_Entry]:
             yield own[0].anchor, own[0].subtitle, []
         else:
             yield "", head, [(page.anchor, page.subtitle.partition(": ")[2] or head) for page in own]
-
-
-def _ending(appendix: list[_Head]) -> list[_Entry]:
-    """The data in the contents."""
-    below = [(blocks[0][0], head) for head, blocks in appendix if head]
-    return [(DISCLOSURE, DATA, below)] if appendix else []
 
 
 def _appendix(blocks: tuple[Block, ...], taken: list[str]) -> list[_Head]:

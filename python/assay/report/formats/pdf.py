@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from assay.report.first_page.front import Paper
-    from assay.report.formats.cells import Cell
 
 
 T = TypeVar("T")
@@ -50,7 +49,10 @@ def spelled_out(value: T, mark: str = "", *, wide: bool = False) -> T:
     Worked: ``spelled_out("A \u6771")`` is ``"A \\u{6771}"``.
     """
     if isinstance(value, str):
-        return _spelled(value, mark, wide=wide)  # type: ignore[return-value]
+        if value.isascii() and value.isprintable():
+            return value
+        spelled = (one if _is_known(one, wide=wide) else mark or f"\\u{{{ord(one):x}}}" for one in value)
+        return "".join(spelled)  # type: ignore[return-value]
     if isinstance(value, tuple):
         # The values of a series are many, and none of them is a text.
         if value and isinstance(value[0], float | int):
@@ -60,12 +62,6 @@ def spelled_out(value: T, mark: str = "", *, wide: bool = False) -> T:
         parts = {part.name: spelled_out(getattr(value, part.name), mark, wide=wide) for part in fields(value)}
         return replace(value, **parts)
     return value
-
-
-def _spelled(text: str, mark: str, *, wide: bool) -> str:
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(one if _is_known(one, wide=wide) else mark or f"\\u{{{ord(one):x}}}" for one in text)
 
 
 @cache
@@ -231,16 +227,15 @@ def _looks(value: Any) -> dict[str, Any]:
         looks = table_cells(value.rows, value.levels)
         return {
             "bars": drawn_bars(value),
-            "rows": [[_whole(cell) for cell in row] for row in looks],
+            # A number is not parted from its unit.
+            "rows": [
+                [cell.text.replace(" ", "\u00a0") if "number" in cell.look else cell.text for cell in row]
+                for row in looks
+            ],
             "looks": [[(cell.look, cell.pad) for cell in row] for row in looks],
             "again": repeats(value),
         }
     return {}
-
-
-def _whole(cell: Cell) -> str:
-    """The text of a cell; a number is not parted from its unit."""
-    return cell.text.replace(" ", "\u00a0") if "number" in cell.look else cell.text
 
 
 def _started(root: Path, date: datetime) -> subprocess.Popen[str]:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 SOURCE = "report.typ"
 SOURCES = ("base.typ", "front.typ", SOURCE)
-"""Those that it needs, itself the last."""
+"""Files that the typesetter needs, the report the last."""
 PRODUCT = "report.pdf"
 DRAFT = "draft"
 NO_PICTURE = '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>'

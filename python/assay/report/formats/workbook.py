@@ -21,7 +21,7 @@ from assay.words.printed import demand_label, paragraph, printable, utc, utc_dat
 from assay.words.text import text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from datetime import datetime
 
     from assay.engine.records import StoredRun
@@ -112,24 +112,20 @@ def printed_alike(sheet: Any, header: str, footer: str, heading_rows: int) -> No
     sheet.fit_to_pages(1, 0)
     sheet.set_margins(left=0.4, right=0.4)
     sheet.repeat_rows(0, heading_rows - 1)
-    sheet.set_header(f"&L{_plain(header)}&R&A")
-    sheet.set_footer(f"&L{_plain(footer)}&RPage &P of &N")
-
-
-def _plain(text: str) -> str:
-    """A text of a header, of which a spreadsheet takes 255 characters; ``&`` begins a command."""
-    return text.replace("&", "&&")[:120]
+    # A spreadsheet takes 255 characters of a header, in which & begins a command.
+    head, foot = (text.replace("&", "&&")[:120] for text in (header, footer))
+    sheet.set_header(f"&L{head}&R&A")
+    sheet.set_footer(f"&L{foot}&RPage &P of &N")
 
 
 def width_of(column: Column, index: int, rows: Sequence[tuple[Raw, ...]]) -> int:
     """How wide a column is, with the arrow of its filter."""
-    widest = max((len(_shown(row[index])) for row in rows[:_WIDTH_ROWS]), default=0)
+    widest = 0
+    for row in rows[:_WIDTH_ROWS]:
+        shown = cell_value(row[index])
+        number = "" if shown is None or isinstance(shown, str) else f"{shown:,.{_DIGITS - 1}f}"
+        widest = max(widest, len(shown if isinstance(shown, str) else number))
     return min(max(len(column.key) + 3, widest + 1, _WIDTH_MIN), _WIDTH_MAX)
-
-
-def _shown(value: Raw) -> str:
-    result = cell_value(value)
-    return result if isinstance(result, str) else "" if result is None else f"{result:,.{_DIGITS - 1}f}"
 
 
 CHARTS, POINTS = "Charts", "Chart points"
@@ -167,7 +163,9 @@ def add_charts(book: xlsxwriter.Workbook, tables: Sequence[tuple[str, ResultTabl
     for number, one in enumerate(charts):
         chart = _empty_chart(book, one)
         for index, series in enumerate(one.series):
-            _write_points(points, column, one, series, head)
+            for at, title in enumerate((one.x.heading, series.name), column):
+                points.write_string(0, at, title, head)
+                points.write_column(1, at, [point[at - column] for point in series.points])
             chart.add_series(_series(column, index, series))
             column += 2
         shown.insert_chart(number * _ROWS_PER_CHART, 0, chart, {"x_scale": 1, "y_scale": 1})
@@ -226,13 +224,6 @@ def _axis(title: str, *, log: bool) -> dict[str, Any]:
     lines = {"visible": True, "line": {"color": "#DDDDDD"}}
     shown = {"name": title, "num_format": "#,##0.###", "major_gridlines": lines}
     return {**shown, "log_base": 10} if log else shown
-
-
-def _write_points(sheet: Any, column: int, chart: _Chart, series: _Series, head: Any) -> None:
-    sheet.write_string(0, column, chart.x.heading, head)
-    sheet.write_string(0, column + 1, series.name, head)
-    sheet.write_column(1, column, [x for x, _ in series.points])
-    sheet.write_column(1, column + 1, [y for _, y in series.points])
 
 
 def _series(column: int, index: int, series: _Series) -> dict[str, Any]:
@@ -462,31 +453,28 @@ def run_book(
 ) -> Book:
     """The workbook of a run. tests : each with its tables. tables : those of the whole run. found : in it."""
     of_run = Block("All tests", (), tuple(tables), gathered_data(found))
-    reports = [one for one, _ in tests]
+    blocks = []
+    for test, own in tests:
+        key_results = table_of("key_results", "Key results", _QUOTED, test.key_results, section="results")
+        blocks.append(Block(test.name.upper(), tuple(_test_lines(test)), tuple(own), key_results))
     return Book(
         title=f"{model_label(run)} - results",
         label=conformity_label(run),
         footer=colophon(run),
         date=utc_datetime(run.report_date_ns),
-        blocks=(*(_block(one, found) for one, found in tests), of_run),
-        facts=table_of("run", "Run", _FACTS, _facts(run, reports)),
+        blocks=(*blocks, of_run),
+        facts=table_of("run", "Run", _FACTS, _facts(run, [test for test, _ in tests])),
     )
 
 
-def _block(test_record: TestRecord, tables: Sequence[ResultTable]) -> Block:
-    quoted = (measure for measure in test_record.measures if measure.quoted)
-    key_results = table_of("key_results", "Key results", _QUOTED, quoted, section="results")
-    return Block(test_record.name.upper(), tuple(_test_lines(test_record)), tuple(tables), key_results)
-
-
-def _test_lines(test_record: TestRecord) -> Iterator[tuple[str, str]]:
-    """What was asked of the drive, how the test came out, and what a reader must know of it."""
-    yield "Verdict", verdict_text(test_record.verdict)
-    yield "Demand", demand_label(test_record.test.settings.demand)
-    yield "Test", paragraph(test_record.outline)
-    if test_record.banner:
-        yield "Warning", test_record.banner
-    yield from (("Remark", text(line)) for line in test_record.remarks)
+def _test_lines(test: TestRecord) -> Iterator[tuple[str, str]]:
+    """How a test came out, what was asked of the drive, and what a reader must know of it."""
+    yield "Verdict", verdict_text(test.verdict)
+    yield "Demand", demand_label(test.test.settings.demand)
+    yield "Test", paragraph(test.outline)
+    if test.banner:
+        yield "Warning", test.banner
+    yield from (("Remark", text(line)) for line in test.remarks)
 
 
 def _facts(run: StoredRun, tests: Iterable[TestRecord]) -> Iterator[_Fact]:
@@ -495,20 +483,11 @@ def _facts(run: StoredRun, tests: Iterable[TestRecord]) -> Iterator[_Fact]:
     yield _Fact("Run", "level", level_label(run))
     yield _Fact("Run", "started", utc(run.started_wall_ns))
     yield from (_Fact("Run", words(name), paragraph(said)) for name, said in run.description.items())
-    yield from (
-        _Fact("Deviation", str(number), paragraph(deviation)) for number, deviation in enumerate(deviations(run), 1)
-    )
-    yield from _values("Drive", asdict(run.identity))
-    yield from _values("Test system", asdict(run.platform))
-    yield from _values("I/O", run.engine)
-    for test in tests:
-        yield from _values(test.name.upper(), asdict(test.test.settings))
-
-
-def _values(part: str, facts: Mapping[str, Any]) -> Iterator[_Fact]:
-    """Those of a record that are one value."""
-    for name, value in facts.items():
-        if isinstance(value, bool | int | float):
-            yield _Fact(part, words(name), value)
-        elif isinstance(value, str) and value:
-            yield _Fact(part, words(name), paragraph(value))
+    yield from (_Fact("Deviation", str(number), paragraph(one)) for number, one in enumerate(deviations(run), 1))
+    records = [("Drive", asdict(run.identity)), ("Test system", asdict(run.platform)), ("I/O", run.engine)]
+    records += [(test.name.upper(), asdict(test.test.settings)) for test in tests]
+    # Of each record what is a single value.
+    for part, record in records:
+        for name, value in record.items():
+            if isinstance(value, bool | int | float) or (isinstance(value, str) and value):
+                yield _Fact(part, words(name), paragraph(value) if isinstance(value, str) else value)

@@ -94,13 +94,12 @@ def _all_faults(faults: Mapping[Name, AssayError], written: Mapping[Name, list[P
     for fault in faults.values():
         unlike.setdefault((fault.reason, fault.remedy), fault)
     *errors, last = unlike.values()
-    files = [_file_label(name, paths) for name, paths in written.items() if paths]
+    files = [
+        str(paths[0]) if len(paths) == 1 else f"{len(paths)} {name} files in {paths[0].parent}"
+        for name, paths in written.items()
+        if paths
+    ]
     rest = f"; written all the same: {', '.join(files)}" if files else ""
     whole = joined([*errors, type(last)(last.thing, last.reason + rest, last.remedy)])
     whole.__cause__ = next((fault.__cause__ for fault in faults.values() if fault.__cause__), None)
     return whole
-
-
-def _file_label(name: str, paths: list[Path]) -> str:
-    """The file of a format, or how many there are in which folder. Worked: ``run/report/report.html``."""
-    return str(paths[0]) if len(paths) == 1 else f"{len(paths)} {name} files in {paths[0].parent}"

@@ -66,12 +66,8 @@ def labelled_ticks(low: float, high: float, *, most: int = TICKS_MAX) -> tuple[T
 
     Worked: 10 to 3000 -> 10, 20, 50 and so on to 2,000; 0.00001 is not written ``1e-05``.
     """
-    return tuple(Tick(at=at, label=_plain(at)) for at in log_ticks(low, high, most))
-
-
-def _plain(value: float) -> str:
-    short = f"{value:,.12g}"
-    return f"{value:,.12f}".rstrip("0").rstrip(".") if "e" in short else short
+    labels = ((at, f"{at:,.12g}", f"{at:,.12f}".rstrip("0").rstrip(".")) for at in log_ticks(low, high, most))
+    return tuple(Tick(at=at, label=long if "e" in short else short) for at, short, long in labels)
 
 
 def _equal_steps(low: float, high: float) -> tuple[float, ...]:
@@ -156,14 +152,10 @@ def _points(times: ResponseTimes) -> list[Point]:
     end = nines(max(1 - 10 / times.io_count, MEDIAN))
     steps = max(math.ceil((end - nines(MEDIAN)) * _POINTS_PER_NINE), 1)
     places = (round(nines(MEDIAN) + (end - nines(MEDIAN)) * step / steps, 9) for step in range(steps + 1))
-    points = ((place, times.percentile(_share(place))) for place in places)
+    # The percentile of a place is rounded down, so that ten I/Os are still beyond it.
+    points = ((place, times.percentile(math.floor((1 - 10**-place) * 1e9 + 1e-3) / 1e9)) for place in places)
     # A log axis has no place for zero.
     return [(place, max(time, _SMALLEST_MS)) for place, time in points if time is not None]
-
-
-def _share(place: float) -> float:
-    """The percentile of a place, rounded down, so that ten I/Os are still beyond it. Worked: 3 -> 0.999."""
-    return math.floor((1 - 10**-place) * 1e9 + 1e-3) / 1e9
 
 
 FigureKind = Literal["saturation", "matrix", "tail", "demand", "recovery", "curve"]
@@ -329,7 +321,10 @@ def time_heat(name: str, minutes: Sequence[float], times: Sequence[ResponseTimes
             x_edges=(0.0, *ends),
             y_edges=tuple(10 ** (number * width / _BINS_PER_DECADE) for number in range(first, last + 2)),
             rows=tuple(
-                tuple(_field_count(column, number * width, width) for column in columns)
+                tuple(
+                    float(sum(column.get(each, 0) for each in range(number * width, (number + 1) * width))) or None
+                    for column in columns
+                )
                 for number in range(first, last + 1)
             ),
             colour_title="I/Os",
@@ -420,10 +415,6 @@ def _counted(parts: Sequence[ResponseTimes]) -> dict[int, int]:
         return {}
     begins = np.flatnonzero(np.diff(numbers, prepend=numbers[0] - 1))
     return dict(zip(numbers[begins].tolist(), np.add.reduceat(times.counts, begins).tolist(), strict=True))
-
-
-def _field_count(column: dict[int, int], first: int, width: int) -> float | None:
-    return float(sum(column.get(number, 0) for number in range(first, first + width))) or None
 
 
 # Average, the band around it and the fitted line.

@@ -45,19 +45,20 @@ if TYPE_CHECKING:
 class TestFacts:
     """One test in the words of headers and summaries.
 
-    independent, independent_demand, independent_amount : workload-independent preconditioning.
-    preconditioned : share of the drive that it covers. dependent : workload-dependent preconditioning.
+    independent, independent_demand, independent_amount : workload-independent preconditioning; None without any.
+    preconditioned : share of the drive that it covers, None without. dependent : workload-dependent preconditioning.
     test_area, test_range : share of the drive that is tested, and the test ActiveRange. step : length of a test step.
     stimulus : the three entries of form 2.0: test stimulus, mix, block sizes.
     demands : where a test has several, of the first stimulus and of the second; second_stimulus : behind the first.
-    workload : what is tracked. convergence, rounds : of the measurement window; time : when, where it counts samples.
+    workload : what is tracked. convergence, rounds : of the measurement window, None without rounds;
+    time : when, where it counts samples.
     extent : rounds, or time and gigabytes. steady : whether steady state was reached.
     """
 
-    independent: str = "None"
+    independent: str | None = None
     independent_demand: str = NOT_APPLICABLE
     independent_amount: str = NOT_APPLICABLE
-    preconditioned: str = NOT_APPLICABLE
+    preconditioned: str | None = None
     dependent: str
     test_area: str
     test_range: str
@@ -67,7 +68,7 @@ class TestFacts:
     second_stimulus: str = ""
     workload: str
     convergence: str = NOT_APPLICABLE
-    rounds: str = NOT_APPLICABLE
+    rounds: str | None = None
     time: str = ""
     extent: str
     steady: str
@@ -75,14 +76,18 @@ class TestFacts:
     @property
     def preconditioned_label(self) -> str:
         """The range that was preconditioned; by what, where it was by the workload alone. Worked: ``100 % (WDPC)``."""
-        if self.independent == "None" and self.preconditioned != NOT_APPLICABLE:
-            return f"{self.preconditioned} (WDPC)"
-        return self.preconditioned
+        by_workload = self.preconditioned and self.independent is None
+        return f"{self.preconditioned} (WDPC)" if by_workload else self.preconditioned or NOT_APPLICABLE
+
+    @property
+    def independent_label(self) -> str:
+        """Workload-independent preconditioning as printed."""
+        return self.independent or "None"
 
     @property
     def window(self) -> str:
         """Where the measurement window lies. Worked: ``"rounds 1-5"``; of samples over time ``"30 min to 150 min"``."""
-        return self.time or ("" if self.rounds == NOT_APPLICABLE else f"rounds {self.rounds}")
+        return self.time or (f"rounds {self.rounds}" if self.rounds else "")
 
 
 def steady_word(window: MeasurementWindow | None, withheld: Coded | None) -> str:
@@ -139,14 +144,14 @@ def _form_1_0(run: StoredRun, test: StoredTest, edition: Edition, facts: TestFac
     )
     preparation = (
         ("Purge", purge_label(test)),
-        ("Pre-Conditioning: Workload Independent", facts.independent),
+        ("Pre-Conditioning: Workload Independent", facts.independent_label),
         ("Pre-Conditioning: Workload Dependent", facts.dependent),
         ("Write Cache", cache_label(identity.write_cache)),
     )
     loop = (("REQUIRED: Data Pattern", data_label(settings.data)), *demands, ("Test Step", facts.step))
     steady = (
         ("Convergence", facts.convergence),
-        ("Window", facts.time) if facts.time else ("Rounds", facts.rounds),
+        ("Window", facts.time) if facts.time else ("Rounds", facts.rounds or NOT_APPLICABLE),
         ("PC AR", facts.preconditioned_label),
         ("AR AMOUNT", facts.test_range),
         ("AR Segments", segments_label(settings)),
@@ -202,21 +207,19 @@ def _form_2_0(run: StoredRun, test: StoredTest, edition: Edition, facts: TestFac
 
 
 def _platform_2_0(run: StoredRun) -> tuple[Entry, ...]:
-    platform = run.platform
-    memory = capacity_label(platform.memory_bytes) if platform.memory_bytes else None
-    facts = (
+    platform, described = run.platform, run.description
+    return (
         ("Ref Test Platform", system_label(run)),
-        ("Motherboard", platform.motherboard),
-        ("CPU", platform.cpu),
-        ("Memory", memory),
-        ("OS", platform.operating_system),
-        ("Test SW", platform.tool),
-        ("Test SW ver", platform.tool_version),
-        ("Test SN", run.description.get("platform_serial")),
-        ("HBA", run.description.get("hba")),
-        ("PCIe", run.description.get("pcie")),
+        ("Motherboard", paragraph(platform.motherboard)),
+        ("CPU", paragraph(platform.cpu)),
+        ("Memory", paragraph(capacity_label(platform.memory_bytes) if platform.memory_bytes else None)),
+        ("OS", paragraph(platform.operating_system)),
+        ("Test SW", paragraph(platform.tool)),
+        ("Test SW ver", paragraph(platform.tool_version)),
+        ("Test SN", paragraph(described.get("platform_serial"))),
+        ("HBA", paragraph(described.get("hba"))),
+        ("PCIe", paragraph(described.get("pcie"))),
     )
-    return tuple((name, paragraph(value)) for name, value in facts)
 
 
 def _device_2_0(run: StoredRun, test: StoredTest) -> tuple[Entry, ...]:
@@ -240,12 +243,12 @@ def _set_up_2_0(run: StoredRun, settings: TestSettings, facts: TestFacts) -> tup
         ("Data Pattern", data_label(settings.data)),
         ("AR", facts.preconditioned_label),
         ("AR Segments", segments_label(settings)),
-        ("Pre Condition 1", facts.independent),
+        ("Pre Condition 1", facts.independent_label),
         ("TOIO - TC/QD", facts.independent_demand),
         ("Duration", facts.independent_amount),
         ("Pre Condition 2", facts.dependent),
         ("TOIO - TC/QD", demand_label(settings.demand)),
-        ("SS Rounds", facts.rounds),
+        ("SS Rounds", facts.rounds or NOT_APPLICABLE),
         ("Notes", paragraph(run.description.get("notes") or "none")),
     )
 

@@ -75,6 +75,9 @@ def histogram_figure(
     if not times.io_count:
         return None
     islands = _outlines(times)
+    values = ((percent(share), percentiles_ms.get(share)) for share in MARKED_SHARES)
+    marked = [("ART", latency_ms_mean), *((name, value) for name, value in values if value is not None)]
+    marks = [(_mark(name, value), value) for name, value in marked]
     highest = max(y for corners in islands for _, y in corners)
     return Figure(
         name=name,
@@ -100,19 +103,10 @@ def histogram_figure(
             ),
             *(
                 Series(label=label, x=(at, at), y=(EMPTY, highest), colour=colour, mode="lines", dash="dash")
-                for colour, (label, at) in enumerate(_marks(latency_ms_mean, percentiles_ms), 1)
+                for colour, (label, at) in enumerate(marks, 1)
             ),
         ),
     )
-
-
-def _marks(latency_ms_mean: float, percentiles_ms: Mapping[float, float | None]) -> Iterable[tuple[str, float]]:
-    """The average and the response times that 99, 99.9 and 99.99 % did not exceed, printed as everywhere."""
-    yield _mark("ART", latency_ms_mean), latency_ms_mean
-    for share in MARKED_SHARES:
-        value = percentiles_ms.get(share)
-        if value is not None:
-            yield _mark(percent(share), value), value
 
 
 def _mark(name: str, value_ms: float) -> str:
@@ -376,14 +370,10 @@ def distribution_pages(distribution: Distribution, banner: str | None) -> Iterat
     page = Page(title="Response Times", subtitle="", header=None, banner=banner, blocks=())
     blocks: tuple[Block, ...] = (percentile_table(distribution, distribution.drawn, *notes), *curves)
     yield replace(page, subtitle=f"{head} over {distribution.over}", blocks=blocks)
-    if shown := printed_map(distribution):
-        yield replace(page, subtitle=f"{head} {distribution.printed_title}", blocks=(shown,))
-
-
-def printed_map(distribution: Distribution) -> Figure | None:
-    """Its map for paper with the sentence that it stands behind; None without one."""
-    maps = (replace(one, reading=f"{text[:1].upper()}{text[1:]}") for text, one in distribution.maps)
-    return next((one for one in maps if one.name == distribution.printed), None)
+    for text, figure in distribution.maps:
+        if figure.name == distribution.printed:
+            shown = replace(figure, reading=f"{text[:1].upper()}{text[1:]}")
+            yield replace(page, subtitle=f"{head} {distribution.printed_title}", blocks=(shown,))
 
 
 def distribution_figures(distribution: Distribution) -> tuple[Figure, ...]:

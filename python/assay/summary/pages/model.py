@@ -22,10 +22,9 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Literal, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from assay.summary.record import Level
-_Line = tuple[tuple[float, ...], tuple[float, ...]]
 
 
 CUT_BELOW = 0.15
@@ -37,11 +36,6 @@ SPAN_MIN = 0.1
 LOG_FROM = 8.0
 """A logarithmic axis needs values of which the largest is so many times the smallest."""
 _EDGE = 0.06
-
-
-def spans_decade(values: Sequence[float]) -> bool:
-    """Whether values are far enough apart for a logarithmic axis. Worked: 3 to 5 are not, 1 to 10 are."""
-    return bool(values) and min(values) > 0 and max(values) / min(values) >= LOG_FROM
 
 
 def is_close(values: Sequence[float]) -> bool:
@@ -68,34 +62,6 @@ def linear_range(values: Sequence[float], *, cut: bool) -> tuple[float, float]:
 HIDDEN_SHARE = 0.01
 """Share of an axis below which two lines are one to the eye."""
 _HIDDEN_MAX = 2
-
-
-def covered(lines: Mapping[int, _Line], ends: tuple[float, float]) -> frozenset[int]:
-    """Places of the lines that later ones hide; none where they are many, as wider ones would be a blot.
-
-    lines : x and y of each, by its place. ends : of the axis up.
-    Worked: lines of 6.30 and 6.31 ms over the same rounds, on an axis up to 32 -> the first.
-    """
-    near = (ends[1] - ends[0]) * HIDDEN_SHARE
-    result = {place for (place, one), (_, other) in combinations(lines.items(), 2) if _are_one(one, other, near)}
-    return frozenset(result) if len(result) <= _HIDDEN_MAX else frozenset()
-
-
-def as_they_end(ends: Sequence[float]) -> tuple[int, ...]:
-    """Places of lines as they end, the highest first; as they are where they end close to each other.
-
-    Worked: lines that end at 10, 300 and 2,000 -> 2, 1, 0; at 2,630, 2,625 and 2,635 -> 0, 1, 2.
-    """
-    places = range(len(ends))
-    if min(ends, default=0.0) >= (1 - CUT_BELOW) * max(ends, default=0.0):
-        return tuple(places)
-    return tuple(sorted(places, key=lambda place: -ends[place]))
-
-
-def _are_one(line: _Line, other: _Line, near: float) -> bool:
-    """Whether both have the same points, none further up or down than ``near``."""
-    (places, rates), (others, seconds) = line, other
-    return places == others and all(abs(rate - second) < near for rate, second in zip(rates, seconds, strict=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,10 +196,6 @@ class Table:
     marked: tuple[tuple[int, int], ...] = ()
     levels: tuple[tuple[int, int, Level], ...] = ()
     block: Literal["table"] = "table"
-
-    def without(self, name: str) -> Self:
-        """The table without a column. Worked: of three columns two are left; one that it has not changes nothing."""
-        return self.of_columns([index for index, column in enumerate(self.columns) if column != name])
 
     def of_columns(self, places: Sequence[int]) -> Self:
         """The table of some of its columns. places : from 0, in the order in which they shall stand."""
@@ -387,28 +349,44 @@ class Figure:
 
     @property
     def covered(self) -> frozenset[int]:
-        """Places of the series that later ones hide, by ``line_order``; drawn wider, they show beside these."""
+        """Places of the series that later ones hide, drawn wider; none where they are many, as a blot.
+
+        Worked: lines of 6.30 and 6.31 ms over the same rounds, on an axis up to 32 -> the first.
+        """
         if self.kind != "lines" or self.y_drawn_scale == "log" or not self.y_values:
             return frozenset()
-        lines = {index: (one.x, one.y) for index, one in enumerate(self.series) if one.mode == "lines+markers"}
-        return covered(lines, self.y_range)
+        near = (self.y_range[1] - self.y_range[0]) * HIDDEN_SHARE
+        lines = [(index, line) for index, line in enumerate(self.series) if line.mode == "lines+markers"]
+        hidden = {
+            index
+            for (index, line), (_, other) in combinations(lines, 2)
+            if line.x == other.x and all(abs(y - its) < near for y, its in zip(line.y, other.y, strict=True))
+        }
+        return frozenset(hidden) if len(hidden) <= _HIDDEN_MAX else frozenset()
 
     @property
     def legend_order(self) -> tuple[int, ...]:
-        """Places of the series as a legend lists them: those under one title as their lines end, by ``line_order``."""
-        if self.kind != "lines" or not self.legend_title:
-            return tuple(range(len(self.series)))
-        return as_they_end([one.y[-1] if one.y else 0.0 for one in self.series])
+        """Places of the series as a legend lists them: under one title as the lines end, the highest first.
+
+        Worked: lines that end at 10, 300 and 2,000 -> 2, 1, 0; close to each other at 2,630 and 2,635 -> 0, 1.
+        """
+        places = range(len(self.series))
+        ends = [line.y[-1] if line.y else 0.0 for line in self.series]
+        apart = min(ends, default=0.0) < (1 - CUT_BELOW) * max(ends, default=0.0)
+        if self.kind != "lines" or not self.legend_title or not apart:
+            return tuple(places)
+        return tuple(sorted(places, key=lambda place: -ends[place]))
 
     @property
     def y_drawn_scale(self) -> Scale:
-        """How the y axis is drawn, by the rule of ``axis_rule``. Worked: 1.9 to 3.1 ms asked for ``log`` -> linear."""
-        kept = self.y_scale == "linear" or self.y_ticks or self.log_named or spans_decade(self.y_values)
-        return self.y_scale if kept else "linear"
+        """How the y axis is drawn, by the rule of the axes. Worked: 1.9 to 3.1 ms asked for ``log`` -> linear."""
+        values = self.y_values
+        decade = bool(values) and min(values) > 0 and max(values) / min(values) >= LOG_FROM
+        return self.y_scale if self.y_ticks or self.log_named or decade else "linear"
 
     @property
     def cut(self) -> bool:
-        """Whether a linear y axis begins at its values, by ``axis_rule``; never where figures share a scale.
+        """Whether a linear y axis begins at its values, by the rule of the axes; never where figures share a scale.
 
         Worked: values from 3,250 to 3,470 differ by 6 %, so that the axis is cut.
         """
@@ -503,7 +481,7 @@ class Page:
 
     @property
     def all_blocks(self) -> tuple[Block, ...]:
-        """Those across the page, then those of each column."""
+        """The blocks across the page, then those of each column."""
         return (*self.blocks, *(block for column in self.columns for block in column))
 
 
@@ -534,13 +512,13 @@ class Report:
 
     @property
     def printed_figures(self) -> tuple[Figure, ...]:
-        """Those of all printed pages, with those behind."""
+        """The figures of all printed pages, with the disclosure."""
         return (*self.figures, *_figures(block for page in self.disclosure for block in page.blocks))
 
     @property
     def screen_figures(self) -> tuple[Figure, ...]:
-        """Those of the on-screen form: of the pages of the specification and of the appendix."""
-        return (*_figures(block for page in self.pages for block in page.blocks), *_figures(self.appendix))
+        """The figures on the screen: of the pages of the specification and of the appendix."""
+        return (*self.figures, *_figures(self.appendix))
 
 
 def _figures(blocks: Iterable[Block]) -> tuple[Figure, ...]:

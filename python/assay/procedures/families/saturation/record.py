@@ -79,7 +79,7 @@ def saturation_facts(run: StoredRun, test: StoredTest, result: SaturationResult)
         workload=settings.label,
         extent=extent,
         convergence=steady_label(settings, result).partition(":")[0],
-        rounds=rounds_label(result.window.rounds) if result.window else NOT_APPLICABLE,
+        rounds=rounds_label(result.window.rounds) if result.window else None,
         time=window_minutes(settings, result.window) if result.window else "",
         steady=steady_label(settings, result),
     )

@@ -71,11 +71,12 @@ def whole_said(run: RunSummary) -> Iterator[Line]:
 
 def verdict_rows(tests: Iterable[TestSummary], extent_max: int = 1000) -> list[tuple[str, str, str, str]]:
     """Tests with their verdicts under headers. extent_max : letters of what each measured."""
-    rows = [
-        (test.label, paragraph(verdict_text(test.verdict)), _cut(paragraph(test.extent), extent_max), _depths(test))
-        for test in tests
-    ]
-    return [("Test", "Verdict", "Extent", "In flight"), *rows]
+    rows = [("Test", "Verdict", "Extent", "In flight")]
+    for test in tests:
+        depths = "-".join(f"{depth:,}" for depth in dict.fromkeys((test.outstanding[0], test.outstanding[-1])))
+        verdict, extent = paragraph(verdict_text(test.verdict)), _cut(paragraph(test.extent), extent_max)
+        rows.append((test.label, verdict, extent, depths))
+    return rows
 
 
 def _finding(tests: Sequence[str], said: Coded) -> str:
@@ -117,11 +118,6 @@ def _tests(run: RunSummary, columns: int) -> Iterator[Line]:
         yield Line(text=row, level=level)
     if more := len(run.tests) - len(shown):
         yield Line(text=f"+{more} tests: --full")
-
-
-def _depths(test_summary: TestSummary) -> str:
-    least, most = test_summary.outstanding[0], test_summary.outstanding[-1]
-    return f"{least:,}" if least == most else f"{least:,}-{most:,}"
 
 
 def _tiles(run: RunSummary, columns: int) -> list[str]:
