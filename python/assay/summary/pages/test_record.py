@@ -234,8 +234,10 @@ def record_of(shown: Shown) -> TestRecord:
             if isinstance(figure, Figure) and figure.kind != "columns"
         )
     declared = {field.name: getattr(shown, field.name) for field in fields(shown)}
+    # What was worked out is in fields of the record; an iterator may be read once.
+    spent = {"parts": (), "numbers": (), "seen": (), "drawn": ()}
     return TestRecord(
-        **declared | {"overlaid": tuple(shown.overlaid), "sheet": shown.sheet or shown.name},
+        **declared | spent | {"overlaid": tuple(shown.overlaid), "sheet": shown.sheet or shown.name},
         withheld=withheld,
         verdict=verdict,
         measures=measures,
