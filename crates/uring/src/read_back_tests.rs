@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use assay_core::active_range::ActiveRange;
 use assay_core::contract::{DataPattern, DeviceInfo};
@@ -24,8 +25,10 @@ struct Trial {
 
 impl Trial {
     fn new(path: Path, workers: u64) -> Self {
-        let name = std::env::temp_dir().join(format!("assay-read-back-{}-{path:?}-{workers}", std::process::id()));
-        let _ = std::fs::remove_file(&name);
+        // Two tests may try the same path with as many workers at the same time.
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = std::env::temp_dir().join(format!("assay-read-back-{}-{number}", std::process::id()));
         let file = File::options().read(true).write(true).create_new(true).open(&name).expect("new");
         std::fs::remove_file(&name).expect("ours");
         file.set_len(CAPACITY).expect("room");
