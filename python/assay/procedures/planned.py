@@ -71,8 +71,8 @@ def histogram(step: StepSpec) -> StepSequence:
 
 
 def numbered(what: str, first: int, count: int) -> str:
-    """What so many steps from a number on are called; ``what`` is in the plural.
+    """Name steps by their numbers. what : one of them.
 
     Worked: 31 samples from the first -> ``samples 1 to 31``; one from the fourth -> ``sample 4``.
     """
-    return f"{what} {first} to {first + count - 1}" if count > 1 else f"{what.removesuffix('s')} {first}"
+    return f"{what}s {first} to {first + count - 1}" if count > 1 else f"{what} {first}"

@@ -246,16 +246,20 @@ def test_a_saturation_too_short_for_the_rule_is_not_judged() -> None:
 
 
 @pytest.mark.parametrize(
-    ("judged", "said"),
+    ("reached", "judged", "said"),
     [
-        ("YES", "the level on the right is the steady state"),
-        ("not reached", "the right end is no level: steady state was not reached"),
-        ("not judged: ended after 65 min, the rule needs 155 min", "is not known (not judged: ended after 65 min"),
-        ("n/a", "is not known (n/a)"),
+        (True, "YES", "the level on the right is the steady state"),
+        (False, "not reached", "the right end is no level: steady state was not reached"),
+        (
+            None,
+            "not judged: ended after 65 min, the rule needs 155 min",
+            "is not known (not judged: ended after 65 min",
+        ),
+        (None, "n/a", "is not known (n/a)"),
     ],
 )
-def test_the_sentence_below_the_curve_depends_on_the_verdict(judged: str, said: str) -> None:
-    sentences = saturation_readings(saturation_settings(), judged, "level reached")
+def test_the_sentence_below_the_curve_depends_on_the_verdict(reached: bool | None, judged: str, said: str) -> None:
+    sentences = saturation_readings(saturation_settings(), judged, "level reached", reached=reached)
     assert all(said in text for name, text in sentences.items() if name.startswith("iops-"))
 
 

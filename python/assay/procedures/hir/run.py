@@ -67,7 +67,7 @@ def wait_state(settings: IdleRecoverySettings, index: int) -> Iterator[StepSeque
     idle = pattern_step("idle", settings.pattern, IDLE, settings.range_amount_bytes, idle_ns)
     for first in range(0, settings.cycles, CYCLES_PER_SEQUENCE):
         count = min(CYCLES_PER_SEQUENCE, settings.cycles - first)
-        yield _of_wait_state(index, numbered("bursts", first + 1, count), [burst, idle] * count)
+        yield _of_wait_state(index, numbered("burst", first + 1, count), [burst, idle] * count)
     yield _of_wait_state(index, "bursts without idle time", [burst] * settings.return_bursts)
 
 

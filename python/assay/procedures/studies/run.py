@@ -155,7 +155,7 @@ def variant_actions(variant: StudyVariant, index: int, context: Context) -> Iter
             part = tuple(specs[place : place + STEPS_PER_SEQUENCE])
             of = f"variant {variant.label}" if role == "measure" else f"preparation of variant {variant.label}"
             yield StepSequence(
-                name=f"{of}, {numbered('steps', done[role] + 1, len(part))}",
+                name=f"{of}, {numbered('step', done[role] + 1, len(part))}",
                 stage="variant" if role == "measure" else "precondition",
                 index=index,
                 steps=part,

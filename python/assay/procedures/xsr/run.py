@@ -67,7 +67,7 @@ def access_group(settings: CrossStimulusSettings, index: int) -> Iterator[StepSe
     for first in range(0, total, SAMPLES_PER_SEQUENCE):
         count = min(SAMPLES_PER_SEQUENCE, total - first)
         yield StepSequence(
-            name=f"access group {index}, {numbered('samples', first + 1, count)}",
+            name=f"access group {index}, {numbered('sample', first + 1, count)}",
             stage="group",
             index=index,
             steps=(sample,) * count,

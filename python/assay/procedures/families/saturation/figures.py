@@ -144,10 +144,12 @@ def _drawn(distribution: Distribution) -> list[Part]:
     return [one for one in (phases.get("first"), last) if one]
 
 
-def saturation_readings(settings: SaturationSettings, judged: str, level: str, change: float = 0) -> dict[str, str]:
+def saturation_readings(
+    settings: SaturationSettings, judged: str, level: str, *, reached: bool | None, change: float = 0
+) -> dict[str, str]:
     """The sentences by the beginning of a figure's name.
 
-    judged : whether steady state was reached, as the summaries print it; what is on the right depends on that.
+    reached : whether steady state was; None where that is not known. judged : the same as the summaries print it.
     level : what the mark says where the level is reached. change : of IOPS over the last drive fill, a share.
     """
     asked = (
@@ -159,7 +161,8 @@ def saturation_readings(settings: SaturationSettings, judged: str, level: str, c
         "iops-written": "gigabytes written",
         "iops-fills": "amount written, in drive capacities",
     }
-    curves = {name: f"{asked}, over {axis}; {_ends(judged, level, change)}." for name, axis in over.items()}
+    ends = _ends(judged, level, change, reached=reached)
+    curves = {name: f"{asked}, over {axis}; {ends}." for name, axis in over.items()}
     response = (
         f"{asked}: average, 99.999 % (known where a sample has a million I/Os) and longest response time; lines that "
         "rise mean longer waits."
@@ -167,11 +170,11 @@ def saturation_readings(settings: SaturationSettings, judged: str, level: str, c
     return {**curves, "response": response, **HISTOGRAM_READINGS}
 
 
-def _ends(judged: str, level: str, change: float) -> str:
-    """What is seen on the right. Worked: ``YES`` -> the level of steady state."""
-    if judged == "YES":
+def _ends(judged: str, level: str, change: float, *, reached: bool | None) -> str:
+    """What is seen on the right. Worked: steady state was reached -> its level."""
+    if reached:
         return f"the level on the right is the steady state, what is left once clean space is used up; {level}"
-    if judged == "not reached":
+    if reached is False:
         return "the right end is no level: steady state was not reached"
     if change < -LEVEL_BAND:
         return f"the right end is no level: over the last drive fill IOPS changed by {change * 100:+.1f} % ({judged})"

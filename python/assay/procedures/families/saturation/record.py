@@ -78,11 +78,20 @@ def saturation_facts(run: StoredRun, test: StoredTest, result: SaturationResult)
         ),
         workload=settings.label,
         extent=extent,
-        convergence=steady_label(settings, result).partition(":")[0],
+        convergence=saturation_steady(result),
         rounds=rounds_label(result.window.rounds) if result.window else None,
         time=window_minutes(settings, result.window) if result.window else "",
         steady=steady_label(settings, result),
     )
+
+
+def saturation_steady(result: SaturationResult) -> str:
+    """Whether steady state was reached. Worked: without a window of five values -> ``"not judged"``."""
+    if result.withheld:
+        return NOT_AVAILABLE
+    if result.window is None:
+        return "not judged"
+    return "YES" if result.steady_iops is not None else "not reached"
 
 
 def steady_label(settings: SaturationSettings, result: SaturationResult) -> str:
@@ -91,16 +100,16 @@ def steady_label(settings: SaturationSettings, result: SaturationResult) -> str:
     Worked: 65 minutes of samples where the rule takes the 31st to the 155th ->
     ``"not judged: ended after 65 min, the rule needs 155 min"``.
     """
-    if result.withheld:
-        return NOT_AVAILABLE
-    if result.window is not None:
-        return "YES" if result.steady_iops is not None else "not reached"
+    if result.withheld or result.window:
+        return saturation_steady(result)
     needed = minutes_label(verdict_sample(WINDOW_ROUNDS, settings) * settings.sample_ns / MINUTE_NS)
     if not result.samples.minutes:
-        return f"not judged: no sample ran to its end, the rule needs {needed}"
+        return f"{saturation_steady(result)}: no sample ran to its end, the rule needs {needed}"
     if len(result.samples.minutes) >= verdict_sample(WINDOW_ROUNDS, settings):
-        return "not judged: fewer than five samples of the rule after a void sample"
-    return f"not judged: ended after {minutes_label(result.samples.minutes[-1])}, the rule needs {needed}"
+        return f"{saturation_steady(result)}: fewer than five samples of the rule after a void sample"
+    return (
+        f"{saturation_steady(result)}: ended after {minutes_label(result.samples.minutes[-1])}, the rule needs {needed}"
+    )
 
 
 def saturation_outline(settings: SaturationSettings) -> str:

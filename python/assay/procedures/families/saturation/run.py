@@ -96,7 +96,7 @@ def saturate(settings: SaturationSettings, role: Role) -> Judging:
     return until_saturated(
         settings,
         lambda index, first, count: StepSequence(
-            name=numbered("samples", first, count),
+            name=numbered("sample", first, count),
             stage="sample",
             index=index,
             steps=(sample,) * count,
