@@ -239,6 +239,6 @@ def test_an_error_that_is_no_disk_error_also_ends_the_run(tmp_path: Path, monkey
     def fail(*_: Any) -> bytes:
         raise MemoryError
 
-    monkeypatch.setattr(write, "series_table", fail)
+    monkeypatch.setattr("assay.run.store.tables.series_table", fail)
     with pytest.raises(StoreError, match="MemoryError"):
         run(tmp_path / "run")

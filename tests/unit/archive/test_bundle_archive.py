@@ -21,7 +21,7 @@ from assay.archive.bundle.archive import header, write_archive
 from assay.archive.bundle.frame import check_frame
 from assay.archive.bundle.manifest import BundleFile, Manifest, read_manifest
 from assay.errors import AssayError, FolderBusyError, StoreError, VerificationError
-from assay.run.store.write import _locked
+from assay.run.store.lock import lock_folder
 from every_kind import run_of
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def test_a_run_that_goes_on_is_not_exported(run: Path, tmp_path: Path) -> None:
     # A journal without its end, and a process that holds the folder.
     lines = (run / "journal.jsonl").read_bytes().splitlines(keepends=True)
     (copy / "journal.jsonl").write_bytes(b"".join(lines[:1]))
-    lock = _locked(copy)
+    lock = lock_folder(copy)
     try:
         with pytest.raises(FolderBusyError, match="goes on"):
             export_run(copy, tmp_path / "x.assay")
