@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from assay.compare.subject import LoadedRun
     from assay.summary.pages.model import Table
     from assay.summary.pages.test_record import TestRecord
-    from assay.summary.record import RunSummary
     from assay.workloads.iometer.results import Results
 
 BLIND_KEY = "assay"
@@ -170,7 +169,7 @@ def loaded_runs(folders: Sequence[Path], prices: str | None = None) -> list[Load
 def _loaded_run(folder: Path, price: Price | None) -> LoadedRun:
     """By its kept summary where there is one: the run itself is read only for its curves."""
     from assay.archive.kept import kept_summary  # noqa: PLC0415
-    from assay.cli.origin import host_id  # noqa: PLC0415
+    from assay.cli.origin import host_id, shown_run, summed_up  # noqa: PLC0415
     from assay.compare.subject import LoadedRun  # noqa: PLC0415
 
     @cache
@@ -183,22 +182,9 @@ def _loaded_run(folder: Path, price: Price | None) -> LoadedRun:
     if kept := kept_summary(folder, host_id()):
         summary, content = kept.summary, kept.hash
     else:
-        summary, content = _summed_up(folder)
+        run = shown_run(folder)
+        summary, content = summed_up(run, folder), run.journal.hash if run.journal else run.run_id
     return LoadedRun(path=str(folder), summary=summary, content=content, records=records, price=price)
-
-
-def _summed_up(folder: Path) -> tuple[RunSummary, str]:
-    """The summary of a run that is read for it, which is kept for the next time, and what tells its content."""
-    from assay.archive.kept import keep_summary  # noqa: PLC0415
-    from assay.archive.rendering import run_summary, stored_run  # noqa: PLC0415
-    from assay.cli.notice import say_unfinished  # noqa: PLC0415
-    from assay.cli.origin import host_id, with_level  # noqa: PLC0415
-
-    run = with_level(stored_run(folder), folder)
-    say_unfinished(folder, run)
-    summary = run_summary(run, folder)
-    keep_summary(run, folder, summary, host_id())
-    return summary, run.journal.hash if run.journal else run.run_id
 
 
 def _compare(

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from assay.archive.verify import Verification
     from assay.engine.records import StoredRun
+    from assay.summary.record import RunSummary
 
 _LARGE_BYTES = 10_000_000
 """Some 2 s of checking, and more."""
@@ -26,6 +27,26 @@ def with_level(run: StoredRun, folder: Path) -> StoredRun:
     from assay.archive import levels  # noqa: PLC0415
 
     return levels.with_level(run, folder, host_id(), verify=_verify, unkept=_tell_unkept)
+
+
+def shown_run(folder: Path) -> StoredRun:
+    """A run folder with its level; what of it is unfinished is said on standard error. Raises AssayError."""
+    from assay.archive.rendering import stored_run  # noqa: PLC0415
+    from assay.cli.notice import say_unfinished  # noqa: PLC0415
+
+    run = with_level(stored_run(folder), folder)
+    say_unfinished(folder, run)
+    return run
+
+
+def summed_up(run: StoredRun, folder: Path) -> RunSummary:
+    """The summary of a run, which is kept for the next time. Raises as ``archive.rendering.run_summary``."""
+    from assay.archive.kept import keep_summary  # noqa: PLC0415
+    from assay.archive.rendering import run_summary  # noqa: PLC0415
+
+    summary = run_summary(run, folder)
+    keep_summary(run, folder, summary, host_id())
+    return summary
 
 
 def with_known_level(run: StoredRun, folder: Path) -> StoredRun:

@@ -24,15 +24,13 @@ from assay.cli.helped import HelpedCommand
 )
 def report(run_folder: Path, as_json: bool, out: Path | None, **formats: bool) -> None:
     """Render the report of RUN again; without options in every format."""
-    from assay.archive.rendering import render_stored, stored_run  # noqa: PLC0415
-    from assay.cli.notice import say_unfinished  # noqa: PLC0415
-    from assay.cli.origin import with_level  # noqa: PLC0415
+    from assay.archive.rendering import render_stored  # noqa: PLC0415
+    from assay.cli.origin import shown_run  # noqa: PLC0415
     from assay.report import FORMATS  # noqa: PLC0415
 
     asked = {**formats, "json": as_json}
     chosen = [name for name in FORMATS if asked.get(name)] or list(FORMATS)
-    run = with_level(stored_run(run_folder), run_folder)
-    say_unfinished(run_folder, run)
+    run = shown_run(run_folder)
     paths = render_stored(run, run_folder, chosen, out=out, shown=_silent if as_json else _tell)
     if as_json:
         results = next(path for path in paths if path.suffix == ".json")

@@ -33,19 +33,13 @@ def show(run_folder: Path, *, full: bool, as_json: bool) -> int:
     not reached; 8 a limit of the plan is not met.
     """
     from assay.archive.kept import kept_summary  # noqa: PLC0415
-    from assay.cli.origin import host_id  # noqa: PLC0415
+    from assay.cli.origin import host_id, shown_run  # noqa: PLC0415
 
     kept = None if full or as_json else kept_summary(run_folder, host_id())
     if kept:
         return _print_short(kept.summary, kept, run_folder, None)
 
-    from assay.archive.rendering import stored_run  # noqa: PLC0415
-    from assay.cli.notice import say_unfinished  # noqa: PLC0415
-    from assay.cli.origin import with_level  # noqa: PLC0415
-
-    run = with_level(stored_run(run_folder), run_folder)
-    say_unfinished(run_folder, run)
-    return tell_run(run, run_folder, full=full, as_json=as_json)
+    return tell_run(shown_run(run_folder), run_folder, full=full, as_json=as_json)
 
 
 def tell_run(
@@ -55,17 +49,13 @@ def tell_run(
 
     files : of its report; those that are in its folder where none are given.
     """
-    from assay.archive.kept import keep_summary  # noqa: PLC0415
-    from assay.archive.rendering import run_summary  # noqa: PLC0415
-    from assay.cli.origin import host_id  # noqa: PLC0415
+    from assay.cli.origin import summed_up  # noqa: PLC0415
 
     if as_json:
         return _print_json(run, folder, files)
     if full:
         return _print_full(run, folder, files)
-    summary = run_summary(run, folder)
-    keep_summary(run, folder, summary, host_id())
-    return _print_short(summary, run.journal, folder, files)
+    return _print_short(summed_up(run, folder), run.journal, folder, files)
 
 
 def _print_short(summary: RunSummary, end: JournalEnd | Kept | None, folder: Path, files: Iterable[Path] | None) -> int:

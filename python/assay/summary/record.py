@@ -242,7 +242,6 @@ class RunSummary:
 
     run_id: str
     model: str
-    capacity_bytes: int
     facts: tuple[str, ...]
     edition: str
     edition_title: str

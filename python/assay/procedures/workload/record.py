@@ -316,7 +316,7 @@ def workload_shown(source: Source) -> Shown:
         numbers=_numbers(stages),
         tiled=lambda _: _tiles(stages),
         seen=_insights(stages),
-        demand=(("Total OIO - TC/QD", several[0]),) if several else None,
+        demand=(("Total OIO - TC/QD", several[0]),) if several else (),
         settings=(
             ("Workload", settings.title or "not named"),
             ("Source of the workload", settings.source or "not stated"),

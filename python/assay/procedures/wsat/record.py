@@ -91,7 +91,6 @@ def wsat_shown(source: Source) -> Shown:
     workload = "" if settings.label == "RND 4KiB 0/100" else f" - {settings.label}"
     of_1_0 = f"{source.edition.market} WSAT ({source.status}){workload} - Report Page"
     change = last_fill_change(result) or 0
-    reached = None if result.withheld or result.window is None else result.steady_iops is not None
     return Shown(
         **source.origin,
         findings=result.findings,
@@ -100,7 +99,11 @@ def wsat_shown(source: Source) -> Shown:
         title=f"WSAT Test{workload} - Report Page" if is_2_0 else of_1_0,
         parts=((subtitle, (*source.plan_box(), *blocks)), *others, *histogram_parts(source.test, source.prefix)),
         readings=saturation_readings(
-            settings, steady_label(settings, result), level_text(settings, result), reached=reached, change=change
+            settings,
+            steady_label(settings, result),
+            level_text(settings, result),
+            reached=result.reached,
+            change=change,
         ),
         overlaid=_overlaid(source.prefix, result),
         drawn=saturation_main_figures(settings, result, spread, source.prefix),

@@ -262,7 +262,7 @@ def settings_entries(test: TestRecord) -> tuple[Entry, ...]:
     cache = "switched by the test" if settings.switches_write_cache else cache_label(test.run.identity.write_cache)
     return (
         ("Edition", printable(settings.edition)),
-        *(test.demand or test.demand_entries()),
+        *test.demand,
         ("Data pattern", data_label(settings.data)),
         *test.settings,
         *_limits(settings),

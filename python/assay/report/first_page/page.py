@@ -289,7 +289,7 @@ def summary_page(run: RunSummary, figures: Iterable[MainFigure]) -> SummaryPage:
     first, *findings = said or [nothing]
     return SummaryPage(
         name=run.model,
-        facts=(f"{three_digits(run.capacity_bytes / GB)} GB", *run.facts, utc(run.started_wall_ns), run.level),
+        facts=(f"{three_digits(run.identity.capacity_bytes / GB)} GB", *run.facts, utc(run.started_wall_ns), run.level),
         states=tuple(_states(run)),
         sentence=first,
         tiles=run_tiles(run.tests, [statement for _, statement in run.said], run.claims),

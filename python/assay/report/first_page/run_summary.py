@@ -40,7 +40,6 @@ def summarise_run(run: StoredRun, records: Sequence[TestRecord], held: Held | No
     return RunSummary(
         run_id=run.run_id,
         model=model_label(run),
-        capacity_bytes=run.identity.capacity_bytes,
         facts=tuple(fact for fact in (interface_label(run), nand_label(run), firmware) if fact != UNKNOWN),
         edition=edition.name,
         edition_title=edition.title,

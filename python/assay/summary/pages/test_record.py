@@ -28,7 +28,7 @@ from assay.words.printed import NOT_AVAILABLE, demand_label, paragraph
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from assay.engine.records import StoredRun, StoredTest
+    from assay.engine.records import Demand, StoredRun, StoredTest
     from assay.results.finding import Checked, Finding
     from assay.spec.edition import Edition
     from assay.summary.pages.header import TestFacts
@@ -116,12 +116,6 @@ class Source:
             entries.append((missing, "not stated"))
         return (Box(title="Report", entries=tuple(entries), wide=True),)
 
-    def demand_entries(self) -> tuple[Entry, ...]:
-        """Its demand, and when I/Os are due."""
-        demand = self.test.settings.demand
-        arrivals = arrival_label(demand) or "none: as soon as another I/O completes"
-        return (("Total OIO - TC/QD", demand_label(demand)), ("Arrivals", arrivals))
-
 
 def own_tiles(measures: Sequence[Measure]) -> Iterator[Tile]:
     """The first of the key results, a tile each."""
@@ -145,9 +139,10 @@ class Shown(Source):
     ruled : what its rule of steady state said. moved : cells that it says nothing of and that moved in the window;
     moved_where : what they have in common. rated : of the measures IOPS that other tests may have at another demand or
     in another order. also_selected : identities beside the key results that the paper form's summary prints.
-    demand, settings : what tests of any kind and only tests of this kind are set to do. details : further tables for
-    the disclosure on screen. tables : of numbers, unrounded, and files in the form of other tools, by name : made when
-    they are written, as those of long logs are large.
+    demand, settings : what tests of any kind and only tests of this kind are set to do; without a demand that of the
+    test's settings. details : further tables for the disclosure on screen.
+    tables : of numbers, unrounded, and files in the form of other tools, by name : made when they are written, as those
+    of long logs are large.
     distribution : how its response times are spread; None where a test has no such tables.
     shows_withheld : its results are true whatever withholds its rates.
     """
@@ -160,7 +155,7 @@ class Shown(Source):
     numbers: Iterable[Measure]
     settings: tuple[Entry, ...]
     tables: Callable[[], Iterable[ResultTable]]
-    demand: tuple[Entry, ...] | None = None
+    demand: tuple[Entry, ...] = ()
     preparation: str = ""
     readings: Mapping[str, str] = field(default_factory=dict)
     overlaid: Iterable[Figure] = ()
@@ -237,7 +232,13 @@ def record_of(shown: Shown) -> TestRecord:
     # What was worked out is in fields of the record; an iterator may be read once.
     spent = {"parts": (), "numbers": (), "seen": (), "drawn": ()}
     return TestRecord(
-        **declared | spent | {"overlaid": tuple(shown.overlaid), "sheet": shown.sheet or shown.name},
+        **declared
+        | spent
+        | {
+            "overlaid": tuple(shown.overlaid),
+            "sheet": shown.sheet or shown.name,
+            "demand": shown.demand or _demand(test.settings.demand),
+        },
         withheld=withheld,
         verdict=verdict,
         measures=measures,
@@ -254,6 +255,12 @@ def record_of(shown: Shown) -> TestRecord:
         if withheld
         else tuple(replace(figure, figure=replace(figure.figure, reading="")) for figure in figures),
     )
+
+
+def _demand(demand: Demand) -> tuple[Entry, ...]:
+    """A demand, and when I/Os are due."""
+    arrivals = arrival_label(demand) or "none: as soon as another I/O completes"
+    return (("Total OIO - TC/QD", demand_label(demand)), ("Arrivals", arrivals))
 
 
 def _pages(shown: Shown, verdict: Verdict, caveats: Sequence[str], warning: str | None) -> tuple[Page, ...]:

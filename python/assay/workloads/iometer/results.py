@@ -35,11 +35,6 @@ class Column(NamedTuple):
     decimals: int
 
 
-def empty_columns(kind: str) -> set[str]:
-    """The columns that Iometer leaves empty in the rows of a kind."""
-    return {name for name, column in COLUMNS.items() if kind in column.empty}
-
-
 def _columns(decimals: int, empty: str, *names: str) -> dict[str, Column]:
     return dict.fromkeys(names, Column(frozenset(empty.split()), decimals))
 

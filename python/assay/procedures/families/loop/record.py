@@ -234,10 +234,14 @@ _SPREAD_NOTE = (
 
 @dataclass(frozen=True, kw_only=True)
 class LoopPages(Source):
-    """What the pages of a test loop are made of. moved : cells that are not tracked and moved in the window."""
+    """What the pages of a test loop are made of.
+
+    moved : cells that are not tracked and moved in the window. caveats : of its verdict where that is steady.
+    """
 
     result: LoopResult
     moved: tuple[MovedCell, ...]
+    caveats: tuple[str, ...]
 
     @property
     def settings(self) -> LoopSettings:
@@ -366,8 +370,7 @@ class LoopPages(Source):
             box = verdict_box(variable.noun, label, verdict, variable.text, rounds)
         *figures, (name, told) = box.entries
         steady = verdict is not None and verdict.steady
-        ruled = ruled_by(self.result.window, unstable_count=len(self.moved))
-        caveats = annex_caveats(framed(self.test, ruled, None)) if steady else ()
+        caveats = self.caveats if steady else ()
         return replace(box, entries=(*figures, (name, "; ".join((told, *caveats)))))
 
     def _cell(self, values: Mapping[Cell, float], read_pct: int, transfer_bytes: int, decimals: int | None) -> str:
@@ -418,7 +421,9 @@ def loop_shown(
         run, test, prefix = source.run, source.test, source.prefix
         result, settings = loop_result(test), test.settings_as(LoopSettings)
         moved, spread = tuple(_moved_cells(result, settings)), loop_distribution(test, result, prefix)
-        title, parts = layout(LoopPages(**source.origin, result=result, moved=moved))
+        ruled = ruled_by(result.window, unstable_count=len(moved))
+        caveats = annex_caveats(framed(test, ruled, None))
+        title, parts = layout(LoopPages(**source.origin, result=result, moved=moved, caveats=caveats))
         return Shown(
             **source.origin,
             findings=result.findings,
@@ -433,7 +438,7 @@ def loop_shown(
             numbers=loop_measures(test, result),
             tiled=lambda _: loop_tiles(test),
             seen=loop_insights(test, result, link_mb_per_s(run)),
-            ruled=ruled_by(result.window, unstable_count=len(moved)),
+            ruled=ruled,
             moved=moved,
             moved_where=_moved_where(result, settings),
             rated=lambda measures: loop_rates(settings, measures),

@@ -87,11 +87,9 @@ def saturation_facts(run: StoredRun, test: StoredTest, result: SaturationResult)
 
 def saturation_steady(result: SaturationResult) -> str:
     """Whether steady state was reached. Worked: without a window of five values -> ``"not judged"``."""
-    if result.withheld:
-        return NOT_AVAILABLE
-    if result.window is None:
-        return "not judged"
-    return "YES" if result.steady_iops is not None else "not reached"
+    if result.reached is None:
+        return NOT_AVAILABLE if result.withheld else "not judged"
+    return "YES" if result.reached else "not reached"
 
 
 def steady_label(settings: SaturationSettings, result: SaturationResult) -> str:

@@ -96,6 +96,11 @@ class SaturationResult:
     withheld: Coded | None
     findings: tuple[Finding, ...] = ()
 
+    @property
+    def reached(self) -> bool | None:
+        """Whether steady state was; None where it was not judged or nothing may be printed."""
+        return None if self.withheld or self.window is None else self.steady_iops is not None
+
 
 def settled_values(settings: SaturationSettings, result: SaturationResult) -> tuple[float, ...]:
     """IOPS of the five samples that ``steady_iops`` is the average of; none where there is none."""

@@ -97,7 +97,7 @@ def _apart(blocks: Sequence[Sequence[Line]]) -> list[Line]:
 
 
 def _head(run: RunSummary) -> Iterator[str]:
-    size = capacity_label(run.capacity_bytes)
+    size = capacity_label(run.identity.capacity_bytes)
     model = run.model if run.model.endswith(size) else f"{run.model}, {size}"
     listed = f", {count_label(len(run.deviations), 'deviation')}" if run.deviations else ""
     yield f"{model} | {run.edition_title} | {run.label_class}{listed}"
