@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from assay.engine.records import DriveCondition, StoredRun, StoredTest
-    from assay.results.finding import Checked, Level
+    from assay.results.finding import Checked
+    from assay.results.finding import Level as CheckLevel
     from assay.summary.pages.model import Entry
     from assay.summary.pages.test_record import TestRecord
+    from assay.summary.record import Level
 
 # Sequences of each test that are named; the journal has them all.
 _EVENT_ROWS = 12
@@ -45,7 +47,13 @@ def checks_table(caption: str, checks: Sequence[Checked], notes: Sequence[str] =
         columns=("No.", "Check", "Passes", "Level", "Beyond", "Worst", "Limit", "Where", "Finding"),
         rows=tuple(_row(check) for check in checks),
         notes=tuple(paragraph(note) for note in notes),
+        levels=_levels(checks),
     )
+
+
+def _levels(checks: Sequence[Checked]) -> tuple[tuple[int, int, Level], ...]:
+    """The colour of the fourth column, which has the level of each check."""
+    return tuple((line, 3, CHECK_LEVELS[check.level]) for line, check in enumerate(checks))
 
 
 def test_tables(test_record: TestRecord) -> tuple[Table, ...]:
@@ -71,13 +79,17 @@ def printed_checks(tests: Sequence[TestRecord]) -> Table:
     """
     larger = ((test, larger_lead_ins(tuple(asked_steps(test.test)))) for test in tests)
     own = [f"{one.label}: {text(note)}" for one, note in larger if note]
-    rows = tuple((test.label, *_row(check)[1:]) for test in tests for check in _open(test.checks))
+    listed = [(test, check) for test in tests for check in _open(test.checks)]
+    rows = tuple((test.label, *_row(check)[1:]) for test, check in listed)
     notes = (f"{'; '.join(map(_counted, tests))}.", *_NOTES, *own)
     if not rows:
         every = checks_by_test(tests)
         return replace(every, notes=tuple(map(paragraph, (*every.notes, *notes))))
     caption = "Checks beyond their limit or unknown"
-    return with_values(Table(caption=caption, columns=_OPEN, rows=rows, notes=tuple(map(paragraph, notes))))
+    levels = _levels([check for _, check in listed])
+    printed = tuple(map(paragraph, notes))
+    table = Table(caption=caption, columns=_OPEN, rows=rows, notes=printed, levels=levels)
+    return with_values(table, kept=("Level",))
 
 
 def checks_by_test(tests: Sequence[TestRecord]) -> Table:
@@ -90,7 +102,13 @@ def checks_by_test(tests: Sequence[TestRecord]) -> Table:
     )
     columns = ("Check", "Passes", *(test.label for test in tests))
     note = "Every limit and value: see the HTML report and results.json."
-    return Table(caption="What is checked", columns=columns, rows=rows, notes=(note,))
+    levels = tuple(
+        (line, place, CHECK_LEVELS[checks[title].level])
+        for line, title in enumerate(titles)
+        for place, checks in enumerate(result, 2)
+        if title in checks
+    )
+    return Table(caption="What is checked", columns=columns, rows=rows, notes=(note,), levels=levels)
 
 
 def _counted(test_record: TestRecord) -> str:
@@ -99,10 +117,14 @@ def _counted(test_record: TestRecord) -> str:
     return f"{test_record.label}: {counts or 'none passed'}"
 
 
-_SAID: dict[Level, str] = {"pass": "passed", "n/a": "do not apply"}
+CHECK_LEVELS: dict[CheckLevel, Level] = {
+    "pass": "good", "warn": "warn", "invalid": "bad", "n/a": "unknown", "unknown": "unknown",
+}  # fmt: skip
+"""What colours of checks follow."""
+_SAID: dict[CheckLevel, str] = {"pass": "passed", "n/a": "do not apply"}
 
 
-def _settled(checks: Sequence[Checked]) -> dict[Level, list[Checked]]:
+def _settled(checks: Sequence[Checked]) -> dict[CheckLevel, list[Checked]]:
     """The checks that passed, and those that do not apply."""
     groups = {level: [check for check in checks if check.level == level] for level in _SAID}
     return {level: same for level, same in groups.items() if same}
@@ -112,7 +134,7 @@ def _open(checks: Sequence[Checked]) -> list[Checked]:
     return [check for check in checks if check.level not in _SAID]
 
 
-def level_text(level: Level) -> str:
+def level_text(level: CheckLevel) -> str:
     """A level as printed: what is beyond its limit is written large."""
     return level.upper() if level in {"warn", "invalid"} else level
 

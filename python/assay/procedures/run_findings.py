@@ -54,6 +54,8 @@ _GATHERED: Declared[Gathered] = (
     (Column("count", "Places"), lambda one: one.count),
     (_WHAT, lambda one: one.what),
 )
+_GRAVE = {"ended early", "withheld"}
+"""Kinds of findings without which there would be numbers."""
 _PLACES = (
     "{count:,} in all, counted by location; findings.csv and results.json have a row for each. Values that differ by "
     "location are printed as a range."
@@ -91,12 +93,14 @@ def finding_tables(findings: Sequence[Found]) -> list[Table]:
     listed = [(one.test, one.kind, one.where, f"{one.count:,}", one.what) for one in gathered(findings)]
     rows = tuple(listed) or ((ALL_TESTS, "none", "", "", "no findings"),)
     starts = range(0, len(rows), ROWS_MAX)
+    grave = [line for line, row in enumerate(rows) if row[1] in _GRAVE]
     return [
         Table(
             caption=FINDINGS if start == 0 else f"{FINDINGS} from number {start + 1:,}",
             columns=tuple(column.title for column, _ in _GATHERED),
             rows=rows[start : start + ROWS_MAX],
             merged=(_TEST.title, _KIND.title),
+            levels=tuple((line - start, 1, "bad") for line in grave if start <= line < start + ROWS_MAX),
             notes=(f"{_PLACES.format(count=len(findings))} {_NOTE}",) if start == starts[-1] else (),
         )
         for start in starts

@@ -29,6 +29,7 @@ from assay.summary.pages.header import colophon
 from assay.summary.pages.histograms import distribution_pages, percentile_data, screen_blocks
 from assay.summary.pages.model import Report, slug
 from assay.summary.pages.test_record import Source, record_of
+from assay.summary.verdict import level_of
 from assay.words.printed import printable, utc_datetime
 
 if TYPE_CHECKING:
@@ -215,7 +216,8 @@ def _pages_of(test: TestRecord) -> Iterator[Page]:
     """The pages of a test under its name; the first has the name alone as its anchor, and says how it came out."""
     for index, page in enumerate((test_page(test), *test.pages)):
         anchor = slug(f"{test.name} {page.subtitle}") if index else slug(test.name)
-        yield replace(page, part=test.name.upper(), outcome="" if index else annex_verdict(test), anchor=anchor)
+        outcome = "" if index else annex_verdict(test)
+        yield replace(page, part=test.name.upper(), outcome=outcome, level=level_of(test.verdict), anchor=anchor)
 
 
 def records_of_tests(run: StoredRun) -> list[TestRecord]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 UNKNOWN = "unknown"
 NOT_AVAILABLE = "n/a"
 NOT_APPLICABLE = "N/A"
+NOT_STATED = "not stated"
 
 _SHORT_MS = 0.1
 _SHORT_DIGITS = 3

@@ -87,7 +87,7 @@ def test_states_are_one_word_with_a_level_that_the_colour_follows(run: StoredRun
     table = drives_table(found, remarks(found))
     assert table.columns == ("Drive", "Compared", "LAT")
     assert (table.rows[2][2], table.levels[2]) == ("cut short", (2, 2, "bad"))
-    assert table_cells(table.rows, table.levels)[2][2].look == "verdict bad"
+    assert table_cells(table)[2][2].look == "verdict bad"
     assert table.of_columns([0, 2]).levels[2] == (2, 1, "bad")
     other = variant(run, 4, edition={**run.edition, "name": "pts-e-1.0"})
     apart = compare_runs([variant(run, 1), variant(run, 2), other], Options(despite=True))

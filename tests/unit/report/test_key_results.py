@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from assay.archive.rendering import run_summary
 from assay.engine.records import DirectionRecord
 from assay.report import records_of_tests, render
 from assay.report.annex.summary import annex_verdict
+from assay.report.annex.summary import test_page as page_of_test
 from assay.report.first_page.claims import Compared, claims_table
-from assay.report.formats.cells import WHOLE, drawn_bars, status
+from assay.report.formats.cells import WHOLE, drawn_bars, table_cells
 from assay.report.formats.terminal.tables import key_results
+from assay.summary.pages.model import Table
 from assay.summary.record import Measure
 from assay.words.printed import claim_text, share_text
 from report_run import FALLING, synthetic_run, synthetic_test
@@ -138,19 +140,22 @@ def test_a_withheld_test_has_no_number_and_says_why(tmp_path: Path) -> None:
     assert {one["value"] for one in found} == {None}
 
 
-def test_a_verdict_is_amber_where_something_beside_it_was_unusual() -> None:
-    verdicts = {
-        "steady state: YES, 30 min to 150 min": "good",
-        "steady state: YES; 1 other cell moved": "warn",
-        "steady state: YES; 5 other cells moved": "warn",
-        "YES; 5 windows shorter than the queue": "warn",
-        "YES, rounds 1-5; host disturbed 2 of 5 rounds": "warn",
-        "steady state: NO; 5 other cells moved": "bad",
-        "steady state; host disturbed 2 of 5": "warn",
-        "in the steady window, not tracked": "",
-        "largest in the window, not tracked; host disturbed 2 of 5": "warn",
-        "in the steady window, not tracked; moved by 37.4 %": "warn",
-        "in the steady window, not tracked; 5 windows shorter than the queue": "warn",
-        "steady state not reached": "warn",
-    }
-    assert {text: status(text) for text in verdicts} == verdicts
+@pytest.mark.parametrize(
+    ("changes", "expected"), [({}, "good"), ({"host": (2, 5)}, "warn"), ({"state": "not-steady"}, "bad")]
+)
+def test_the_colour_of_a_verdict_follows_what_it_is(changes: dict[str, Any], expected: str) -> None:
+    assert [row[-1].look for row in table_cells(_table("Set-up", changes))] == [expected]
+
+
+def test_the_basis_of_a_number_that_the_host_disturbed_is_amber() -> None:
+    looks = [
+        [row[4].look for row in table_cells(_table("Select Performance Data", one))] for one in ({}, {"host": (2, 5)})
+    ]
+    assert [set(one) for one in looks] == [{""}, {"warn"}]
+
+
+def _table(caption: str, changes: dict[str, Any]) -> Table:
+    """A table of the summary of a test whose verdict has other values."""
+    (test,) = records_of_tests(synthetic_run())
+    page = page_of_test(replace(test, verdict=replace(test.verdict, **changes)))
+    return next(block for block in page.blocks if isinstance(block, Table) and block.caption == caption)

@@ -123,7 +123,7 @@ class FiveStepsPages(Source):
         for index, (rule, verdict) in enumerate(zip(RULES, self.found.verdicts, strict=True)):
             figures: tuple[Block, ...] = tuple(figure for figure in self._figures(index) if figure) or (nothing,)
             entries = (("Verdict", verdict.word), ("Value", verdict.finding.words), ("Rule", verdict.rule))
-            box = Box(title="Verdict", entries=entries, wide=True)
+            box = Box(title="Verdict", entries=entries, wide=True, levels=(("Verdict", verdict.level),))
             blocks = (*before.get(index, ()), *figures, *behind.get(index, ()), box)
             yield f"Step {index + 1}: {rule.title}", blocks
         yield "Verdict per Step", (self._verdicts(), self._composites())
@@ -156,7 +156,8 @@ class FiveStepsPages(Source):
             *(f"{label} not run: it {reason}." for label, reason in self.settings.not_run),
         )
         table = table_of("verdicts", "Verdict per Step", _PRINTED_VERDICTS, self.found.verdicts)
-        return printed_table(table, notes=notes)
+        levels = tuple((line, 1, verdict.level) for line, verdict in enumerate(self.found.verdicts))
+        return printed_table(table, notes=notes, levels=levels)
 
     def _change(self) -> Table:
         """Sequential writes before the random ones, behind them, and when they are back."""

@@ -19,6 +19,7 @@ from assay.procedures.five_steps.plan import (
 )
 from assay.procedures.studies.result import COUNT_MIN, changes_of, stability_of, study_result
 from assay.results.finding import Finding
+from assay.summary.record import Level
 from assay.words.coded import coded
 
 if TYPE_CHECKING:
@@ -83,6 +84,12 @@ class StepVerdict(NamedTuple):
     def word(self) -> str:
         """As printed: pass, fail or n/a."""
         return {"pass": "pass", "warn": "fail"}.get(self.finding.level, "n/a")
+
+    @property
+    def level(self) -> Level:
+        """What its colour follows."""
+        levels: dict[str, Level] = {"pass": "good", "warn": "bad"}
+        return levels.get(self.finding.level, "unknown")
 
 
 def halves(rates: Sequence[float]) -> Value:

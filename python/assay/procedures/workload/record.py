@@ -30,7 +30,7 @@ from assay.summary.record import OWN_SLOTS, Measure, Tile
 from assay.summary.table import Column, ResultTable, percentile_columns, printed_table, table_of
 from assay.words.coded import coded
 from assay.words.digits import nth
-from assay.words.printed import NOT_APPLICABLE, percent, size_label
+from assay.words.printed import NOT_APPLICABLE, NOT_STATED, percent, size_label
 from assay.words.text import text
 
 if TYPE_CHECKING:
@@ -319,7 +319,7 @@ def workload_shown(source: Source) -> Shown:
         demand=(("Total OIO - TC/QD", several[0]),) if several else (),
         settings=(
             ("Workload", settings.title or "not named"),
-            ("Source of the workload", settings.source or "not stated"),
+            ("Source of the workload", settings.source or NOT_STATED),
             ("Preparation", preparation),
             ("Stages", f"{len(settings.stages):,}"),
         ),

@@ -40,7 +40,7 @@ from assay.summary.pages.figures import MINUTES, minutes_window
 from assay.summary.pages.histograms import distribution_measures, histogram_parts
 from assay.summary.pages.model import Box, figure_or_reason
 from assay.summary.pages.test_record import Shown, Source
-from assay.summary.record import Tile
+from assay.summary.record import Level, Tile
 from assay.words.coded import Coded, coded
 from assay.words.endings import ending_label
 from assay.words.printed import NOT_AVAILABLE, minutes_label, one_decimal, percent
@@ -142,7 +142,8 @@ def _overlaid(prefix: str, result: SaturationResult) -> Iterator[Figure]:
 
 def marks_strip(test: StoredTest, result: SaturationResult) -> Box:
     """What is read off the curve, by the rule that the guide states."""
-    return Box(title="Write saturation", entries=marks(test, result), wide=True)
+    levels: tuple[tuple[str, Level], ...] = () if result.reached else (("Steady-state IOPS", "warn"),)
+    return Box(title="Write saturation", entries=marks(test, result), wide=True, levels=levels)
 
 
 def marks(test: StoredTest, result: SaturationResult) -> tuple[Entry, ...]:

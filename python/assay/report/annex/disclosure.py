@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from assay.procedures.checks import checks_by_test, event_tables, level_text, printed_checks, test_tables
+from assay.procedures.checks import CHECK_LEVELS, checks_by_test, event_tables, level_text, printed_checks, test_tables
 from assay.report.annex.trust import certificate_entries, origin_entries
 from assay.results import error_count, holds_queue_depth, sequence_audits, stalls
 from assay.results.stimulus_steps import asked_steps
@@ -319,6 +319,7 @@ def _value(value: Any) -> str:
 
 def _audit(name: str, test: StoredTest) -> Table:
     """Print what each sequence issued beside what the drive counted."""
+    audits = sequence_audits(test)
     return Table(
         caption=f"{name}: bytes issued and bytes counted by the drive",
         columns=(
@@ -339,9 +340,10 @@ def _audit(name: str, test: StoredTest) -> Table:
                 milliseconds_label(audit.beyond_ns),
                 f"{level_text(audit.host[0].level)}; {_host(audit)}".removesuffix("; "),
             )
-            for audit in sequence_audits(test)
+            for audit in audits
         ),
         folded=True,
+        levels=tuple((line, 7, CHECK_LEVELS[audit.host[0].level]) for line, audit in enumerate(audits)),
     )
 
 

@@ -29,9 +29,10 @@ from assay.summary.pages.header import (
     target_kind,
 )
 from assay.summary.pages.model import Box, Group, Header, Page, Table, with_values
-from assay.summary.verdict import annex_caveats, host_words
+from assay.summary.verdict import annex_caveats, host_words, level_of
 from assay.words.printed import (
     NOT_APPLICABLE,
+    NOT_STATED,
     cache_label,
     capacity_label,
     claim_text,
@@ -113,7 +114,6 @@ _FILE_SYSTEM = {
     **{kind: f"unknown: the target is {target}" for kind, target in TARGETS.items()},
 }
 _SELECT = ("Test", "Select Performance Data", "Unit", "Measured", "Basis", "Data sheet claims")
-_NOT_STATED = "not stated"
 _VARIED = "varied"
 
 
@@ -123,7 +123,8 @@ def all_tests_page(run: StoredRun, edition: Edition, tests: Sequence[TestRecord]
     for skipped in run.skipped:
         table, empty = edition.table(skipped.procedure), (NOT_APPLICABLE,) * (len(_SET_UP) - 1)
         rows.append((_section(table), _name(skipped, table), *empty, f"{NOT_APPLICABLE}: {paragraph(skipped.reason)}"))
-    listed = Table(caption="Tests", columns=("Sec.", "Test", *_SET_UP), rows=tuple(rows))
+    levels = tuple((line, len(_SET_UP) + 1, level_of(test.verdict)) for line, test in enumerate(tests))
+    listed = Table(caption="Tests", columns=("Sec.", "Test", *_SET_UP), rows=tuple(rows), levels=levels)
     return Page(
         title="Summary Report - All Tests",
         chapter="Summary Report - All Tests",
@@ -144,7 +145,12 @@ def test_page(test: TestRecord) -> Page:
     )
     found = [("Key findings", line) for line in sentences(insights_of_test(test))]
     found += [("Unusual", line) for line in _unusual(test)]
-    set_up = (_section(test.table), *_set_up(test))
+    set_up = Table(
+        caption="Set-up",
+        columns=("Sec.", *_SET_UP),
+        rows=((_section(test.table), *_set_up(test)),),
+        levels=((0, len(_SET_UP), level_of(test.verdict)),),
+    )
     return Page(
         title=f"Summary Report - {name}",
         subtitle=f"{test.edition.market} {name}",
@@ -153,7 +159,7 @@ def test_page(test: TestRecord) -> Page:
         chapter=name,
         blocks=(
             Table(caption="Test Description", columns=("Test Description", ""), rows=description),
-            Table(caption="Set-up", columns=("Sec.", *_SET_UP), rows=(set_up,)),
+            set_up,
             _select_table((test,)),
             *([Table(caption=_FOUND, columns=(_FOUND, ""), rows=tuple(found), merged=(_FOUND,))] if found else ()),
         ),
@@ -276,30 +282,36 @@ def _set_up(test: TestRecord) -> tuple[str, ...]:
 def _select_table(tests: Sequence[TestRecord]) -> Table:
     """The key results of tests, and the numbers that the paper form has beside them."""
     rows: list[tuple[str, ...]] = []
+    doubtful: list[int] = []
     for test in tests:
         claims = test.run.plan.get("claims") or {}
         for measure in (*test.key_results, *(one for one in test.measures if one.identity in test.also_selected)):
             claim = claims.get(measure.claim)
-            claimed = _NOT_STATED if claim is None else claim_text(claim, measure.unit)
+            claimed = NOT_STATED if claim is None else claim_text(claim, measure.unit)
             number = (measure.printed, measure.unit, measure_text(measure))
-            rows.append((test.label, *number, _basis(test, measure), claimed))
-    table = Table(caption="Select Performance Data", columns=_SELECT, rows=tuple(rows), merged=("Test",))
+            tracked = "steady state" if measure.tracked else ""
+            doubts = tuple(_doubts(test, measure))
+            if doubts:
+                doubtful.append(len(rows))
+            basis = "; ".join(filter(None, (basis_text(measure), tracked, *doubts)))
+            rows.append((test.label, *number, basis, claimed))
+    table = Table(
+        caption="Select Performance Data",
+        columns=_SELECT,
+        rows=tuple(rows),
+        merged=("Test",),
+        levels=tuple((line, _SELECT.index("Basis"), "warn") for line in doubtful),
+    )
     return with_values(table, kept=_SELECT[:-1])
 
 
-def _basis(test: TestRecord, measure: Measure) -> str:
-    """What a number comes from, whether steady state is about it, and what a reader must know of it.
-
-    Worked: the host disturbed 2 of 5 rounds -> ``"average of rounds 1-5; steady state; host disturbed 2 of 5"``.
-    """
-    moved = [cell.apart for cell in test.moved if cell.label == measure.label and measure.stat == "mean"]
-    parts = (
-        basis_text(measure),
-        "steady state" if measure.tracked else "",
-        *(f"not tracked, varied by {share_text(apart)}" for apart in moved),
-        "" if measure.value is None else host_words(test.verdict),
-    )
-    return "; ".join(filter(None, parts))
+def _doubts(test: TestRecord, measure: Measure) -> Iterator[str]:
+    """What a reader must know of a number. Worked: the host disturbed 2 of 5 rounds -> ``"host disturbed 2 of 5"``."""
+    for cell in test.moved:
+        if cell.label == measure.label and measure.stat == "mean":
+            yield f"not tracked, varied by {share_text(cell.apart)}"
+    if measure.value is not None and (words := host_words(test.verdict)):
+        yield words
 
 
 def _settings_box(test: TestRecord) -> Box:
@@ -315,7 +327,7 @@ def _settings_box(test: TestRecord) -> Box:
         ("Rounds or Time/GB", facts.extent),
         ("Steady", test.steady),
     )
-    return Box(title=test.label, entries=entries, wide=True)
+    return Box(title=test.label, entries=entries, wide=True, levels=(("Steady", level_of(test.verdict)),))
 
 
 def _special_notes(run: StoredRun) -> Table:

@@ -259,7 +259,9 @@ def gate_table(gate_result: GateResult) -> Table:
         *((line, 0, "unknown") for line in range(len(gated), len(rows))),
     )
     columns = ("Verdict", "", "Number", "Baseline", "Now", "Change", "Limit", "Uncertainty", "Why")
-    return Table(caption="Gate", columns=columns, rows=rows, notes=gate_result.explained, levels=levels)
+    return Table(
+        caption="Gate", columns=columns, rows=rows, notes=gate_result.explained, levels=levels, verdicts=columns[:1]
+    )
 
 
 def _gated_row(gated: Gated) -> tuple[str, ...]:
@@ -393,7 +395,7 @@ def drives_table(comparison: Comparison, said: Sequence[Remark]) -> Table:
         for line, remark in enumerate(said)
         for place, (test, _) in enumerate(comparison.tests, 2)
     )
-    return Table(caption="Drives", columns=columns, rows=rows, levels=levels)
+    return Table(caption="Drives", columns=columns, rows=rows, levels=levels, verdicts=columns[2:])
 
 
 def _failed(comparison: Comparison, states: Mapping[str, TestState]) -> str:

@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StoredRun
     from assay.summary.pages.test_record import TestRecord
-    from assay.summary.record import Measure
+    from assay.summary.record import Level, Measure
     from assay.summary.table import Declared, Raw, ResultTable
 
 
 _MET = {True: "YES", False: "NO", None: "not judged"}
+_LEVELS: dict[bool | None, Level] = {True: "good", False: "bad", None: "unknown"}
 _GRAVEST = (False, True, None)
 
 
@@ -118,7 +119,12 @@ def _table(
         rows.append((pair.test.label, pair.measure.printed, measured, unit, *held[: len(headings)]))
     columns = ("Test", "Figure", "Measured", "Unit", *headings)
     bars = Bars(column=headings[1], shares=tuple(pair.share for pair in numbers))
-    table = Table(caption=caption, columns=columns, rows=tuple(rows), merged=("Test",), bars=bars, notes=(note,))
+    levels = tuple(
+        (line, columns.index(headings[2]), _LEVELS[pair.met]) for line, pair in enumerate(numbers) if headings[2:]
+    )
+    table = Table(
+        caption=caption, columns=columns, rows=tuple(rows), merged=("Test",), bars=bars, notes=(note,), levels=levels
+    )
     return (table,) if rows else ()
 
 

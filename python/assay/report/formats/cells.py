@@ -1,4 +1,4 @@
-"""What the text of a cell is to the eye: a number, a status, or neither."""
+"""What the text of a cell is to the eye: a number, nothing, or of the level that its table gives it."""
 
 from __future__ import annotations
 
@@ -7,31 +7,19 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from assay.summary.pages.model import is_missing
 
-    from assay.summary.pages.model import Table
+if TYPE_CHECKING:
+    from assay.summary.pages.model import Box, Group, Table
     from assay.summary.record import Level
 
 _NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.(\d+))?(?: ?%)?")
-_ABSENT = frozenset({"", "-", "n/a", "N/A", "not stated", "not reached", "unknown"})
 WHOLE = 0.8
 """Where in the room of a bar the whole is, so that what is above it is seen to be."""
 # Names with one value each are no column, even where all values are numbers.
 _PAIR, _FEW = 2, 2
-_OF_LEVEL: dict[Level, str] = {"good": "good", "warn": "warn", "bad": "bad", "unknown": "faint"}
-_STATUS = (
-    ("warn", re.compile(r"(steady state: )?YES\b.*(; host disturbed | shorter than the queue| other cells? moved)")),
-    ("good", re.compile(r"(steady state: )?(YES|reached)\b|pass\b")),
-    ("bad", re.compile(r"(steady state: )?NO\b|(INVALID|VOID|FAILED|UNFINISHED)\b|(invalid|fail|failed)\b")),
-    (
-        "warn",
-        re.compile(r"(MARK|WARN|WITHHELD)\b|(mark|withheld)$|(steady state: )?not (reached$|judged)|steady state not"),
-    ),
-    # What a number rests on, and what the test system did to it.
-    ("warn", re.compile(r".*(; host disturbed \d|; moved by \d| shorter than the queue)")),
-    ("faint", re.compile(r"(n/a|N/A|not stated|not watched|unknown|steady state: N/A)$")),
-)
+OF_LEVEL: dict[Level, str] = {"good": "good", "warn": "warn", "bad": "bad", "unknown": "faint"}
+"""CSS classes of levels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,31 +35,38 @@ class Cell:
     pad: float = 0.0
 
 
-def look(text: str) -> str:
-    """The CSS class of a status or a number, or nothing. Worked: ``YES`` is ``good``, ``1,024`` is ``number``."""
-    return "number" if _NUMBER.fullmatch(text) else status(text)
+def look(text: str, level: Level | None = None) -> str:
+    """The CSS class of a text: ``number``, ``faint`` where there is no value, else that of its level, if any.
 
-
-def status(text: str) -> str:
-    """What a status is to the eye: ``good``, ``bad``, ``warn``, ``faint`` or nothing. Worked: ``WARN`` is ``warn``."""
-    return next((name for name, words in _STATUS if words.match(text)), "")
-
-
-def table_cells(rows: Sequence[Sequence[str]], levels: Sequence[tuple[int, int, Level]] = ()) -> list[list[Cell]]:
-    """All cells of a table with their looks; those of a column of numbers align at the decimal point.
-
-    levels : row and column of cells whose look is ``verdict`` and that of their level, whatever their words.
+    Worked: ``1,024`` is ``number``, ``n/a`` is ``faint``, ``WARN`` of level warn is ``warn``.
     """
-    width = max(map(len, rows), default=0)
+    if _NUMBER.fullmatch(text):
+        return "number"
+    return "faint" if text and is_missing(text) else OF_LEVEL[level] if level else ""
+
+
+def entry_looks(block: Box | Group) -> list[tuple[str, str, str]]:
+    """Name, text and CSS class of each entry."""
+    levels = dict(block.levels)
+    return [(name, text, look(text, levels.get(name))) for name, text in block.entries]
+
+
+def table_cells(table: Table) -> list[list[Cell]]:
+    """All cells of a table with their looks; those of a column of numbers align at the decimal point."""
+    width = max(map(len, table.rows), default=0)
+    levels = {(line, place): level for line, place, level in table.levels}
     columns: list[list[Cell]] = []
     for place in range(width):
-        texts = [row[place] if place < len(row) else "" for row in rows]
+        texts = [row[place] if place < len(row) else "" for row in table.rows]
         # A column without any value stands as the numbers before it.
         behind = place > 0 and columns[-1][0].look.startswith("number")
-        columns.append(_column(texts, aligned=width > _PAIR or len(rows) > _FEW, behind=behind))
-    for line, place, level in levels:
-        columns[place][line] = replace(columns[place][line], look=f"verdict {_OF_LEVEL[level]}")
-    return [[columns[place][line] for place in range(len(row))] for line, row in enumerate(rows)]
+        column = _column(texts, aligned=width > _PAIR or len(table.rows) > _FEW, behind=behind)
+        for line, cell in enumerate(column):
+            if level := levels.get((line, place)):
+                verdict = "verdict " if table.columns[place] in table.verdicts else ""
+                column[line] = replace(cell, look=f"{verdict}{look(cell.text, level)}")
+        columns.append(column)
+    return [[columns[place][line] for place in range(len(row))] for line, row in enumerate(table.rows)]
 
 
 def repeats(table: Table) -> list[list[bool]]:
@@ -105,7 +100,7 @@ def _column(texts: list[str], *, aligned: bool, behind: bool) -> list[Cell]:
     if (
         not aligned
         or not (behind or any(result))
-        or not all(text in _ABSENT or match for text, match in zip(texts, result, strict=True))
+        or not all(match or is_missing(text) for text, match in zip(texts, result, strict=True))
     ):
         return [Cell(text, look(text).replace("number", "figure-text")) for text in texts]
     decimals = [len(match[1] or "") if match else 0 for match in result]

@@ -21,7 +21,7 @@ from markupsafe import Markup, escape
 
 from assay.procedures.run_findings import FINDINGS, SEE_FINDINGS
 from assay.report.drawing import Size, figure_svg, screen_rules
-from assay.report.formats.cells import drawn_bars, look, repeats, table_cells
+from assay.report.formats.cells import OF_LEVEL, drawn_bars, entry_looks, repeats, table_cells
 from assay.summary.pages.model import slug, unique
 
 if TYPE_CHECKING:
@@ -201,8 +201,16 @@ def report_html(report: Report, front: Front | None = None, assets: PageAssets |
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(look=look, cells=table_cells, repeats=repeats, drawn_bars=drawn_bars, unbroken=_unbroken)
-    environment.filters.update(compact=_is_compact, large=_large)
+    environment.filters |= {
+        "look": OF_LEVEL.get,
+        "looks": entry_looks,
+        "cells": table_cells,
+        "repeats": repeats,
+        "drawn_bars": drawn_bars,
+        "unbroken": _unbroken,
+        "compact": _is_compact,
+        "large": _large,
+    }
     anchors = unique([*_TAKEN, *(page.anchor or slug(page.title) for page in report.pages)])[len(_TAKEN) :]
     pages = [replace(page, anchor=anchor) for page, anchor in zip(report.pages, anchors, strict=True)]
     halves = [figure.figure for figure in front.figures] if front else []
@@ -214,7 +222,7 @@ def report_html(report: Report, front: Front | None = None, assets: PageAssets |
     text = environment.get_template("report.html.j2").render(
         report=report,
         parts=parts,
-        outcomes={page.anchor: page.outcome for page in pages if page.outcome and page.part},
+        outcomes={page.anchor: page for page in pages if page.outcome and page.part},
         contents=[*(entry for part, own in parts for entry in _entries(part, own)), *data],
         chapters=_chapters(front, has_data=bool(appendix)),
         front=front,

@@ -27,7 +27,7 @@ from assay.report.drawing import Size
 from assay.report.first_page.front import TestPage
 from assay.report.first_page.page import Parameter
 from assay.report.formats import typeset
-from assay.report.formats.cells import drawn_bars, repeats, status, table_cells
+from assay.report.formats.cells import drawn_bars, entry_looks, repeats, table_cells
 from assay.summary.pages.model import Box, Figure, Group, Table
 
 if TYPE_CHECKING:
@@ -218,13 +218,13 @@ def _printed(value: Any) -> Any:
 def _looks(value: Any) -> dict[str, Any]:
     """What texts of a block are to the eye, beside these."""
     if isinstance(value, Group | Box):
-        return {"entries": [(name, text, status(text)) for name, text in value.entries]}
+        return {"entries": entry_looks(value)}
     if isinstance(value, Parameter):
         return {"shared": value.shared}
     if isinstance(value, TestPage):
         return {"level": value.level}
     if isinstance(value, Table):
-        looks = table_cells(value.rows, value.levels)
+        looks = table_cells(value)
         return {
             "bars": drawn_bars(value),
             # A number is not parted from its unit.

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from assay.engine.records import SteadyVerdict
     from assay.results import ResponseTimes
     from assay.summary.pages.model import Dash, Mode, Scale
+    from assay.summary.record import Level
 
 
 TICKS_MIN, TICKS_MAX = 4, 9
@@ -506,7 +507,8 @@ def verdict_box(
         *((name, figure or NOT_AVAILABLE) for name, figure in figures),
         ("Steady", ("YES" if verdict.steady else "NO") if verdict else NOT_AVAILABLE),
     )
-    return Box(title="Steady State Determination Data", entries=entries)
+    levels: tuple[tuple[str, Level], ...] = (("Steady", "good" if verdict and verdict.steady else "bad"),)
+    return Box(title="Steady State Determination Data", entries=entries, levels=levels)
 
 
 def _scaled(verdict: SteadyVerdict, factor: float) -> SteadyVerdict:

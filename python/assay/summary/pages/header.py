@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from assay.results.finding import Finding
     from assay.spec.edition import Edition
     from assay.summary.pages.model import Entry
+    from assay.summary.record import Level
     from assay.words.coded import Coded
 
 
@@ -115,18 +116,18 @@ TARGETS = {"loop": "a loop device on a file", "file": "a file"}
 """What stands in the place of a drive, in a sentence."""
 
 
-def header(run: StoredRun, test: StoredTest, edition: Edition, facts: TestFacts) -> Header:
+def header(run: StoredRun, test: StoredTest, edition: Edition, facts: TestFacts, level: Level) -> Header:
     """Lay out the header that every page of one test carries.
 
-    facts : the test in the words of its kind.
+    facts : the test in the words of its kind. level : of its verdict, which colours the convergence.
     Worked: a window of rounds 1 to 5 in which steady state held prints Convergence YES, Rounds 1-5.
     """
     if edition.header == "2.0":
-        return _form_2_0(run, test, edition, facts)
-    return _form_1_0(run, test, edition, facts)
+        return _form_2_0(run, test, edition, facts, level)
+    return _form_1_0(run, test, edition, facts, level)
 
 
-def _form_1_0(run: StoredRun, test: StoredTest, edition: Edition, facts: TestFacts) -> Header:
+def _form_1_0(run: StoredRun, test: StoredTest, edition: Edition, facts: TestFacts, level: Level) -> Header:
     settings, identity = test.settings, run.identity
     demands: tuple[Entry, ...] = (
         ("Tester's Choice: OIO/Thread (QD)", str(settings.demand.queue_depth)),
@@ -171,7 +172,7 @@ def _form_1_0(run: StoredRun, test: StoredTest, edition: Edition, facts: TestFac
             Group(title="Device Under Test", entries=device),
             Group(title="DUT Preparation", entries=preparation),
             Group(title="Test Loop Parameters", entries=loop),
-            Group(title="Steady State", entries=steady),
+            Group(title="Steady State", entries=steady, levels=(("Convergence", level),)),
         ),
     )
 
@@ -182,7 +183,7 @@ def _host(test: StoredTest) -> tuple[Entry, ...]:
     return (("Disturbed by Host", f"{disturbed[0]} of {disturbed[1]}"),) if disturbed else ()
 
 
-def _form_2_0(run: StoredRun, test: StoredTest, edition: Edition, facts: TestFacts) -> Header:
+def _form_2_0(run: StoredRun, test: StoredTest, edition: Edition, facts: TestFacts, level: Level) -> Header:
     return Header(
         form="2.0",
         organisation=ORGANISATION,
@@ -201,7 +202,11 @@ def _form_2_0(run: StoredRun, test: StoredTest, edition: Edition, facts: TestFac
             Group(title="Test Platform", entries=_platform_2_0(run)),
             Group(title="Device Under Test", entries=_device_2_0(run, test)),
             Group(title="Set Up Parameters", entries=_set_up_2_0(run, test.settings, facts)),
-            Group(title="Test Parameters", entries=(*_test_2_0(test, facts), *_host(test))),
+            Group(
+                title="Test Parameters",
+                entries=(*_test_2_0(test, facts), *_host(test)),
+                levels=(("Steady State", level),),
+            ),
         ),
     )
 

@@ -128,8 +128,7 @@ Mode = Literal["markers", "lines", "lines+markers"]
 Dash = Literal["solid", "dash", "dot", "dashdot"]
 CUT_NOTE = "axis does not begin at 0"
 LOG_NOTE = "log"
-NO_VALUE = frozenset({"", "-", "n/a", "N/A", "not stated"})
-"""Texts of a table that say that there is nothing."""
+_NO_VALUE = frozenset({"", "-", "n/a", "N/A", "not stated", "not watched", "unknown"})
 SPAN_LABEL = "Measurement window"
 _DENSE = 100
 """Points of a series without lines from which on they are drawn small."""
@@ -138,10 +137,11 @@ TURNED_NOTE = "in falling order, so that high columns hide few low ones"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """A titled column of (name, value) entries in the page header."""
+    """A titled column of (name, value) entries in the page header. levels : of entries by name, for their colour."""
 
     title: str
     entries: tuple[Entry, ...]
+    levels: tuple[tuple[str, Level], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,7 +181,7 @@ class Table:
     folded : an on-screen report shows it closed at first. titled : its caption stands above it on paper, where a page
     holds several. bars : drawn beside the texts of a column; none where the table lacks it.
     marked : row and column, from 0, of cells with an asterisk, which a note explains. levels : row and column of cells
-    whose colour follows a level, whatever they say.
+    whose colour follows a level. verdicts : columns of them that a folded row on a phone shows.
     """
 
     caption: str
@@ -195,6 +195,7 @@ class Table:
     bars: Bars | None = None
     marked: tuple[tuple[int, int], ...] = ()
     levels: tuple[tuple[int, int, Level], ...] = ()
+    verdicts: tuple[str, ...] = ()
     block: Literal["table"] = "table"
 
     def of_columns(self, places: Sequence[int]) -> Self:
@@ -204,6 +205,11 @@ class Table:
         levels = tuple((line, places.index(place), level) for line, place, level in self.levels if place in places)
         columns = tuple(self.columns[place] for place in places)
         return replace(self, columns=columns, rows=rows, marked=marked, levels=levels)
+
+
+def is_missing(text: str) -> bool:
+    """Whether the text of a cell stands for no value. Worked: ``n/a`` and an empty text do."""
+    return text in _NO_VALUE
 
 
 def with_values(table: Table, kept: tuple[str, ...] = ()) -> Table:
@@ -217,17 +223,21 @@ def with_values(table: Table, kept: tuple[str, ...] = ()) -> Table:
     places = [
         index
         for index, (name, texts) in enumerate(zip(table.columns, columns, strict=True))
-        if not index or name in kept or not NO_VALUE.issuperset(texts)
+        if not index or name in kept or not all(map(is_missing, texts))
     ]
     return table.of_columns(places)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Box:
-    """A titled box of (name, value) entries; ``wide`` runs across the page instead of beside a figure."""
+    """A titled box of (name, value) entries; ``wide`` runs across the page instead of beside a figure.
+
+    levels : of entries by name, for their colour.
+    """
 
     title: str
     entries: tuple[Entry, ...]
+    levels: tuple[tuple[str, Level], ...] = ()
     wide: bool = False
     block: Literal["box"] = "box"
 
@@ -461,7 +471,7 @@ class Page:
     runs_on : on paper its tables take as many sheets as they need, and the next such page begins on the last of them.
     chapter : where a test or another part of the report begins, the name that tables of all tests have for it.
     part : the test that the page belongs to, as contents print it; empty for pages of the whole run.
-    outcome : how that test came out, on the first of its pages.
+    outcome : how that test came out, on the first of its pages; level : of that.
     anchor : its address in the report on the screen; empty leaves it to the renderer.
     """
 
@@ -477,6 +487,7 @@ class Page:
     chapter: str = ""
     part: str = ""
     outcome: str = ""
+    level: Level | None = None
     anchor: str = ""
 
     @property

@@ -21,9 +21,9 @@ from assay.summary.pages.figures import MainFigure, readable_time
 from assay.summary.pages.header import banner, header
 from assay.summary.pages.model import Box, Figure, Page
 from assay.summary.record import OWN_SLOTS, Tile
-from assay.summary.verdict import NO_RULE, annex_caveats, framed, host_words, unless_withheld
+from assay.summary.verdict import NO_RULE, annex_caveats, framed, host_words, level_of, unless_withheld
 from assay.words.coded import coded
-from assay.words.printed import NOT_AVAILABLE, demand_label, paragraph
+from assay.words.printed import NOT_AVAILABLE, NOT_STATED, demand_label, paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -113,7 +113,7 @@ class Source:
         if not entries:
             return ()
         if missing := ", ".join(key.capitalize() for key, text in stated.items() if not text):
-            entries.append((missing, "not stated"))
+            entries.append((missing, NOT_STATED))
         return (Box(title="Report", entries=tuple(entries), wide=True),)
 
 
@@ -266,7 +266,7 @@ def _demand(demand: Demand) -> tuple[Entry, ...]:
 def _pages(shown: Shown, verdict: Verdict, caveats: Sequence[str], warning: str | None) -> tuple[Page, ...]:
     """Each part under the test's title, header and banner."""
     facts = replace(shown.facts, convergence="; ".join((shown.facts.convergence, *caveats)))
-    head = header(shown.run, shown.test, shown.edition, facts)
+    head = header(shown.run, shown.test, shown.edition, facts, level_of(verdict))
     # That the host disturbed all parts is in the banner.
     words = host_words(verdict) if not window_disturbed(shown.test) else ""
     note = f"{words} measured parts" if words else ""

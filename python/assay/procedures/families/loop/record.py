@@ -371,7 +371,8 @@ class LoopPages(Source):
         *figures, (name, told) = box.entries
         steady = verdict is not None and verdict.steady
         caveats = self.caveats if steady else ()
-        return replace(box, entries=(*figures, (name, "; ".join((told, *caveats)))))
+        levels = tuple((title, "warn" if caveats else level) for title, level in box.levels)
+        return replace(box, entries=(*figures, (name, "; ".join((told, *caveats)))), levels=levels)
 
     def _cell(self, values: Mapping[Cell, float], read_pct: int, transfer_bytes: int, decimals: int | None) -> str:
         if transfer_bytes in self.settings.not_applicable:
