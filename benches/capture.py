@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from assay.engine.pattern import leading_range, random_pattern
 from assay.engine.records import DataPattern, Demand, StepRecord, StepSpec, StopRule
 from assay.engine.stimulus import Capture, Stimulus
-from assay.results import completed_count
+from assay.results.step import completed_count
 
 PAIRS = 5
 MILLION = 1_000_000

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from assay.engine.records import Demand
 from assay.host.points import Side
-from assay.results import iops, mean_latency_ns
+from assay.results.step import iops, mean_latency_ns
 from assay.spec.units import MICROSECOND_NS, MILLISECOND_NS, SECOND_NS
 from assay.tools.crosscheck import Difference, differences
 from direct_run import ahead_of_others, read_cell, run_on

@@ -13,7 +13,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from assay.engine.records import Demand
-from assay.results import iops
+from assay.results.step import iops
 from assay.spec.units import MICROSECOND_NS, MILLISECOND_NS, SECOND_NS
 from direct_run import ahead_of_others, read_cell, run_on
 from timed_file import Service, answered_count, missing, seen_count_bounds, timed_file

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from assay.engine.records import Demand
-from assay.results import direction_times, mean_latency_ns
+from assay.results.histogram import direction_times
+from assay.results.step import mean_latency_ns
 from assay.spec.units import MICROSECOND_NS, MILLISECOND_NS, SECOND_NS
 from direct_run import ahead_of_others, read_cell, run_on
 from timed_file import Service, missing, timed_file

@@ -18,7 +18,7 @@ from assay.dut.real.queue import merging_off, stat_path
 from assay.engine.pattern import leading_range, random_pattern
 from assay.engine.records import AccessPattern, DataPattern, Demand, StepSpec, StopRule
 from assay.engine.stimulus import Stimulus
-from assay.results import completed_count, iops, thread_spread
+from assay.results.step import completed_count, iops, thread_spread
 from loop_device import loop_device
 
 if TYPE_CHECKING:

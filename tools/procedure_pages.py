@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.procedures.editions import edition_names, load_edition
-from assay.procedures.registry import SHIPPED
+from assay.procedures.registry import procedures
 from assay.procedures.studies.plan import header_fields
 from assay.run.plan_file import Plan
 from made_files import write_or_check
@@ -61,14 +61,14 @@ def page(one: Procedure[Any, Any]) -> str:
 def index() -> str:
     """The list of all tests and studies."""
     lines = ["# Tests and studies", "", "| name | | what it asks |", "|---|---|---|"]
-    lines += [f"| [`{one.name}`]({one.label}.md) | {one.title} | {one.question} |" for one in SHIPPED]
+    lines += [f"| [`{one.name}`]({one.label}.md) | {one.title} | {one.question} |" for one in procedures()]
     lines += ["", "Made by `tools/procedure-pages`. Custom tests: [own-tests.md](../guide/own-tests.md).", ""]
     return "\n".join(lines)
 
 
 def main() -> int:
     """Write the pages; with ``--check``, say which differ."""
-    made = {PAGES / f"{one.label}.md": page(one) for one in SHIPPED} | {PAGES / "README.md": index()}
+    made = {PAGES / f"{one.label}.md": page(one) for one in procedures()} | {PAGES / "README.md": index()}
     return write_or_check(made, "tools/procedure-pages")
 
 

@@ -13,8 +13,7 @@ from assay.dut.real.queue import merging_off, split_factor, stat_path
 from assay.engine.pattern import cell_pattern, leading_range, random_pattern
 from assay.engine.records import AccessPattern, DataPattern, Demand, StepRecord, StepSpec, StopRule
 from assay.engine.stimulus import Capture, Stimulus
-from assay.results import completed_count, issued_bytes, rate_count
-from assay.results.step import issued_count
+from assay.results.step import completed_count, issued_bytes, issued_count, rate_count
 from conftest import LoopDrive, stimulus_on
 from loop_device import loop_device
 

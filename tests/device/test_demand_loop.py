@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from assay.procedures.families.grid.plan import DemandSettings
 from assay.procedures.families.grid.result import demand_result, total_oio
-from assay.results import effective_queue_depth, latency_count, sequence_audits
+from assay.results.audit import sequence_audits
+from assay.results.step import effective_queue_depth, latency_count
 from assay.run.store.read import read_run
 from conftest import PATIENT, known_id
 from undisturbed import quiet_assay, undisturbed, verdict_code

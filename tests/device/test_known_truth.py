@@ -14,7 +14,8 @@ import timed_file as timed
 from assay.engine.pattern import leading_range, random_pattern
 from assay.engine.records import DataPattern, Demand, StepRecord, StepSpec, StopRule
 from assay.engine.stimulus import Capture
-from assay.results import completed_count, direction_times, iops
+from assay.results.histogram import direction_times
+from assay.results.step import completed_count, iops
 from conftest import stimulus_on
 from numpy.typing import NDArray
 from timed_file import Service, TimedFile, timed_file

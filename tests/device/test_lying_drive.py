@@ -17,7 +17,7 @@ from assay.archive.verify import verify_run
 from assay.engine.pattern import fill_pattern, leading_range, random_pattern
 from assay.engine.records import DataPattern, Demand, StepSpec, StopRule
 from assay.errors import WrongDataError
-from assay.results import withheld_reason
+from assay.results.outcome import withheld_reason
 from assay.run.store.read import read_run
 from assay.words.text import text_or_none
 from conftest import PATIENT, LoopDrive, stimulus_on

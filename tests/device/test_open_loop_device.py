@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from assay.engine.records import StepRecord, StoredRun
 from assay.procedures.families.loop.result import loop_result, offered_rates, open_loop_times
-from assay.results import completed_count, sequence_audits
+from assay.results.audit import sequence_audits
+from assay.results.step import completed_count
 from assay.run.store.read import read_run
 from conftest import PATIENT, LoopDrive, known_id
 from undisturbed import quiet_assay, undisturbed, verdict_code

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from assay.procedures.hir.result import idle_recovery_result
 from assay.procedures.xsr.result import cross_stimulus_result
-from assay.results import sequence_audits
+from assay.results.audit import sequence_audits
 from assay.run.store.read import read_run
 from conftest import PATIENT, known_id
 from undisturbed import quiet_assay, undisturbed, verdict_code

@@ -14,7 +14,8 @@ from assay.engine.records import DataPattern, Demand, StepRecord, StepSpec, Stop
 from assay.engine.stimulus import Stimulus
 from assay.procedures.editions import load_edition
 from assay.procedures.families.saturation.result import saturation_result
-from assay.results import issued_bytes, sequence_audits
+from assay.results.audit import sequence_audits
+from assay.results.step import issued_bytes
 from assay.run.store.read import read_run
 from conftest import HANG_S, PATIENT, LoopDrive, allocate, known_id
 from quiet_host import QUIET_ASSAY

@@ -23,7 +23,8 @@ from assay.engine.records import (
 )
 from assay.procedures.families.saturation.result import SaturationSettings
 from assay.procedures.families.saturation.run import pattern_step
-from assay.results import run_checks, stimulus_audit
+from assay.results.run_checks import run_checks
+from assay.results.stimulus_audit import stimulus_audit
 from conftest import LoopDrive, stimulus_on
 from report_run import stored_steps
 

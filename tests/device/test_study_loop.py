@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from assay.procedures.studies.result import study_result
-from assay.results import sequence_audits
+from assay.results.audit import sequence_audits
 from assay.run.store.read import read_run
 from conftest import PATIENT, LoopDrive, known_id
 from undisturbed import quiet_assay, undisturbed

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from assay.results import sequence_audits
+from assay.results.audit import sequence_audits
 from assay.run.store.read import read_run
 from conftest import PATIENT, LoopDrive, known_id
 from result_rows import table_rows

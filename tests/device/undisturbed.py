@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from assay.dut.real.host_watch import HostWatch
 from assay.errors import EXIT_NOT_STEADY, EXIT_OK, EXIT_WITHHELD, TimekeepingError
-from assay.results import withholding
+from assay.results.outcome import withholding
 from assay.run.store.read import read_run
 from assay.words.endings import NO_COMPLETIONS
 from conftest import HANG_S

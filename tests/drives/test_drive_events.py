@@ -22,7 +22,9 @@ from assay.engine.records import DriveIdentity, StopRule
 from assay.errors import DeviceFailureError
 from assay.procedures.families.loop.result import loop_result
 from assay.report import build_report
-from assay.results import disturbing, run_checks, void_reason
+from assay.results.events import disturbing
+from assay.results.run_checks import run_checks
+from assay.results.stall import void_reason
 from assay.run.store.read import read_run
 from emulated import CAPACITY, Control, FindDrive, held, short_iops, step
 from shown_errors import error_lines

@@ -12,7 +12,7 @@ from assay.engine.records import JournalEnd
 from assay.engine.records.host import HostCertificate
 from assay.engine.records.reference import ReferenceDrive, ReferencePoint
 from assay.report.comparison.files import loaded_run
-from assay.results import repeated
+from assay.results.reference import repeated
 from assay.run.plan_file import load_plan
 from assay.run.run import run_plan
 from assay.run.store.read import read_run

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from assay.dut.dut import Answers
 from assay.engine.records import HostRecord
-from assay.procedures.registry import studies
+from assay.procedures.registry import known_studies
 from assay.report import build_report
 from assay.run.plan_file import load_plan
 from assay.run.run import run_plan
@@ -42,7 +42,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "xsr": {"tests": ["xsr"], "edition": _SHORT},
     "ecw": {"tests": ["ecw"], "ecw": _GRID},
     "dirth": {"tests": ["dirth"], "dirth": _GRID},
-    **{f"study-{one.name}": {"studies": [one.name]} for one in studies() if one.name not in REAL_ONLY},
+    **{f"study-{name}": {"studies": [name]} for name in known_studies() if name not in REAL_ONLY},
     "study-replay": {"studies": ["replay"], "replay": {"trace": str(TRACE)}},
     "study-workload": {"studies": ["workload"], "workload": _WORKLOAD},
 }

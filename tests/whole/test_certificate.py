@@ -24,7 +24,7 @@ from assay.host.certificate import (
     measure_host,
     run_simulator,
 )
-from assay.results import reference_changes, repeated
+from assay.results.reference import reference_changes, repeated
 from assay.run.plan_file import load_plan
 from assay.run.run import run_plan
 from assay.run.store.read import read_run

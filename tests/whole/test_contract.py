@@ -16,7 +16,9 @@ from assay.dut.dut import Answers
 from assay.engine.stimulus import Stimulus
 from assay.errors import DeviceFailureError, InterruptedRunError
 from assay.report import FORMATS, build_report, render
-from assay.results import counted_sequences, void_places, withheld_reason
+from assay.results.measured import counted_sequences
+from assay.results.outcome import withheld_reason
+from assay.results.stall import void_places
 from assay.run.run import run_plan
 from assay.run.store.read import read_run
 from assay.spec.units import SECOND_NS

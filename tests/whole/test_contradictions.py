@@ -17,7 +17,8 @@ from assay.compare.limits.model import limits_of_plan
 from assay.report import records_of_tests
 from assay.report.comparison.files import loaded_run
 from assay.report.formats.terminal.listed import listed_run
-from assay.results import run_checks, withheld_reason
+from assay.results.outcome import withheld_reason
+from assay.results.run_checks import run_checks
 from assay.words.text import text_or_none
 from every_kind import run_of
 from folder_faults import Folder

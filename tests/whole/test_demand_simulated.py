@@ -18,8 +18,9 @@ from assay.procedures.families.grid.plan import DemandSettings
 from assay.procedures.families.grid.result import demand_result, total_oio
 from assay.report import build_report, records_of_tests
 from assay.report.annex.disclosure import settings_entries
-from assay.results import POINT_SHARES, completed_count, effective_queue_depth, iops, latency_count, sequence_audits
-from assay.results.step import issued_count
+from assay.results.audit import sequence_audits
+from assay.results.captured import POINT_SHARES
+from assay.results.step import completed_count, effective_queue_depth, iops, issued_count, latency_count
 from assay.run.plan_file import load_plan
 from assay.run.run import run_plan
 from assay.run.store.read import read_run

@@ -16,7 +16,9 @@ from assay.engine.records import DataPattern, Demand, StepSpec, StopRule, Stored
 from assay.errors import DeviceFailureError, UsageError
 from assay.procedures.conformity import conformity_label
 from assay.report import render
-from assay.results import stored_error_count, void_places, withheld_reason
+from assay.results.ended import stored_error_count
+from assay.results.outcome import withheld_reason
+from assay.results.stall import void_places
 from assay.run.plan_file import load_plan
 from assay.run.run import Outcome, run_plan
 from assay.run.store.read import read_run

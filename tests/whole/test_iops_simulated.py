@@ -16,7 +16,7 @@ from assay.dut.dut import Answers
 from assay.errors import DeviceFailureError, InterruptedRunError, StoreError, VerificationError
 from assay.procedures.families.loop.result import loop_result
 from assay.report import FORMATS
-from assay.results import completed_count, effective_queue_depth, iops, issued_bytes, latency_count, rate_count
+from assay.results.step import completed_count, effective_queue_depth, iops, issued_bytes, latency_count, rate_count
 from assay.run import run as session_run
 from assay.run.plan_file import Plan, load_plan
 from assay.run.progress import Progress

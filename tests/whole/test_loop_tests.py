@@ -9,7 +9,7 @@ from assay.dut.dut import Answers
 from assay.engine.records import Cell, StoredTest
 from assay.procedures.families.loop.result import latency_maxima, loop_result
 from assay.report import FORMATS, build_report
-from assay.results import max_latency_ns
+from assay.results.step import max_latency_ns
 from assay.run.plan_file import load_plan
 from assay.run.run import run_plan
 from assay.run.store.read import read_run

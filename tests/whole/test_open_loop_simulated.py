@@ -13,7 +13,7 @@ from assay.engine.records import Cell, StoredTest
 from assay.procedures.families.loop.plan import LoopSettings
 from assay.procedures.families.loop.result import loop_result, offered_rates, open_loop_times
 from assay.report import FORMATS, build_report
-from assay.results import intended_times
+from assay.results.histogram import intended_times
 from assay.run.plan_file import load_plan
 from assay.run.run import run_plan
 from assay.run.store.read import read_run

@@ -10,7 +10,7 @@ import pytest
 from assay.procedures.hir.result import idle_recovery_result
 from assay.procedures.hir.run import IdleRecoverySettings
 from assay.report import build_report
-from assay.results import iops
+from assay.results.step import iops
 from assay.summary.pages.model import Table, Text
 from every_kind import EVERY, run_of
 

@@ -13,7 +13,7 @@ from assay.errors import UsageError
 from assay.procedures.conformity import conformity_label
 from assay.procedures.editions import load_edition
 from assay.report import build_report
-from assay.results import issued_bytes
+from assay.results.step import issued_bytes
 from assay.run.plan_file import load_plan
 from assay.run.planning import forecast, plan_suite
 from assay.run.run import run_plan

@@ -13,7 +13,8 @@ from assay.dut.dut import Answers
 from assay.procedures.replay.result import replayed as result_of
 from assay.procedures.replay.run import ReplaySettings
 from assay.report import records_of_tests
-from assay.results import latency_count, stored_exit_codes, withheld_reason
+from assay.results.outcome import stored_exit_codes, withheld_reason
+from assay.results.step import latency_count
 from assay.run.plan_file import load_plan
 from assay.run.run import run_plan
 from assay.run.store.read import read_run

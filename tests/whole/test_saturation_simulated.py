@@ -11,7 +11,9 @@ from assay.dut.dut import Answers
 from assay.engine.records import StoredRun
 from assay.procedures.families.saturation.result import saturation_result
 from assay.report import FORMATS, build_report
-from assay.results import issued_bytes, sequence_audits, step_times
+from assay.results.audit import sequence_audits
+from assay.results.histogram import step_times
+from assay.results.step import issued_bytes
 from assay.run.plan_file import load_plan
 from assay.run.run import run_plan
 from assay.run.store.read import read_run

@@ -14,7 +14,8 @@ from assay.procedures.studies.result import StudyResult, VariantResult, study_re
 from assay.procedures.studies.run import StudySettings
 from assay.procedures.xsr.result import cross_stimulus_result
 from assay.report import FORMATS, build_report
-from assay.results import holds_queue_depth, sequence_audits
+from assay.results.audit import sequence_audits
+from assay.results.step import holds_queue_depth
 from assay.results.stimulus_steps import asked_steps
 from assay.run.plan_file import load_plan
 from assay.run.run import run_plan

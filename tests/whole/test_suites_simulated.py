@@ -11,7 +11,7 @@ from assay.archive.rendering import render_run
 from assay.dut.dut import Answers
 from assay.procedures.five_steps.plan import LABELS
 from assay.report import build_report
-from assay.results import sequence_audits
+from assay.results.audit import sequence_audits
 from assay.run.plan_file import load_plan
 from assay.run.run import run_plan
 from assay.run.store.read import read_run

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from assay.report import FORMATS, build_report, records_of_tests, render
-from assay.results import counted_sequences, withheld_reason
+from assay.results.measured import counted_sequences
+from assay.results.outcome import withheld_reason
 from assay.words.text import text_or_none
 from every_kind import EVERY, selected, with_stall
 from openpyxl import load_workbook

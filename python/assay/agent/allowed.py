@@ -148,7 +148,7 @@ def refuse_unlisted(config: AgentConfig, drive: DriveIdentity) -> None:
 
 def _refuse_outside_tests(config: AgentConfig, plan: dict[str, Any]) -> None:
     """Before their own code sees the plan."""
-    known = {*config.outside_tests, *(test.name for test in SHIPPED)}
+    known = {*config.outside_tests, *SHIPPED}
     outside = {test.name for test in procedures()} - known
     for key in ("tests", "studies"):
         named = plan.get(key)

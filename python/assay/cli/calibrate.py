@@ -156,7 +156,7 @@ def _simulator_line(check: SimulatorCheck) -> str:
 
 
 def _reference_lines(reference: ReferenceDrive) -> Iterator[str]:
-    from assay.results import SPREAD_MAX, is_repeatable  # noqa: PLC0415
+    from assay.results.reference import SPREAD_MAX, is_repeatable  # noqa: PLC0415
     from assay.spec.units import MICROSECOND_NS  # noqa: PLC0415
 
     changes = {change.label: f"; {change.iops_change:+.1%} since the baseline" for change in reference.changes}

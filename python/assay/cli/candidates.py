@@ -36,18 +36,18 @@ def simulated_candidates(ctx: click.Context, param: click.Parameter, incomplete:
 
 def test_candidates(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
     """Names of tests, also behind a comma. Worked: ``iops,l`` -> ``iops,lat``."""
-    from assay.procedures.registry import tests  # noqa: PLC0415
+    from assay.procedures.registry import known_tests  # noqa: PLC0415
 
     del ctx, param
-    return _listed([test.name for test in tests()], incomplete)
+    return _listed(known_tests(), incomplete)
 
 
 def study_candidates(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
     """Names of studies, also behind a comma."""
-    from assay.procedures.registry import studies  # noqa: PLC0415
+    from assay.procedures.registry import known_studies  # noqa: PLC0415
 
     del ctx, param
-    return _listed([study.name for study in studies()], incomplete)
+    return _listed(known_studies(), incomplete)
 
 
 def suite_candidates(incomplete: str) -> Items:

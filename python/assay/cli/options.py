@@ -135,8 +135,7 @@ class _Names(click.Option):
         if self.name == "suite":
             self.help = f"Tests and edition by name: {', '.join(registry.SUITES)}. Default: client."
         else:
-            known = registry.tests() if self.name == "tests" else registry.studies()
-            listed = ", ".join(procedure.name for procedure in known)
+            listed = ", ".join(registry.known_tests() if self.name == "tests" else registry.known_studies())
             self.help = f"{listed}; repeat or separate by commas. Default: those of the suite."
         return super().get_help_record(ctx)
 
@@ -425,17 +424,17 @@ def _names(kind: str, given: tuple[str, ...]) -> tuple[str, ...]:
     """
     from assay.procedures import registry  # noqa: PLC0415
 
-    known = {procedure.name.lower(): procedure.name for procedure in registry.procedures()}
+    known = {name.lower(): name for name in (*registry.known_tests(), *registry.known_studies())}
     words = (word.strip() for text in given for word in text.split(","))
     names = tuple(known.get(word.lower(), word) for word in words)
     others, option, noun, right = (
-        (registry.studies(), "--test", "study", "--study")
+        (registry.known_studies(), "--test", "study", "--study")
         if kind == "tests"
-        else (registry.tests(), "--study", "test", "--test")
+        else (registry.known_tests(), "--study", "test", "--test")
     )
     for other in others:
-        if other.name in names:
-            raise UsageError(option, f"{other.name} is a {noun}", f"name it with {right} {other.name}")
+        if other in names:
+            raise UsageError(option, f"{other} is a {noun}", f"name it with {right} {other}")
     return names
 
 

@@ -266,7 +266,7 @@ def _ending_label(ending: Ending, verdict: str) -> str:
 
 def _cell_lines(progress: Progress, where: str, steps: tuple[StepRecord, ...]) -> Iterator[str]:
     """Each cell of a sequence. Worked: ``iops round 3, cell 1 of 56, RND 1024KiB 100/0: 276.30 IOPS, 28.947 ms``."""
-    from assay.results import iops, latency_count, mean_latency_ns  # noqa: PLC0415
+    from assay.results.step import iops, latency_count, mean_latency_ns  # noqa: PLC0415
 
     for number, step in enumerate(steps, 1):
         late = f", {float(mean_latency_ns(step) or 0) / 1e6:,.3f} ms" if latency_count(step) else ""

@@ -14,7 +14,8 @@ from assay.dut.simulated.model import is_simulated
 from assay.engine.records import ReferenceDrive, ReferencePoint
 from assay.errors import DeviceFailureError, UsageError
 from assay.host.points import CheckPoint, check_point
-from assay.results import iops, mean_latency_ns, repeated
+from assay.results.reference import repeated
+from assay.results.step import iops, mean_latency_ns
 from assay.spec.units import GIB, KIB
 
 if TYPE_CHECKING:

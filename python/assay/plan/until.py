@@ -12,7 +12,9 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from assay.engine.records import CheckData, Ending, Purge, Round, SetCache, StepRecord, StepSequence, Trim
-from assay.results import iops, no_completions_reason, ran_whole, silent_cell, void_reason
+from assay.results.silent import no_completions_reason, silent_cell
+from assay.results.stall import void_reason
+from assay.results.step import iops, ran_whole
 from assay.spec.steady import WINDOW_ROUNDS
 from assay.words.endings import NO_COMPLETIONS
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from assay.engine.records import MeasurementWindow, TestSettings
-    from assay.results import Tracked
+    from assay.results.silent import Tracked
     from assay.words.coded import Coded
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from assay.results import disturbs
+from assay.results.events import disturbs
 from assay.results.stimulus_steps import asked_steps
 from assay.results.stimulus_time import larger_lead_ins
 from assay.spec.units import MILLISECOND_NS

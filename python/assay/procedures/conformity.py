@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from assay.procedures.departures import common_departures
 from assay.procedures.editions import edition_departures, stored_edition
 from assay.procedures.registry import find_procedure
-from assay.results import ran_to_its_end
+from assay.results.ended import ran_to_its_end
 from assay.results.stimulus_steps import asked_steps
 from assay.results.stimulus_time import short_windows
 from assay.words.printed import paragraph

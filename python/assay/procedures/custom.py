@@ -26,7 +26,8 @@ from assay.plan.options import DemandOptions, Options
 from assay.plan.phases import PlannedPhase
 from assay.plan.procedure import Context, PlannedTest, PlanSummary, Procedure, Request
 from assay.procedures.planned import refuse_deep, scaled_ns, unfit, whole_blocks
-from assay.results import iops, max_latency_ns, mean_latency_ns, throughput, withheld_reason
+from assay.results.outcome import withheld_reason
+from assay.results.step import iops, max_latency_ns, mean_latency_ns, throughput
 from assay.spec.units import GIB, KIB, MIB, SECOND_NS, count_label
 from assay.summary.measures import quoted
 from assay.summary.pages.figures import time_figure

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from assay.results import effective_queue_depth, kept_histograms, ran_to_its_end
+from assay.results.ended import ran_to_its_end
+from assay.results.measured import kept_histograms
+from assay.results.step import effective_queue_depth
 from assay.spec.units import GIB, SECOND_NS, duration_label
 from assay.words.printed import percent
 

@@ -1,27 +1,13 @@
-"""Every test and study by its name, and those that other packages add by the entry point ``assay.procedures``."""
+"""Every test and study by name, and those that other packages add by the entry point ``assay.procedures``."""
 
 from __future__ import annotations
 
 from functools import cache
-from importlib.metadata import entry_points
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import UsageError
 from assay.plan.procedure import Procedure
-from assay.procedures.dirth import DIRTH
-from assay.procedures.ecw import ECW
-from assay.procedures.five_steps import FIVE_STEPS
-from assay.procedures.hir import HIR
-from assay.procedures.integrity import INTEGRITY, INTEGRITY_QUICK
-from assay.procedures.iops import IOPS
-from assay.procedures.lat import LAT
-from assay.procedures.oem_guide import OEM_GUIDE
-from assay.procedures.replay import REPLAY
-from assay.procedures.studies import STUDIES
-from assay.procedures.tp import TP
-from assay.procedures.workload import WORKLOAD
-from assay.procedures.wsat import WSAT
-from assay.procedures.xsr import XSR
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,6 +17,22 @@ if TYPE_CHECKING:
 
 
 GROUP = "assay.procedures"
+_TESTS = {name: name for name in ("wsat", "iops", "tp", "lat", "hir", "xsr", "ecw", "dirth")}
+_VARIANTS = (
+    "data-pattern", "write-cache", "oio", "over-provisioning", "active-range", "workload-dependency", "stability",
+    "cell-order", "alignment", "trim", "demand-map", "xsr-reverse",
+)  # fmt: skip
+_STUDIES = {
+    **dict.fromkeys(_VARIANTS, "studies"),
+    "oem-guide": "oem_guide",
+    "five-steps": "five_steps",
+    "integrity": "integrity",
+    "integrity-quick": "integrity",
+    "workload": "workload",
+    "replay": "replay",
+}
+SHIPPED = {**_TESTS, **_STUDIES}
+"""Every test and study of this package by name, with its module, which is loaded when it is asked for."""
 
 
 def outside_procedures(taken: set[str]) -> Iterator[Procedure[Any, Any]]:
@@ -38,7 +40,7 @@ def outside_procedures(taken: set[str]) -> Iterator[Procedure[Any, Any]]:
 
     Raises UsageError naming the package whose procedure cannot be loaded, is none, or has a name that is taken.
     """
-    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
+    for entry in _entries():
         procedures = _loaded(entry)
         if procedures.name in taken or procedures.key in taken:
             raise _refused(entry, f"is named {procedures.name}, as another is")
@@ -46,6 +48,12 @@ def outside_procedures(taken: set[str]) -> Iterator[Procedure[Any, Any]]:
             raise _refused(entry, f"says that it is a {procedures.kind} of the specification")
         taken |= {procedures.name, procedures.key}
         yield procedures
+
+
+def _entries() -> list[EntryPoint]:
+    from importlib.metadata import entry_points  # noqa: PLC0415 - heavy
+
+    return sorted(entry_points(group=GROUP), key=lambda entry: entry.name)
 
 
 def _loaded(entry: EntryPoint) -> Procedure[Any, Any]:
@@ -62,25 +70,6 @@ def _refused(entry: EntryPoint, reason: str) -> UsageError:
     package = entry.dist.name if entry.dist else "an installed package"
     return UsageError(f"{GROUP}: {entry.name} of {package}", reason, f"mend or remove {package}")
 
-
-SHIPPED: tuple[Procedure[Any, Any], ...] = (
-    WSAT,
-    IOPS,
-    TP,
-    LAT,
-    HIR,
-    XSR,
-    ECW,
-    DIRTH,
-    *STUDIES,
-    OEM_GUIDE,
-    FIVE_STEPS,
-    INTEGRITY,
-    INTEGRITY_QUICK,
-    WORKLOAD,
-    REPLAY,
-)
-"""Every test and study of this package."""
 
 _BASIC, _QUICK = ("wsat", "iops", "tp", "lat"), ("iops", "tp", "lat")
 
@@ -107,19 +96,36 @@ SUITES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
 
 
 @cache
+def _shipped(name: str) -> Procedure[Any, Any]:
+    module = import_module(f"{GROUP}.{SHIPPED[name]}")
+    return next(one for one in vars(module).values() if isinstance(one, Procedure) and one.name == name)
+
+
+@cache
+def _outside() -> tuple[Procedure[Any, Any], ...]:
+    """The procedures of other packages."""
+    keys = {_shipped(name).key for name in SHIPPED} if _entries() else set()
+    return tuple(outside_procedures({*SHIPPED, *keys}))
+
+
 def procedures() -> tuple[Procedure[Any, Any], ...]:
     """Every test and study, those of other packages included, in the order of the specification."""
-    return (*SHIPPED, *outside_procedures({one.name for one in SHIPPED} | {one.key for one in SHIPPED}))
+    return (*map(_shipped, SHIPPED), *_outside())
+
+
+def known_tests() -> tuple[str, ...]:
+    """What ``--test`` takes: the tests of the specification and those of other packages."""
+    return (*_TESTS, *(procedure.name for procedure in _outside()))
+
+
+def known_studies() -> tuple[str, ...]:
+    """What ``--study`` takes."""
+    return tuple(_STUDIES)
 
 
 def tests() -> tuple[Procedure[Any, Any], ...]:
-    """What ``--test`` takes: the tests of the specification and those of other packages."""
-    return tuple(procedure for procedure in procedures() if procedure.kind != "study")
-
-
-def studies() -> tuple[Procedure[Any, Any], ...]:
-    """What ``--study`` takes."""
-    return tuple(procedure for procedure in procedures() if procedure.kind == "study")
+    """The procedures of ``known_tests``."""
+    return tuple(map(find_procedure, known_tests()))
 
 
 def option_tables() -> dict[str, type[Options]]:
@@ -132,8 +138,10 @@ def find_procedure(name: str) -> Procedure[Any, Any]:
 
     Raises UsageError where there is none: the run was made with a package that is not installed.
     """
-    result = next((procedure for procedure in procedures() if procedure.name == name), None)
+    if name in SHIPPED:
+        return _shipped(name)
+    result = next((procedure for procedure in _outside() if procedure.name == name), None)
     if result is None:
-        known = ", ".join(procedure.name for procedure in procedures())
+        known = ", ".join((*SHIPPED, *(procedure.name for procedure in _outside())))
         raise UsageError(f"test {name!r}", "is not known", f"install the package that it comes from; known are {known}")
     return result

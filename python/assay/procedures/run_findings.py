@@ -6,8 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.procedures.conformity import deviations
-from assay.results import ENDED, counted_sequences, disturbing, sequence_host, void_places, withheld_reason
+from assay.results.disturbed import sequence_host
+from assay.results.events import disturbing
+from assay.results.measured import counted_sequences
+from assay.results.outcome import withheld_reason
+from assay.results.run_checks import ENDED
 from assay.results.sequence_names import sequence_place
+from assay.results.stall import void_places
 from assay.spec.units import MILLISECOND_NS
 from assay.summary.findings import Found, break_texts, gathered
 from assay.summary.pages.header import ENDINGS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from assay.results import merged
+from assay.results.histogram import merged
 from assay.spec.units import MILLISECOND_NS
 from assay.summary.insights import KINDS, insight, is_raised
 from assay.words.printed import outstanding
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from assay.engine.records import AccessPattern, Demand, SteadyVerdict, StepRecord
-    from assay.results import ResponseTimes
+    from assay.results.histogram import ResponseTimes
     from assay.summary.insights import Insight
     from assay.words.subject import Order
 

@@ -20,7 +20,8 @@ from assay.errors import (
     InterruptedRunError,
     UsageError,
 )
-from assay.results import missed_steady_state, withheld_reason
+from assay.results.ended import missed_steady_state
+from assay.results.outcome import withheld_reason
 from assay.run.store.read import read_run
 from assay.spec.units import SECOND_NS
 from assay.version import tool_version

@@ -11,7 +11,7 @@ from assay.dut.real.purge import purge_time
 from assay.errors import AssayError, UsageError
 from assay.plan.draining import draining_warning
 from assay.plan.phases import SLOWEST_BYTES_PER_S
-from assay.results import arrival_label
+from assay.results.step import arrival_label
 from assay.run.planning import forecast
 from assay.run.run import plan_run, refuse_planned
 from assay.run.store.write import FREE_BYTES_MIN

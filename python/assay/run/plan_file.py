@@ -11,7 +11,15 @@ from assay.errors import UsageError, ValueRangeError, joined
 from assay.plan.options import parse_arrival
 from assay.plan.record import DataOptions, PlanRecord
 from assay.procedures.editions import load_edition
-from assay.procedures.registry import READ_ONLY, SUITES, find_procedure, option_tables, studies, tests
+from assay.procedures.registry import (
+    READ_ONLY,
+    SUITES,
+    find_procedure,
+    known_studies,
+    known_tests,
+    option_tables,
+    tests,
+)
 from assay.spec.datum import FILE_MARK, Strict
 from assay.spec.model_faults import ModelFault, model_faults
 from assay.spec.toml_file import fault_errors, read_toml, refuse_other_kind
@@ -38,8 +46,8 @@ else:
         "_OfTests",
         __base__=Strict,
         suite=(Literal[tuple(SUITES)], "client"),
-        tests=(tuple[Literal[tuple(test.name for test in tests())], ...], ()),
-        studies=(tuple[Literal[tuple(study.name for study in studies())], ...], ()),
+        tests=(tuple[Literal[known_tests()], ...], ()),
+        studies=(tuple[Literal[known_studies()], ...], ()),
         **{key: (options, options()) for key, options in option_tables().items()},
     )
 

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from assay.plan.phases import PlannedPhase
-from assay.results import issued_bytes
+from assay.results.step import issued_bytes
 from assay.spec.units import MILLISECOND_NS, MINUTE_NS, SECOND_NS
 
 if TYPE_CHECKING:

@@ -33,8 +33,8 @@ from assay.errors import (
 from assay.host.calibration import calibrate_host
 from assay.host.certificate import certificate_now
 from assay.procedures.editions import load_edition
-from assay.results import missed_steady_state
 from assay.results.calm import is_calm
+from assay.results.ended import missed_steady_state
 from assay.run.ending import EndedTest, ended_test
 from assay.run.plan_file import Plan
 from assay.run.planning import disk_bytes, forecast, plan_suite

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from assay.results import run_checks, stimulus_audit
 from assay.results.finding import Finding
+from assay.results.run_checks import run_checks
+from assay.results.stimulus_audit import stimulus_audit
 from assay.spec.units import count_label
 from assay.words.coded import coded
 from assay.words.location import NOWHERE, Place, joined_places

@@ -79,7 +79,9 @@ def framed(test: StoredTest, ruled: Ruled, withheld: Coded | None) -> Verdict:
     Worked: a test that was interrupted -> ``cut-short``; a write saturation that did not settle -> ``not-settled``.
     """
     # Loaded here: whoever reads a stored verdict needs none of it.
-    from assay.results import disturbed_count, missed_steady_state, void_places  # noqa: PLC0415
+    from assay.results.disturbed import disturbed_count  # noqa: PLC0415
+    from assay.results.ended import missed_steady_state  # noqa: PLC0415
+    from assay.results.stall import void_places  # noqa: PLC0415
     from assay.results.stimulus_steps import asked_steps  # noqa: PLC0415
     from assay.results.stimulus_time import short_windows  # noqa: PLC0415
 

@@ -13,7 +13,7 @@ from assay.cli.table import PROSE_COLUMNS
 from assay.dut.simulated.model import PREFIX, parse_simulated
 from assay.dut.simulated.shipped import shipped_models, shipped_names
 from assay.procedures.editions import edition_names
-from assay.procedures.registry import SHIPPED
+from assay.procedures.registry import procedures
 from click.testing import CliRunner
 
 
@@ -72,9 +72,9 @@ def test_models_are_listed_with_the_sources_of_their_parameters() -> None:
 
 def test_tests_are_listed_with_their_question_and_editions() -> None:
     listed = {one["name"]: one for one in json.loads(printed("tests", "--json"))}
-    assert all(listed[one.name]["question"] == one.question for one in SHIPPED)
+    assert all(listed[one.name]["question"] == one.question for one in procedures())
     assert listed["hir"]["editions"] == ["pts-c-2.0", "pts-e-1.1", "pts-e-2.0"]
-    assert all(one.title in printed("tests") for one in SHIPPED[:2])
+    assert all(one.title in printed("tests") for one in procedures()[:2])
 
 
 def test_editions_are_listed_and_every_value_has_its_source() -> None:

@@ -10,7 +10,8 @@ from assay.dut.real import kernel_log
 from assay.dut.real.kernel_log import KernelLog, log_names, parse_record
 from assay.dut.real.watch import EVENTS_MAX, DriveWatch, gravest, read_state
 from assay.engine.records import DriveEvent, DriveIdentity
-from assay.results import disturbs, void_reason
+from assay.results.events import disturbs
+from assay.results.stall import void_reason
 from assay.words.text import text_or_none
 from report_run import GOLDEN, judged_rounds, synthetic_rounds, synthetic_settings
 from test_device_identity import make_disk

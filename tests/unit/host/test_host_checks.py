@@ -10,7 +10,8 @@ from assay.engine.codec import encode
 from assay.engine.records import DataPattern, Demand, FillPoint, HostCertificate, HostPoint, StoredRun
 from assay.report import render
 from assay.report.annex import disclosure
-from assay.results import certified_point, fill_point, host_checks, iops
+from assay.results.host import certified_point, fill_point, host_checks
+from assay.results.step import iops
 from assay.run.store.document import RUN_SCHEMA, RunDocument
 from assay.run.store.read import read_run
 from assay.run.store.write import RunWriter

@@ -12,7 +12,7 @@ from assay.engine.records import DriveIdentity, HostCertificate, Platform, Refer
 from assay.host.certificate import Certificate, against_baseline, outside
 from assay.report import render
 from assay.report.annex import disclosure
-from assay.results import has_drifted, is_repeatable, repeated, worst_change, worst_spread
+from assay.results.reference import has_drifted, is_repeatable, repeated, worst_change, worst_spread
 from assay.summary.pages.model import Table
 from report_run import START_NS, synthetic_run
 

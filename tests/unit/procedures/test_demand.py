@@ -27,7 +27,8 @@ from assay.procedures.families.grid.result import (
 )
 from assay.procedures.families.grid.run import demand_round as round_asked
 from assay.procedures.families.grid.run import grid_demands, operating_point
-from assay.results import direction_times, exact_times, latency_buckets
+from assay.results.captured import exact_times, latency_buckets
+from assay.results.histogram import direction_times
 from assay.run.plan_file import load_plan
 from assay.run.planning import plan_suite
 from assay.words.text import text

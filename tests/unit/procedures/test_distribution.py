@@ -19,8 +19,7 @@ from assay.procedures.families.saturation.record import phases, saturation_distr
 from assay.procedures.families.saturation.result import saturation_result
 from assay.report import build_report, render
 from assay.report.formats.pdf import figure_svg
-from assay.results import ResponseTimes, merged
-from assay.results.histogram import bucket_of
+from assay.results.histogram import ResponseTimes, bucket_of, merged
 from assay.summary.measures import SHARES
 from assay.summary.pages.figures import COLUMNS_MAX, ROWS_MAX, spread_heat, tail_figure, time_heat
 from assay.summary.pages.histograms import confidence_figure, part, percentile_table, screen_blocks

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from assay.engine import records
 from assay.errors import UsageError
-from assay.procedures import registry
 from assay.procedures.editions import edition_model, edition_names, load_edition
-from assay.procedures.registry import SHIPPED, SUITES, find_procedure
+from assay.procedures.registry import SUITES, find_procedure, known_studies, known_tests, procedures
 from assay.run.plan_file import Plan
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ FIELDS = ("Question", "Purge", "Precondition", "Loop", "Result")
 STUDY_FIELDS = ("Question", "Preparation", "Loop", "Result")
 
 
-@pytest.mark.parametrize("one", SHIPPED, ids=lambda one: one.label)
+@pytest.mark.parametrize("one", procedures(), ids=lambda one: one.label)
 def test_each_has_its_words_and_a_header_in_the_fixed_form(one: Procedure) -> None:  # type: ignore[type-arg]
     assert all((one.title, one.question, one.outline, one.preconditioning))
     assert issubclass(one.settings, records.TestSettings)
@@ -30,7 +29,7 @@ def test_each_has_its_words_and_a_header_in_the_fixed_form(one: Procedure) -> No
 
 
 def test_names_are_told_apart_and_found() -> None:
-    names = [one.name for one in SHIPPED]
+    names = [one.name for one in procedures()]
     assert len(set(names)) == len(names)
     assert [find_procedure(name).name for name in names] == names
     with pytest.raises(UsageError, match="known are wsat, iops"):
@@ -38,9 +37,9 @@ def test_names_are_told_apart_and_found() -> None:
 
 
 def test_tests_come_before_studies() -> None:
-    kinds = [one.kind for one in SHIPPED]
+    kinds = [one.kind for one in procedures()]
     assert kinds == sorted(kinds, key=["test", "study"].index)
-    assert [one.name for one in (*registry.tests(), *registry.studies())] == [one.name for one in SHIPPED]
+    assert (*known_tests(), *known_studies()) == tuple(one.name for one in procedures())
 
 
 def test_suites_name_tests_studies_and_editions_that_there_are() -> None:
@@ -52,7 +51,7 @@ def test_suites_name_tests_studies_and_editions_that_there_are() -> None:
 
 
 def test_an_edition_and_a_plan_have_a_table_for_every_test() -> None:
-    tables = {one.name for one in SHIPPED if one.table is not None}
+    tables = {one.name for one in procedures() if one.table is not None}
     assert tables <= set(edition_model().model_fields)
-    assert {one.key for one in SHIPPED} <= set(Plan.model_fields)
+    assert {one.key for one in procedures()} <= set(Plan.model_fields)
     assert all(load_edition("pts-e-2.0").table(name) is not None for name in tables)

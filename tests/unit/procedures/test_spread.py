@@ -21,7 +21,7 @@ from assay.procedures.families.loop.result import (
 )
 from assay.procedures.iops import IOPS
 from assay.report import build_report, records_of_tests, render
-from assay.results import cell_label
+from assay.results.step import cell_label
 from assay.spec.units import KIB
 from assay.summary.pages.model import Table
 from assay.summary.pages.test_record import Source, TestRecord, record_of

@@ -12,7 +12,7 @@ from assay.procedures.families.loop.plan import LoopSettings
 from assay.procedures.families.loop.result import loop_result, measurement_window
 from assay.procedures.families.saturation.result import saturation_window
 from assay.report import render
-from assay.results import stalls, void_reason
+from assay.results.stall import stalls, void_reason
 from assay.run.plan_file import load_plan
 from assay.run.planning import VOID_LIMIT
 from assay.run.run import plan_run

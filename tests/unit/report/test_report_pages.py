@@ -11,7 +11,7 @@ from assay.engine.records import Demand, PurgeRecord
 from assay.errors import StoreError, VerificationError
 from assay.procedures.conformity import conformity_label
 from assay.report import build_report
-from assay.results import stored_exit_codes
+from assay.results.outcome import stored_exit_codes
 from assay.spec.steady import steady_state
 from assay.spec.units import KIB
 from assay.summary.pages.model import Box, Figure, Table, Text

@@ -12,10 +12,12 @@ from assay.engine.records import DriveRecord, DriveState, HostRecord
 from assay.procedures.checks import checks_table
 from assay.procedures.families.loop.plan import LoopSettings
 from assay.procedures.families.loop.result import loop_result
-from assay.results import host_findings, run_checks, void_places, withheld_reason, withholding
+from assay.results.disturbed import host_findings
 from assay.results.finding import LEVELS, Check, Finding, ask, at_least, at_most, facts, outside_results, within
 from assay.results.gaps import drive_wait_ns, sequence_gap, step_gaps, submission_gaps, typical_latency_ns
-from assay.results.run_checks import RUN_CHECKS
+from assay.results.outcome import withheld_reason, withholding
+from assay.results.run_checks import RUN_CHECKS, run_checks
+from assay.results.stall import void_places
 from assay.results.stimulus_audit import AUDIT
 from assay.results.stimulus_steps import asked_steps
 from assay.results.stimulus_time import lead_ins

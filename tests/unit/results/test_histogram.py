@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from assay.engine.records import HistogramTable
-from assay.results import ResponseTimes, merged, percentiles, step_times
+from assay.results.histogram import ResponseTimes, merged, percentiles, step_times
 from report_run import TRACKED, stored_steps, synthetic_step
 
 

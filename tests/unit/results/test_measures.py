@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from assay.procedures.registry import find_procedure
 from assay.report import records_of_tests
-from assay.results import step_times
+from assay.results.histogram import step_times
 from assay.summary.measures import SETTLED, quoted
 from assay.summary.pages.histograms import percentile_data
 from assay.words.coded import coded
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.engine.records import StoredSequence
-    from assay.results import ResponseTimes
+    from assay.results.histogram import ResponseTimes
     from assay.summary.pages.test_record import TestRecord
 
 

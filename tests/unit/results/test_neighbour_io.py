@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from assay.engine.records import DriveRecord, DriveState, NeighbourRecord, NeighboursRecord
-from assay.results import run_checks, withheld_reason
+from assay.results.outcome import withheld_reason
+from assay.results.run_checks import run_checks
 from assay.results.step import completed_count, issued_bytes
 from assay.spec.units import SECOND_NS
 from report_run import synthetic_test

@@ -18,7 +18,8 @@ from assay.engine.records import (
 )
 from assay.procedures.families.loop.result import loop_result
 from assay.report import build_report
-from assay.results import run_checks, withheld_reason
+from assay.results.outcome import withheld_reason
+from assay.results.run_checks import run_checks
 from assay.spec.units import SECOND_NS
 from assay.summary.findings import checks_of
 from assay.summary.pages.header import banner

@@ -27,8 +27,10 @@ from assay.procedures.checks import test_tables as checks_tables
 from assay.procedures.families.saturation.result import SaturationSettings
 from assay.procedures.families.saturation.run import pattern_step
 from assay.report import build_report, records_of_tests
-from assay.results import run_checks, stimulus_audit, withheld_reason
 from assay.results.histogram import bucket_of
+from assay.results.outcome import withheld_reason
+from assay.results.run_checks import run_checks
+from assay.results.stimulus_audit import stimulus_audit
 from assay.results.stimulus_checks import draw_sigmas
 from assay.results.stimulus_steps import asked_steps
 from assay.results.stimulus_time import larger_lead_ins, short_windows

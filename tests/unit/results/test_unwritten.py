@@ -12,7 +12,8 @@ from assay.dut.dut import Answers
 from assay.errors import UsageError
 from assay.report import records_of_tests
 from assay.report.first_page.insights import insights_of_test, sentences
-from assay.results import run_checks, withheld_reason
+from assay.results.outcome import withheld_reason
+from assay.results.run_checks import run_checks
 from assay.results.unwritten import unwritten_reads
 from assay.run.run import run_plan
 from assay.run.store.read import read_run

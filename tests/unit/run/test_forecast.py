@@ -13,7 +13,7 @@ from assay.engine.records import Demand
 from assay.errors import NotADriveError, StoreError, UsageError, WearError
 from assay.plan.phases import PlannedPhase, TimedSteps, timed_phase
 from assay.procedures.editions import load_edition
-from assay.results import issued_bytes
+from assay.results.step import issued_bytes
 from assay.run.foreseen import describe, unqueried
 from assay.run.plan_file import load_plan
 from assay.run.planning import forecast, plan_suite

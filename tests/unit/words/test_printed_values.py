@@ -11,7 +11,9 @@ import pytest
 from assay.cli.progress_lines import judged_line
 from assay.engine.records import MeasurementWindow
 from assay.plan.until import RoundOutcome
-from assay.results import ResponseTimes, direction_times, latency_buckets, mean_latency_ns, merged
+from assay.results.captured import latency_buckets
+from assay.results.histogram import ResponseTimes, direction_times, merged
+from assay.results.step import mean_latency_ns
 from assay.spec.steady import steady_state
 from assay.summary.pages.figures import time_box
 from assay.words.printed import milliseconds_label, milliseconds_text, minutes_label, one_decimal, ordinal, significant

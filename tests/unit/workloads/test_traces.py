@@ -17,7 +17,7 @@ from assay.engine.pattern import leading_range, random_pattern
 from assay.engine.records import DataPattern, Demand, StepSpec, StopRule
 from assay.engine.stimulus import Capture, Stimulus
 from assay.errors import StoreError, UsageError
-from assay.results import completed_count
+from assay.results.step import completed_count
 from assay.workloads import traces
 from assay.workloads.traces.records import batch_of_lists, in_order
 

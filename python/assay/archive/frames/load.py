@@ -15,7 +15,7 @@ from assay.errors import UsageError
 from assay.procedures.conformity import conformity_label
 from assay.report import records_of_tests
 from assay.report.formats.write import foreign
-from assay.results import withheld_reason
+from assay.results.outcome import withheld_reason
 from assay.run.store.read import steps_of_tests
 from assay.spec.nearest import did_you_mean
 from assay.spec.units import SECOND_NS

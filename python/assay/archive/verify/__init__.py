@@ -13,7 +13,7 @@ from assay.archive.verify.rule import PARTS, Answer, Broken, Rule
 from assay.archive.verify.rules import RULES
 from assay.errors import AssayError, StoreError
 from assay.report.formats.write import foreign
-from assay.results import stored_exit_codes, withheld_reason
+from assay.results.outcome import stored_exit_codes, withheld_reason
 from assay.version import tool_version
 from assay.words.text import text
 

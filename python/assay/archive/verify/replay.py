@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from assay.engine.codec import decode, encode
 from assay.engine.records import CheckData, DataCheck, Purge, SetCache, StepSequence, Trim
-from assay.results import void_reason
+from assay.results.stall import void_reason
 from assay.results.step import ran_whole
 from assay.run.store.document import Verdict
 from assay.words.endings import is_cut_short

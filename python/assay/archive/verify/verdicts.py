@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from assay.archive.verify.replay import replay
 from assay.archive.verify.rule import Broken
 from assay.plan.procedure import Context
-from assay.results import stalled_steps, stored_exit_codes
+from assay.results.outcome import stored_exit_codes
+from assay.results.stall import stalled_steps
 from assay.run.store import JOURNAL_NAME
 from assay.run.store.journal import RESUMED, RUN_ENDED
 

@@ -15,7 +15,8 @@ from assay.compare.limits.model import LimitEntry
 from assay.compare.limits.names import TEMPERATURE
 from assay.errors import EXIT_NOT_MET, joined
 from assay.procedures.run_findings import run_findings
-from assay.results import missed_steady_state, withheld_reason
+from assay.results.ended import missed_steady_state
+from assay.results.outcome import withheld_reason
 from assay.spec.nearest import did_you_mean
 from assay.summary.measures import key_of_unit
 from assay.words.text import text

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from assay.procedures.registry import SHIPPED, procedures
+from assay.procedures.registry import SHIPPED, known_studies, known_tests
 from assay.summary.measures import MEASURE_KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from assay.plan.procedure import Procedure
 
 TEMPERATURE = "temperature_c"
 HEALTH_NAMES = (
@@ -58,7 +56,7 @@ __all__ = [
 
 def names_of_tests() -> list[str]:
     """Every test and study as runs name them."""
-    return _names(procedures())
+    return _labels((*known_tests(), *known_studies()))
 
 
 def is_test_name(name: str) -> bool:
@@ -66,7 +64,7 @@ def is_test_name(name: str) -> bool:
 
     Worked: ``tp-1024`` -> yes; ``tpp`` -> no.
     """
-    return _is_of(name, procedures())
+    return _is_of(name, (*known_tests(), *known_studies()))
 
 
 def is_shipped_test(name: str) -> bool:
@@ -74,12 +72,12 @@ def is_shipped_test(name: str) -> bool:
     return _is_of(name, SHIPPED)
 
 
-def _is_of(name: str, found: Iterable[Procedure[Any, Any]]) -> bool:
-    known, name = set(_names(found)), name.casefold()
+def _is_of(name: str, names: Iterable[str]) -> bool:
+    known, name = set(_labels(names)), name.casefold()
     while name not in known and "-" in name:
         name = name.rpartition("-")[0]
     return name in known
 
 
-def _names(found: Iterable[Procedure[Any, Any]]) -> list[str]:
-    return [f"study-{one.name}" if one.kind == "study" else one.name for one in found]
+def _labels(names: Iterable[str]) -> list[str]:
+    return [f"study-{name}" if name in known_studies() else name for name in names]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from assay.results import is_repeatable, reference_changes
+from assay.results.reference import is_repeatable, reference_changes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -19,7 +19,8 @@ from assay.host.calibration import ANSWERS_NS, calibrate_host, without_drive
 from assay.host.certificate.baseline import against_baseline, simulator_runs
 from assay.host.certificate.record import Certificate, NullPoint, TimerPoint
 from assay.host.certificate.simulator import check_simulator
-from assay.results import direction_times, effective_queue_depth, iops, mean_latency_ns
+from assay.results.histogram import direction_times
+from assay.results.step import effective_queue_depth, iops, mean_latency_ns
 from assay.spec.units import KIB, MICROSECOND_NS, MILLISECOND_NS
 
 if TYPE_CHECKING:

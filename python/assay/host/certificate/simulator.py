@@ -11,7 +11,7 @@ from assay.dut.simulated.model import parse_simulated
 from assay.engine.pattern import cell_pattern, fill_pattern, leading_range
 from assay.engine.records import DataPattern, Demand, StepRecord, StepSpec, StopRule
 from assay.engine.stimulus import Stimulus
-from assay.results import completed_count
+from assay.results.step import completed_count
 from assay.spec.units import KIB
 
 if TYPE_CHECKING:

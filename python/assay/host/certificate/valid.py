@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from assay.engine.records import HostCertificate, HostPoint
 from assay.host.certificate.keep import kept_certificates
-from assay.results import has_drifted, worst_change
+from assay.results.reference import has_drifted, worst_change
 from assay.spec.datum import Datum
 from assay.spec.units import SECOND_NS, duration_label
 

@@ -26,7 +26,7 @@ from assay.plan.procedure import Procedure, Request
 from assay.procedures.families.grid.plan import DemandSettings, DemandTable, GridOptions, grid_departures
 from assay.procedures.families.grid.record import demand_shown
 from assay.procedures.families.grid.run import plan_demand
-from assay.results import cell_label
+from assay.results.step import cell_label
 from assay.spec.datum import Datum, Strict
 from assay.spec.edition import WorkloadName
 from assay.spec.edition_data import BlockKib, ReadPct

@@ -24,7 +24,7 @@ from assay.procedures.studies.plan import (
     variants_planned,
 )
 from assay.procedures.studies.run import StudySettings, StudyVariant, variant_actions
-from assay.results import cell_label
+from assay.results.step import cell_label
 from assay.spec.units import KIB, MIB, count_label, duration_label, kibibytes
 
 if TYPE_CHECKING:

@@ -15,7 +15,9 @@ from assay.procedures.families.saturation.result import settled_values, verdict_
 from assay.procedures.hir.result import idle_recovery_result
 from assay.procedures.hir.run import IdleRecoverySettings
 from assay.procedures.traits import not_steady, pattern_subject, stalls, waited
-from assay.results import all_step_times, missed_steady_state, ran_whole
+from assay.results.ended import missed_steady_state
+from assay.results.histogram import all_step_times
+from assay.results.step import ran_whole
 from assay.spec.units import SECOND_NS, duration_label
 from assay.summary import table as of
 from assay.summary.insights import insight

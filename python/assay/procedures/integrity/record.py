@@ -11,7 +11,7 @@ from assay.engine.records.data_check import SECTOR_BYTES
 from assay.procedures.integrity.result import first_wrong_lba, kind_counts, true_bytes, wrong_by_position, wrong_ranges
 from assay.procedures.studies.record import study_shown
 from assay.procedures.studies.run import StudySettings
-from assay.results import withheld_reason
+from assay.results.outcome import withheld_reason
 from assay.spec.units import GB, MB, SECOND_NS
 from assay.summary.measures import quoted
 from assay.summary.pages.figures import MainFigure

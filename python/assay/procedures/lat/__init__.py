@@ -25,7 +25,8 @@ from assay.procedures.families.loop.record import loop_shown
 from assay.procedures.families.loop.result import latency_maxima, window_times
 from assay.procedures.families.loop.run import plan_loop
 from assay.procedures.families.loop.tables import open_loop_parts
-from assay.results import NINES, kept_histograms
+from assay.results.histogram import NINES
+from assay.results.measured import kept_histograms
 from assay.spec.units import KIB
 from assay.summary.pages.histograms import histogram_parts
 from assay.summary.pages.model import Text

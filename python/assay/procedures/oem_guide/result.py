@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from assay.procedures.oem_guide.plan import BURN_IN_HOURS, BURN_IN_LABEL, CORNERS, IDLE_LABEL
-from assay.results import error_count, issued_bytes, sequence_audits
-from assay.results.audit import counted
+from assay.results.audit import counted, sequence_audits
 from assay.results.finding import Finding
+from assay.results.step import error_count, issued_bytes
 from assay.spec.units import HOUR_SECONDS, MB, MIB, SECOND_NS
 from assay.words.coded import coded
 

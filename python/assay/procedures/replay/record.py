@@ -11,7 +11,7 @@ from assay.procedures.custom import custom_facts
 from assay.procedures.replay.result import GRADES, replayed
 from assay.procedures.replay.run import ReplaySettings
 from assay.procedures.workload.record import far_below, rate_keys, stream_insights, stream_numbers, stream_table
-from assay.results import withheld_reason
+from assay.results.outcome import withheld_reason
 from assay.spec.units import GB, MB, MILLISECOND_NS, SECOND_NS, duration_label
 from assay.summary.measures import MEAN
 from assay.summary.pages.figures import MainFigure

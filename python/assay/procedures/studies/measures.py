@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from assay.procedures.studies.result import BAND_SHARE, COUNT_MIN, settled_count
 from assay.procedures.studies.run import StudySettings
 from assay.procedures.traits import depth_insights, pattern_subject, restarted, stalls, tails, waited
-from assay.results import all_step_times, merged
+from assay.results.histogram import all_step_times, merged
 from assay.spec.units import MINUTE_NS
 from assay.summary.insights import Insight, insight
 from assay.summary.measures import key_of_unit, quoted
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from assay.procedures.studies.result import Change, StageResult, StudyResult, VariantResult
     from assay.procedures.studies.run import StudyStep, StudyVariant
     from assay.procedures.traits import Depth
-    from assay.results import ResponseTimes
+    from assay.results.histogram import ResponseTimes
     from assay.summary.pages.model import Figure
     from assay.summary.record import Key
     from assay.words.coded import Coded

@@ -19,7 +19,7 @@ from assay.procedures.departures import shortened
 from assay.procedures.planned import refuse_deep, scaled_ns, whole_blocks
 from assay.procedures.studies.record import study_shown
 from assay.procedures.studies.run import StudyPlot, StudySettings, StudyStep, StudyVariant, run_study
-from assay.results import cell_label
+from assay.results.step import cell_label
 from assay.spec.datum import FileName
 from assay.spec.units import KIB, SECOND_NS, count_label, duration_label
 

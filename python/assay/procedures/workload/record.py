@@ -16,7 +16,8 @@ from assay.procedures.custom import custom_facts
 from assay.procedures.traits import pattern_subject, stalls, tails, waited
 from assay.procedures.workload.result import averaged, iometer_csv, stage_results, stream_seconds
 from assay.procedures.workload.run import WorkloadSettings
-from assay.results import POINT_SHARES, withheld_reason
+from assay.results.captured import POINT_SHARES
+from assay.results.outcome import withheld_reason
 from assay.results.seconds import completions_per_second
 from assay.results.step import latency_count, rate_count
 from assay.spec.units import SECOND_NS, duration_label

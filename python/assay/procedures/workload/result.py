@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING
 
 from assay.engine.records import DIRECTIONS
 from assay.errors import UsageError
-from assay.results import (
-    POINT_SHARES,
+from assay.results.captured import POINT_SHARES
+from assay.results.histogram import intended_times, lateness_times, merged, percentiles, step_times
+from assay.results.outcome import withheld_reason
+from assay.results.step import (
+    commands_per_s,
     effective_queue_depth,
     error_count,
-    intended_times,
-    lateness_times,
-    merged,
-    percentiles,
-    step_times,
+    latency_count,
     throughput,
-    withheld_reason,
+    transfers_per_s,
+    trimmed_mb_per_s,
+    window_count,
 )
-from assay.results.step import commands_per_s, latency_count, transfers_per_s, trimmed_mb_per_s, window_count
 from assay.results.workload import asked_stage
 from assay.spec.units import MB, MILLISECOND_NS, SECOND_NS
 from assay.words.text import text

@@ -13,7 +13,8 @@ from assay.plan.procedure import PlannedTest, PlanSummary, Request
 from assay.procedures.departures import TOLERANCE, deeper, other_range, shortened
 from assay.procedures.planned import refuse_deep, scaled_ns, shared_bytes, unfit
 from assay.procedures.xsr.run import AccessGroup, CrossStimulusSettings, run_xsr
-from assay.results import cell_label, ran_to_its_end
+from assay.results.ended import ran_to_its_end
+from assay.results.step import cell_label
 from assay.spec.datum import Datum, Strict
 from assay.spec.edition_data import BlockKib, DemandDatum, RangeDatum, Seconds, Share
 from assay.spec.units import HOUR_SECONDS, KIB, SECOND_NS, duration_label

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from assay.procedures.traits import pattern_subject, restarted, stalls, waited
 from assay.procedures.xsr.result import cross_stimulus_result, end_samples, slowest
 from assay.procedures.xsr.run import CrossStimulusSettings
-from assay.results import all_step_times
+from assay.results.histogram import all_step_times
 from assay.spec.units import MILLISECOND_NS, duration_label
 from assay.summary import table as of
 from assay.summary.measures import MAXIMUM, quoted

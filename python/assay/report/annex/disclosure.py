@@ -9,7 +9,9 @@ from pydantic import BaseModel
 
 from assay.procedures.checks import CHECK_LEVELS, checks_by_test, event_tables, level_text, printed_checks, test_tables
 from assay.report.annex.trust import certificate_entries, origin_entries
-from assay.results import error_count, holds_queue_depth, sequence_audits, stalls
+from assay.results.audit import sequence_audits
+from assay.results.stall import stalls
+from assay.results.step import error_count, holds_queue_depth
 from assay.results.stimulus_steps import asked_steps
 from assay.spec.datum import Datum
 from assay.spec.units import SECOND_NS, duration_label
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from assay.engine.records import StoredRun, StoredTest, TestSettings
-    from assay.results import SequenceAudit
+    from assay.results.audit import SequenceAudit
     from assay.spec.edition import Edition
     from assay.summary.pages.model import Block, Entry
     from assay.summary.pages.test_record import TestRecord

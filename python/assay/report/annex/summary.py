@@ -13,7 +13,8 @@ from assay.procedures.registry import find_procedure
 from assay.procedures.run_findings import SEE_FINDINGS, checks_beyond
 from assay.report.first_page.claims import baseline_table, claims_table
 from assay.report.first_page.insights import insights_of_test, sentences
-from assay.results import void_places, withheld_reason
+from assay.results.outcome import withheld_reason
+from assay.results.stall import void_places
 from assay.spec.units import count_label
 from assay.summary.measures import basis_text, measure_text
 from assay.summary.pages.header import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from assay.results import host_checks
+from assay.results.host import host_checks
 from assay.results.reference import reference_checks
 from assay.spec.units import KIB, MB, count_label
 from assay.words.levels import BREAKS_RULES, NOT_CHECKED, SELF_CHECKED

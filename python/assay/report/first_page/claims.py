@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
-from assay.results import missed_steady_state
+from assay.results.ended import missed_steady_state
 from assay.summary.measures import measure_text
 from assay.summary.pages.model import Bars, Table
 from assay.summary.table import UNIT, Column, Words, table_of

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from assay.procedures.traits import depth_insights
 from assay.report.first_page.claims import baseline_of, judged_claims
-from assay.results import missed_steady_state
+from assay.results.ended import missed_steady_state
 from assay.results.link import link_mb_per_s
 from assay.spec.units import KIB
 from assay.summary.insights import KINDS, RUN_MAX, TEST_MAX, Insight, in_words, insight, lead, ordered, said

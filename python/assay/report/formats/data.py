@@ -15,23 +15,23 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from pydantic import Field
 
 from assay.procedures.conformity import conformity_label
-from assay.results import (
-    counted_sequences,
+from assay.results.disturbed import sequence_host
+from assay.results.finding import facts
+from assay.results.host import host_checks
+from assay.results.measured import counted_sequences
+from assay.results.reference import reference_checks
+from assay.results.stall import void_reason
+from assay.results.step import (
     effective_queue_depth,
     error_count,
-    host_checks,
     iops,
     issued_bytes,
     lead_in_latency_ns_max,
     max_latency_ns,
     mean_latency_ns,
-    sequence_host,
     throughput,
-    void_reason,
     window_count,
 )
-from assay.results.finding import facts
-from assay.results.reference import reference_checks
 from assay.summary.findings import break_texts
 from assay.summary.forms import Facts
 from assay.summary.insights import in_words

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from assay.errors import InterruptedRunError, StoreError
-from assay.results import stated_limit_count
+from assay.results.outcome import stated_limit_count
 from assay.run.store import PROGRESS
 from assay.run.store.document import list_runs, read_document
 from assay.run.store.journal import read_journal

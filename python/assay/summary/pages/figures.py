@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from assay.results import merged
+from assay.results.histogram import merged
 from assay.spec.units import MINUTE_NS, duration_label
 from assay.summary.pages.model import Box, Figure, Heat, Series, Tick
 from assay.words.digits import nth
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from assay.engine.records import SteadyVerdict
-    from assay.results import ResponseTimes
+    from assay.results.histogram import ResponseTimes
     from assay.summary.pages.model import Dash, Mode, Scale
     from assay.summary.record import Level
 

@@ -10,7 +10,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from assay.results import ENDED, disturbed_count, void_places, window_disturbed, withholding
+from assay.results.disturbed import disturbed_count, window_disturbed
+from assay.results.outcome import withholding
+from assay.results.run_checks import ENDED
+from assay.results.stall import void_places
 from assay.results.stimulus_steps import asked_steps
 from assay.results.stimulus_time import short_windows
 from assay.spec.units import duration_label, kib_label

@@ -12,18 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from assay.results import (
-    NINES,
-    all_step_times,
-    kept_histograms,
-    latency_count,
-    max_latency_ns,
-    mean_and_max_ms,
-    merged,
-    percentiles,
-    response_time,
-    withheld_reason,
-)
+from assay.results.histogram import NINES, all_step_times, merged, percentiles
+from assay.results.measured import kept_histograms
+from assay.results.outcome import withheld_reason
+from assay.results.step import latency_count, max_latency_ns, mean_and_max_ms, response_time
 from assay.spec.units import MILLISECOND_NS, duration_label
 from assay.summary.measures import SHARES, percentile_key, stat_of
 from assay.summary.pages.figures import TIME_MS, tail_figure
@@ -47,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from assay.engine.records import StepRecord, StoredTest
-    from assay.results import ResponseTimes
+    from assay.results.histogram import ResponseTimes
     from assay.summary.pages.model import Block
     from assay.summary.record import Key
     from assay.words.coded import Coded

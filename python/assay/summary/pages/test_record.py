@@ -5,14 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from assay.results import (
-    arrival_label,
-    disturbed_count,
-    host_late_ns_max,
-    unwritten_reads,
-    window_disturbed,
-    withheld_reason,
-)
+from assay.results.disturbed import disturbed_count, host_late_ns_max, window_disturbed
+from assay.results.outcome import withheld_reason
+from assay.results.step import arrival_label
+from assay.results.unwritten import unwritten_reads
 from assay.spec.units import MILLISECOND_NS
 from assay.summary.findings import checks_of
 from assay.summary.insights import Insight, insight

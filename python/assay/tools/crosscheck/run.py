@@ -14,7 +14,8 @@ from assay.dut.real.identity import identify
 from assay.dut.simulated.model import is_simulated
 from assay.errors import UsageError
 from assay.host.points import POINTS, Side
-from assay.results import direction_times, iops, mean_latency_ns
+from assay.results.histogram import direction_times
+from assay.results.step import iops, mean_latency_ns
 from assay.spec.units import KIB, MILLISECOND_NS
 from assay.tools.crosscheck.compare import Crosscheck
 from assay.tools.crosscheck.fio import measure_with_fio

@@ -13,7 +13,7 @@ from assay.errors import UsageError
 from assay.procedures.editions import load_edition
 from assay.procedures.families.loop.plan import LoopSettings
 from assay.procedures.families.loop.run import preconditioning, round_sequence
-from assay.results import effective_queue_depth, iops, mean_latency_ns, rate_count
+from assay.results.step import effective_queue_depth, iops, mean_latency_ns, rate_count
 from assay.run.planning import plan_suite
 from assay.spec.units import KIB, MB, MIB, MILLISECOND_NS
 from assay.tools.simfit.targets import cell_name

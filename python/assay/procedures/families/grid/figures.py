@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from assay.procedures.families.grid.result import by_total_oio
 from assay.procedures.families.loop.figures import ROUND_TITLE
 from assay.procedures.families.loop.record import SPREAD
-from assay.results import iops, latency_count, response_time
+from assay.results.step import iops, latency_count, response_time
 from assay.spec.units import MINUTE_NS, duration_label
 from assay.summary.pages.figures import MINUTES, MainFigure, main_tail, matrix_heat
 from assay.summary.pages.model import Figure, Series, Tick, is_close, linear_range

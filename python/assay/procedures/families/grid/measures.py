@@ -8,20 +8,21 @@ from typing import TYPE_CHECKING, NamedTuple
 from assay.procedures.families.grid.plan import DemandSettings
 from assay.procedures.families.grid.result import CLOSE_SHARE, by_total_oio, grid_label, total_oio
 from assay.procedures.traits import Waited, depth_insights, not_steady, pattern_subject, stalls, tails
-from assay.results import (
-    POINT_SHARES,
+from assay.results.captured import POINT_SHARES
+from assay.results.disturbed import round_hosts
+from assay.results.ended import missed_steady_state
+from assay.results.histogram import percentiles
+from assay.results.step import (
     completed_count,
     effective_queue_depth,
     iops,
     latency_count,
+    max_latency_ms,
     mean_and_max_ms,
-    missed_steady_state,
-    percentiles,
+    mean_latency_ms,
     rate_count,
-    round_hosts,
     throughput,
 )
-from assay.results.step import max_latency_ms, mean_latency_ms
 from assay.spec.steady import WINDOW_ROUNDS
 from assay.spec.units import MILLISECOND_NS
 from assay.summary import table as of

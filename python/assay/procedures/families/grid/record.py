@@ -13,17 +13,10 @@ from assay.procedures.families.grid.plan import DemandSettings
 from assay.procedures.families.grid.result import CLOSE_SHARE, cells_below, demand_result, grid_label
 from assay.procedures.families.saturation.record import saturation_window_of
 from assay.procedures.families.saturation.result import verdict_minutes
-from assay.results import (
-    POINT_SHARES,
-    iops,
-    is_reached,
-    latency_count,
-    max_latency_ns,
-    percentiles,
-    rate_count,
-    response_time,
-)
-from assay.results.step import mean_latency_ms
+from assay.results.captured import POINT_SHARES
+from assay.results.histogram import percentiles
+from assay.results.outcome import is_reached
+from assay.results.step import iops, latency_count, max_latency_ns, mean_latency_ms, rate_count, response_time
 from assay.spec.steady import exact_limit
 from assay.spec.units import MILLISECOND_NS, MINUTE_NS, duration_label
 from assay.summary.measures import MEAN
@@ -53,7 +46,7 @@ if TYPE_CHECKING:
 
     from assay.engine.records import Demand, MeasurementWindow, StepRecord, StoredRun, StoredTest
     from assay.procedures.families.grid.result import DemandCell, DemandResult, PointRun
-    from assay.results import ExactTimes
+    from assay.results.captured import ExactTimes
     from assay.summary.pages.model import Block, Entry, Figure
     from assay.summary.pages.test_record import PagePart
 

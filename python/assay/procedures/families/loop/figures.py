@@ -10,7 +10,7 @@ import numpy as np
 from assay.engine.records import Cell
 from assay.procedures.families.loop.plan import LoopSettings
 from assay.procedures.families.loop.result import MOVED_SHARE, cell_spreads, headline_window, shown
-from assay.results import cell_label, throughput
+from assay.results.step import cell_label, throughput
 from assay.spec.units import KIB, SECOND_NS, kib_label, kib_value, kibibytes
 from assay.summary.pages.figures import NARROW_ASPECT, WINDOW_COLOURS, MainFigure, main_tail, matrix_heat, window_lines
 from assay.summary.pages.model import Figure, Series, Tick

@@ -18,16 +18,9 @@ from assay.procedures.families.loop.result import (
     window_times,
 )
 from assay.procedures.traits import not_steady, stalls, tails, waited
-from assay.results import (
-    all_step_times,
-    cell_label,
-    iops,
-    mean_and_max_ms,
-    merged,
-    missed_steady_state,
-    percentiles,
-    step_times,
-)
+from assay.results.ended import missed_steady_state
+from assay.results.histogram import all_step_times, merged, percentiles, step_times
+from assay.results.step import cell_label, iops, mean_and_max_ms
 from assay.spec.units import KIB, MB, kib_value
 from assay.summary.insights import insight
 from assay.summary.measures import MAXIMUM, MEAN, SHARES, percentile_key, stat_of
@@ -41,7 +34,7 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StepRecord, StoredTest
     from assay.procedures.families.loop.result import LoopResult
-    from assay.results import ResponseTimes
+    from assay.results.histogram import ResponseTimes
     from assay.summary.insights import Insight
     from assay.summary.pages.test_record import Rated
     from assay.summary.record import Key, Sources

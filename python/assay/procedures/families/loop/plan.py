@@ -21,7 +21,8 @@ from assay.procedures.departures import (
     shortened,
 )
 from assay.procedures.planned import whole_blocks
-from assay.results import arrival_label, issued_bytes, ran_to_its_end
+from assay.results.ended import ran_to_its_end
+from assay.results.step import arrival_label, issued_bytes
 from assay.spec.datum import Datum, Strict
 from assay.spec.edition_data import (
     BlockKib,

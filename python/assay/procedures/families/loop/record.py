@@ -24,8 +24,9 @@ from assay.procedures.families.loop.result import (
     shown,
 )
 from assay.procedures.families.loop.tables import cell_tables, loop_distribution, loop_tables
-from assay.results import cell_label, is_reached
 from assay.results.link import link_mb_per_s
+from assay.results.outcome import is_reached
+from assay.results.step import cell_label
 from assay.spec.units import count_label, duration_label, kib_label
 from assay.summary.pages.figures import in_us, is_in_us, time_box, verdict_box
 from assay.summary.pages.header import TestFacts, share_label, steady_word

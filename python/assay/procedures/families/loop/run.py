@@ -26,7 +26,7 @@ from assay.procedures.planned import (
     shared_bytes,
     whole_blocks,
 )
-from assay.results import cell_label
+from assay.results.step import cell_label
 from assay.spec.steady import WINDOW_ROUNDS
 from assay.spec.units import GIB, KIB, MIB, count_label, gigabytes_label, kib_label
 

@@ -21,22 +21,22 @@ from assay.procedures.families.loop.result import (
     window_sequences,
     window_times,
 )
-from assay.results import (
-    NINES,
+from assay.results.disturbed import round_hosts
+from assay.results.histogram import NINES, step_times
+from assay.results.step import (
     arrival_label,
     cell_label,
     effective_queue_depth,
     error_count,
     holds_queue_depth,
     iops,
+    max_latency_ms,
     max_latency_ns,
+    mean_latency_ms,
     mean_latency_ns,
-    round_hosts,
-    step_times,
     thread_spread,
     throughput,
 )
-from assay.results.step import max_latency_ms, mean_latency_ms
 from assay.spec.steady import WINDOW_ROUNDS
 from assay.spec.units import KIB, kib_value
 from assay.summary import table as of

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.procedures.families.loop.record import HISTOGRAM_READINGS
 from assay.procedures.families.saturation.result import LEVEL_BAND, verdict_sample
-from assay.results import NINES
+from assay.results.histogram import NINES
 from assay.spec.units import duration_label
 from assay.summary.pages.figures import MINUTES, TIME_MS, MainFigure, main_tail
 from assay.summary.pages.model import Figure, Series

@@ -15,7 +15,9 @@ from assay.procedures.families.saturation.result import (
     verdict_sample,
 )
 from assay.procedures.traits import not_steady, pattern_subject, stalls, tails, waited
-from assay.results import NINES, all_step_times, is_void, merged, missed_steady_state
+from assay.results.ended import missed_steady_state
+from assay.results.histogram import NINES, all_step_times, merged
+from assay.results.stall import is_void
 from assay.spec.steady import WINDOW_ROUNDS
 from assay.spec.units import KIB, MINUTE_NS, duration_label
 from assay.summary import table as of

@@ -13,7 +13,9 @@ from assay.procedures.families.saturation.result import (
     verdict_sample,
     written_bytes,
 )
-from assay.results import Tracked, iops, is_void, issued_bytes, ran_whole, silent_cell, void_reason
+from assay.results.silent import Tracked, silent_cell
+from assay.results.stall import is_void, void_reason
+from assay.results.step import iops, issued_bytes, ran_whole
 from assay.spec.steady import WINDOW_ROUNDS
 
 if TYPE_CHECKING:

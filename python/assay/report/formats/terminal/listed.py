@@ -10,12 +10,9 @@ from assay.procedures.conformity import conformity_label, deviations
 from assay.report import records_of_tests
 from assay.report.annex.trust import level_label
 from assay.report.formats.write import foreign
-from assay.results import (
-    measured_extent,
-    missed_steady_state,
-    stored_exit_codes,
-    withheld_reason,
-)
+from assay.results.ended import missed_steady_state
+from assay.results.extent import measured_extent
+from assay.results.outcome import stored_exit_codes, withheld_reason
 from assay.summary.forms import ListedDrive, ListedRun, ListedTest, Quoted, Withheld, round_range
 from assay.summary.measures import basis_text
 from assay.summary.pages.header import model_label
