@@ -9,13 +9,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from assay import results
 from assay.dut.dut import Answers
 from assay.engine.records import Cell, DriveIdentity
 from assay.errors import DeviceFailureError
 from assay.procedures.editions import load_edition
 from assay.procedures.families.loop.plan import LoopSettings
 from assay.procedures.families.loop.run import loop_range, preconditioning, round_sequence
+from assay.results.step import iops, max_latency_ns, mean_latency_ns
 from assay.run.plan_file import load_plan
 from assay.run.planning import plan_suite
 from assay.run.run import run_plan
@@ -70,15 +70,15 @@ def test_a_mixed_cell_is_the_sum_and_not_the_share_weighted_mean() -> None:
         read=synthetic_direction(50_000, 4096),
         write=synthetic_direction(50_000, 4096),
     )
-    assert results.iops(step) == 100_000
+    assert iops(step) == 100_000
 
 
 def test_latency_of_a_mixed_cell_is_weighted_by_completions_and_its_maximum_is_the_largest() -> None:
     read = replace(synthetic_direction(65, 4096), latency_ns_sum=65 * 100_000, latency_ns_max=1_000_000)
     write = replace(synthetic_direction(35, 4096), latency_ns_sum=35 * 400_000, latency_ns_max=20_000_000)
     step = replace(synthetic_step(MIXED, 0), read=read, write=write)
-    assert results.mean_latency_ns(step) == pytest.approx(205_000)
-    assert results.max_latency_ns(step) == 20_000_000
+    assert mean_latency_ns(step) == pytest.approx(205_000)
+    assert max_latency_ns(step) == 20_000_000
 
 
 def test_the_tracking_cell_stays_4_kib_where_smaller_sizes_fall_away() -> None:

@@ -12,7 +12,8 @@ from assay.engine.records import DataPattern, Demand, StepRecord, StepSpec, Stop
 from assay.engine.stimulus import Stimulus
 from assay.errors import DeviceFailureError
 from assay.run.plan_file import load_plan
-from assay.run.run import plan_run, run_plan
+from assay.run.planning import plan_run
+from assay.run.run import run_plan
 from assay.run.store.read import read_run
 
 # 15 us of command and 15 us of link, and a program of 1.3 ms.

@@ -17,7 +17,7 @@ from assay.engine.records import ActiveRange, DataPattern, Demand, StepSpec, Sto
 from assay.engine.stimulus import Stimulus
 from assay.procedures.editions import load_edition
 from assay.run.plan_file import load_plan
-from assay.run.run import plan_run
+from assay.run.planning import plan_run
 from assay.tools.simfit import Rig, left_alone, read_targets
 from mistaken_files import try_each
 

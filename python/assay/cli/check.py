@@ -87,7 +87,8 @@ def check(
 
     Exit codes: 0 fit to test; 3 DRIVE may not be tested; 5 not fit, a check is invalid.
     """
-    from assay.host import audit_host, load_limits  # noqa: PLC0415
+    from assay.host.audit import audit_host  # noqa: PLC0415
+    from assay.host.limits import load_limits  # noqa: PLC0415
     from assay.results.finding import facts  # noqa: PLC0415
 
     allowed = load_limits(limits)

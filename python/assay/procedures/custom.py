@@ -25,7 +25,7 @@ from assay.engine.records import (
 from assay.plan.options import DemandOptions, Options
 from assay.plan.phases import PlannedPhase
 from assay.plan.procedure import Context, PlannedTest, PlanSummary, Procedure, Request
-from assay.procedures.planned import refuse_deep, scaled_ns, unfit, whole_blocks
+from assay.procedures.planned import common_settings, refuse_deep, scaled_ns, unfit, whole_drive_bytes
 from assay.results.outcome import withheld_reason
 from assay.results.step import iops, max_latency_ns, mean_latency_ns, throughput
 from assay.spec.units import GIB, KIB, MIB, SECOND_NS, count_label
@@ -179,27 +179,6 @@ def custom_procedure(**parts: Any) -> Procedure[Any, Any]:
     ``departures``, which are the same for all of them.
     """  # noqa: D205 - one sentence
     return Procedure(kind="custom", table=None, departures=_departures, **parts)
-
-
-def common_settings(request: Request[Any, Any], name: str, demand: Demand) -> dict[str, Any]:
-    """What every test settles, as keywords of its settings: the whole drive, and no limits of steady state."""
-    return {
-        "procedure": name,
-        "test": name,
-        "edition": request.edition.name,
-        "demand": demand,
-        "data": request.data,
-        "range_amount_bytes": whole_drive_bytes(request.drive),
-        "segment_count": None,
-        "range_limit": 1.0,
-        "slope_limit": 1.0,
-        "write_cache_required": request.edition.write_cache.value,
-    }
-
-
-def whole_drive_bytes(drive: DriveIdentity) -> int:
-    """The capacity in whole blocks. Worked: 1,000 bytes in blocks of 512 -> 512."""
-    return whole_blocks(drive.capacity_bytes, drive)
 
 
 def _departures(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from assay.engine.records import SkippedTest, StepSequence
 from assay.errors import ValueRangeError
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from assay.engine.records import AccessPattern, Demand, DriveIdentity, StepSpec
+    from assay.plan.procedure import Request
     from assay.spec.edition import RangeDatum
 
 
@@ -76,3 +77,24 @@ def numbered(what: str, first: int, count: int) -> str:
     Worked: 31 samples from the first -> ``samples 1 to 31``; one from the fourth -> ``sample 4``.
     """
     return f"{what}s {first} to {first + count - 1}" if count > 1 else f"{what} {first}"
+
+
+def common_settings(request: Request[Any, Any], name: str, demand: Demand) -> dict[str, Any]:
+    """What every test settles, as keywords of its settings: the whole drive, and no limits of steady state."""
+    return {
+        "procedure": name,
+        "test": name,
+        "edition": request.edition.name,
+        "demand": demand,
+        "data": request.data,
+        "range_amount_bytes": whole_drive_bytes(request.drive),
+        "segment_count": None,
+        "range_limit": 1.0,
+        "slope_limit": 1.0,
+        "write_cache_required": request.edition.write_cache.value,
+    }
+
+
+def whole_drive_bytes(drive: DriveIdentity) -> int:
+    """The capacity in whole blocks. Worked: 1,000 bytes in blocks of 512 -> 512."""
+    return whole_blocks(drive.capacity_bytes, drive)

@@ -10,17 +10,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from assay.results.histogram import BEYOND_MIN
+from assay.spec.lazy import LazyModule
 from assay.spec.units import MILLISECOND_NS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from assay.results.histogram import ResponseTimes
+else:
+    np = LazyModule("numpy")
 
 POINT_SHARES = (0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
 """From the median to six nines."""

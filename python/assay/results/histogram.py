@@ -11,16 +11,18 @@ from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from assay.spec.lazy import LazyModule
 from assay.spec.units import MILLISECOND_NS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from assay.engine.records import DirectionRecord, HistogramTable, StepRecord, StoredSequence
+else:
+    np = LazyModule("numpy")
 
 BEYOND_MIN = 10
 """A percentile with fewer I/Os beyond it is not given."""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from assay.spec.lazy import LazyModule
 from assay.spec.units import SECOND_NS
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from assay.engine.records import StoredSequence
+else:
+    np = LazyModule("numpy")
 
 
 def completions_per_second(sequence: StoredSequence, index: int) -> tuple[float, ...]:

@@ -12,23 +12,25 @@ from dataclasses import dataclass
 from math import exp
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from assay.engine.records import ActiveRange
 from assay.results.finding import Finding, at_most
 from assay.results.groups import group_of
 from assay.results.measured import counted_sequences
 from assay.results.sequence_names import sequence_place
 from assay.results.step import issued_bytes, issued_count
+from assay.spec.lazy import LazyModule
 from assay.words.coded import coded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from assay.engine.records import StoredSequence, StoredTest
     from assay.words.location import Place
+else:
+    np = LazyModule("numpy")
 
 UNWRITTEN_SHARE_MAX = 0.01
 """Of a range that is read, so much may be unwritten and still pass."""

@@ -12,8 +12,7 @@ from assay.errors import AssayError, UsageError
 from assay.plan.draining import draining_warning
 from assay.plan.phases import SLOWEST_BYTES_PER_S
 from assay.results.step import arrival_label
-from assay.run.planning import forecast
-from assay.run.run import plan_run, refuse_planned
+from assay.run.planning import forecast, plan_run, refuse_planned
 from assay.run.store.write import FREE_BYTES_MIN
 from assay.spec.units import MB, MILLISECOND_NS, SECOND_NS, count_label, duration_label, gigabytes_label, rate_label
 from assay.words.printed import amount_label

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
+from assay.dut.dut import expected_drive
+from assay.dut.foreseen import refuse_run
 from assay.dut.needs import memory_bytes
 from assay.dut.real.link import link_rate
 from assay.engine.records import SkippedTest
@@ -15,11 +17,14 @@ from assay.plan.procedure import PlannedTest, Request
 from assay.procedures.departures import common_departures
 from assay.procedures.editions import edition_departures, edition_names, load_edition
 from assay.procedures.registry import find_procedure
+from assay.run.store.write import refuse_folder
 from assay.spec.units import SECOND_NS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
+    from assay.dut.dut import Answers
     from assay.engine.records import DriveIdentity
     from assay.plan.phases import PlannedPhase
     from assay.plan.procedure import Procedure
@@ -42,6 +47,34 @@ class PlannedRun:
     def deviations(self) -> tuple[str, ...]:
         """Every departure from the specification once."""
         return tuple(dict.fromkeys(line for test in self.tests for line in test.deviations))
+
+
+def plan_run(plan: Plan, drive: DriveIdentity) -> PlannedRun:
+    """What the plan's tests will do on this drive, without touching it.
+
+    Raises TooSmallError and ValueRangeError where none of them can run.
+    """
+    edition = load_edition(plan.edition_name)
+    return plan_suite(edition, plan, expected_drive(plan, drive, edition.write_cache.value))
+
+
+def refuse_planned(
+    plan: Plan,
+    drive: DriveIdentity,
+    planned: PlannedRun,
+    expected: Forecast,
+    *,
+    out: Path | None,
+    answers: Answers,
+    below: Path,
+) -> None:
+    """Raise what a run would be refused for before its first byte, as far as it can be known by now.
+
+    A run asks this first, so that ``assay plan`` says the same in the same words. Raises AssayError.
+    """
+    most, kept = expected.written_bytes_max, (out or below,)
+    refuse_run(plan, drive, planned.tests, answers, written_bytes_max=most, kept=kept)
+    refuse_folder(out, expected.disk_bytes, below)
 
 
 def plan_suite(edition: Edition, plan: Plan, drive: DriveIdentity) -> PlannedRun:

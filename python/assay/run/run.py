@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from assay.dut.dut import expected_drive, find_drive, named_drive, open_dut
+from assay.dut.dut import find_drive, named_drive, open_dut
 from assay.dut.foreseen import refuse_run
 from assay.dut.real.platform import describe_platform
 from assay.engine.codec import encode
@@ -37,14 +37,14 @@ from assay.results.calm import is_calm
 from assay.results.ended import missed_steady_state
 from assay.run.ending import EndedTest, ended_test
 from assay.run.plan_file import Plan
-from assay.run.planning import disk_bytes, forecast, plan_suite
+from assay.run.planning import disk_bytes, forecast, plan_suite, refuse_planned
 from assay.run.progress import Progress, RunTimes
 from assay.run.runner import run_test
 from assay.run.store.document import RUN_SCHEMA, RunDocument, read_document
 from assay.run.store.journal import RESUMED
 from assay.run.store.progress_file import keeping
 from assay.run.store.read import read_run, read_with_journal
-from assay.run.store.write import RUNS, RunWriter, new_folder, refuse_folder, refuse_full
+from assay.run.store.write import RUNS, RunWriter, new_folder, refuse_full
 from assay.words.endings import is_cut_short
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
     from assay.dut.dut import Answers, Dut
     from assay.engine.records import DriveIdentity, Platform, SkippedTest, StoredRun, StoredTest
-    from assay.run.planning import Forecast, PlannedRun
+    from assay.run.planning import PlannedRun
     from assay.run.store.journal import Entries
     from assay.spec.edition import Edition
 
@@ -84,34 +84,6 @@ class Outcome:
     def exit_code(self) -> int:
         """The strongest of them, 0 where all is well."""
         return next(iter(self.exit_codes), EXIT_OK)
-
-
-def plan_run(plan: Plan, drive: DriveIdentity) -> PlannedRun:
-    """What the plan's tests will do on this drive, without touching it.
-
-    Raises TooSmallError and ValueRangeError where none of them can run.
-    """
-    edition = load_edition(plan.edition_name)
-    return plan_suite(edition, plan, expected_drive(plan, drive, edition.write_cache.value))
-
-
-def refuse_planned(
-    plan: Plan,
-    drive: DriveIdentity,
-    planned: PlannedRun,
-    expected: Forecast,
-    *,
-    out: Path | None,
-    answers: Answers,
-    below: Path,
-) -> None:
-    """Raise what a run would be refused for before its first byte, as far as it can be known by now.
-
-    A run asks this first, so that ``assay plan`` says the same in the same words. Raises AssayError.
-    """
-    most, kept = expected.written_bytes_max, (out or below,)
-    refuse_run(plan, drive, planned.tests, answers, written_bytes_max=most, kept=kept)
-    refuse_folder(out, expected.disk_bytes, below)
 
 
 def run_plan(

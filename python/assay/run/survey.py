@@ -12,8 +12,8 @@ from assay.dut.dut import find_drive
 from assay.errors import AssayError, ConfirmationError, InterruptedRunError, StoreError, UsageError, joined
 from assay.procedures.registry import SURVEY
 from assay.run.plan_file import load_plan
-from assay.run.planning import forecast
-from assay.run.run import drive_slug, plan_run, refuse_planned, run_plan
+from assay.run.planning import forecast, plan_run, refuse_planned
+from assay.run.run import drive_slug, run_plan
 from assay.run.store import RUN_DOCUMENT
 from assay.run.store.read import read_run
 from assay.spec.toml_file import read_toml

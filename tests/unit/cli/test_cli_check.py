@@ -54,7 +54,7 @@ def test_a_certificate_passes_as_long_as_runs_take_it() -> None:
 
 
 def test_putting_back_says_what_was_done_and_that_there_was_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assay.host.audit_host", lambda *_: [])
+    monkeypatch.setattr("assay.host.audit.audit_host", lambda *_: [])
     command = ["check", "sim:ideal", "--put-back"]
     nothing = "Put back: nothing, no run has left anything changed"
     assert CliRunner().invoke(assay, command).stdout.splitlines()[1] == nothing

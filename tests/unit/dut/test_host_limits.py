@@ -16,7 +16,7 @@ from assay.dut.real.preflight import ThreadNeeds, refuse_little_memory
 from assay.engine.records import Demand
 from assay.errors import GateRefusedError, HostLimitError, StoreError
 from assay.run.plan_file import load_plan
-from assay.run.run import plan_run
+from assay.run.planning import plan_run
 from assay.run.store import write
 from assay.run.store.write import refuse_folder
 

@@ -6,11 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from assay import results
 from assay.dut.real.host import read_host_counters, thread_deltas
 from assay.dut.real.host_watch import HostWatch
 from assay.engine.records import HostRecord, MeasurementWindow, SteadyVerdict
 from assay.procedures.families.loop.result import loop_result
+from assay.results.audit import sequence_audits
+from assay.results.disturbed import host_findings
 from assay.results.outcome import withheld_reason
 from assay.summary.pages.header import banner
 from assay.words.text import text_or_none
@@ -55,14 +56,14 @@ def host(**changes: object) -> HostRecord:
     ],
 )
 def test_a_host_is_judged_by_its_stalls_and_stolen_time(level: str, words: str, changes: dict[str, int]) -> None:
-    found = results.host_findings(host(**changes))[0]
+    found = host_findings(host(**changes))[0]
     assert found.level == level
     assert (words in found.words) if words else not found.words
 
 
 def test_the_gravest_reason_is_the_first_and_the_one_that_withholds() -> None:
     both = host(late_ns_max=12 * MS, stalled_ns=12 * MS, steal_ns=4 * MINUTE * 86 // 1000)
-    found = results.host_findings(both)
+    found = host_findings(both)
     assert [one.level for one in found] == ["invalid", "warn"]
     assert [one.words.partition(" took")[0].partition(" for")[0] for one in found] == [
         "the hypervisor",
@@ -71,7 +72,7 @@ def test_the_gravest_reason_is_the_first_and_the_one_that_withholds() -> None:
 
 
 def test_nobody_watched_is_not_a_pass() -> None:
-    assert [one.level for one in results.host_findings(None)] == ["unknown"]
+    assert [one.level for one in host_findings(None)] == ["unknown"]
 
 
 def stalled_in(index: int) -> StoredTest:
@@ -127,7 +128,7 @@ def test_a_stall_before_the_window_is_only_told() -> None:
     window_of = MeasurementWindow(rounds=rounds, verdicts={"x": verdict}, reached=True)
     test = replace(test, verdict=window_of, window_indexes=rounds)
     assert withheld_reason(test) is None
-    levels = [audit.host[0].level for audit in results.sequence_audits(test) if audit.name == "round 1"]
+    levels = [audit.host[0].level for audit in sequence_audits(test) if audit.name == "round 1"]
     assert levels == ["invalid"]
 
 

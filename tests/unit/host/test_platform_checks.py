@@ -9,9 +9,9 @@ import pytest
 from assay.dut.real.surroundings import Surroundings, read_surroundings
 from assay.engine.records import DriveCondition, DriveIdentity
 from assay.errors import PlanError
-from assay.host import Limits, load_limits
 from assay.host.audit import judged
 from assay.host.checks import CHECKS, Facts
+from assay.host.limits import Limits, load_limits
 from test_device_condition import drive, put
 from test_device_identity import make_disk
 from test_host_watch import MS, host

@@ -14,8 +14,7 @@ from assay.procedures.families.saturation.result import saturation_window
 from assay.report import render
 from assay.results.stall import stalls, void_reason
 from assay.run.plan_file import load_plan
-from assay.run.planning import VOID_LIMIT
-from assay.run.run import plan_run
+from assay.run.planning import VOID_LIMIT, plan_run
 from assay.spec.units import SECOND_NS
 from assay.words.text import text_or_none
 from report_run import (

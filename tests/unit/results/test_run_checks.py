@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from assay import results
 from assay.engine.records import (
     DriveCondition,
     DriveEvent,
@@ -20,6 +19,7 @@ from assay.procedures.families.loop.result import loop_result
 from assay.report import build_report
 from assay.results.outcome import withheld_reason
 from assay.results.run_checks import run_checks
+from assay.results.stimulus_audit import stimulus_audit
 from assay.spec.units import SECOND_NS
 from assay.summary.findings import checks_of
 from assay.summary.pages.header import banner
@@ -242,7 +242,7 @@ def test_the_report_shows_every_check_and_what_a_test_made_of_the_drive() -> Non
         "INVALID",
         "enabled, disabled to the kernel and enabled in the drive in round 3, enabled in round 4",
     )
-    assert len(listed) == len(results.run_checks(test)) + len(results.stimulus_audit(synthetic_run(test), test))
+    assert len(listed) == len(run_checks(test)) + len(stimulus_audit(synthetic_run(test), test))
     page = next(page for page in report.disclosure if page.subtitle == "Disclosure - Checks")
     (printed,) = (block for block in page.columns[0] if isinstance(block, Table))
     assert [row[1] for row in printed.rows] == [row[1] for row in listed if row[3] not in {"pass", "n/a"}]

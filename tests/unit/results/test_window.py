@@ -4,12 +4,24 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from assay import results
 from assay.engine.records import Cell, Demand, KernelCounters, StoredTest
 from assay.errors import VerificationError
 from assay.procedures.families.loop.plan import LoopSettings
 from assay.procedures.families.loop.result import loop_result, measurement_window
-from assay.results.step import Samples
+from assay.results.audit import sequence_audits
+from assay.results.step import (
+    Samples,
+    cell_label,
+    effective_queue_depth,
+    holds_queue_depth,
+    iops,
+    max_latency_ns,
+    mean_and_max_ms,
+    mean_latency_ns,
+    response_time,
+    thread_spread,
+    throughput,
+)
 from assay.words.text import text_or_none
 from report_run import (
     GOLDEN,
@@ -32,21 +44,21 @@ def test_a_mixed_cell_is_the_sum_of_its_reads_and_writes() -> None:
         read=synthetic_direction(90, 4096),
         write=synthetic_direction(30, 4096),
     )
-    assert results.iops(step) == 2
+    assert iops(step) == 2
 
 
 def test_the_mean_latency_is_weighted_by_completions_and_the_maximum_is_the_largest() -> None:
     read = replace(synthetic_direction(3, 4096), latency_ns_sum=300, latency_ns_max=120)
     write = replace(synthetic_direction(1, 4096), latency_ns_sum=500, latency_ns_max=500)
     step = replace(synthetic_step(CELL, 1), read=read, write=write)
-    assert (results.mean_latency_ns(step), results.max_latency_ns(step)) == (200.0, 500)
+    assert (mean_latency_ns(step), max_latency_ns(step)) == (200.0, 500)
     nothing = replace(step, read=synthetic_direction(0, 4096), write=synthetic_direction(0, 4096))
     nothing = replace(
         nothing,
         read=replace(nothing.read, latency_ns_max=None),
         write=replace(nothing.write, latency_ns_max=None),
     )
-    assert (results.mean_latency_ns(nothing), results.max_latency_ns(nothing)) == (None, None)
+    assert (mean_latency_ns(nothing), max_latency_ns(nothing)) == (None, None)
 
 
 def test_a_series_has_a_value_of_every_step_at_its_end_or_at_a_stated_time() -> None:
@@ -56,14 +68,14 @@ def test_a_series_has_a_value_of_every_step_at_its_end_or_at_a_stated_time() -> 
     assert Samples.of([step, step], [0, 30 * 10**9]).minutes == (0.0, 0.5)
     first, last = samples.each()
     assert first == last._replace(minute=3.0)
-    assert (last.iops, last.throughput) == (float(results.iops(step)), float(results.throughput(step)))
-    assert (last.latency_ms_mean, last.latency_ms_max) == results.mean_and_max_ms([step])
+    assert (last.iops, last.throughput) == (float(iops(step)), float(throughput(step)))
+    assert (last.latency_ms_mean, last.latency_ms_max) == mean_and_max_ms([step])
 
 
 def test_tail_completions_enter_no_rate() -> None:
     step = replace(synthetic_step(CELL, 1), read=replace(synthetic_direction(0, 4096), tail_io_count=1000))
     without = replace(step, read=synthetic_direction(0, 4096))
-    assert results.iops(step) == results.iops(without)
+    assert iops(step) == iops(without)
 
 
 def test_what_was_carried_in_enters_the_rate_and_what_led_in_does_not() -> None:
@@ -71,19 +83,19 @@ def test_what_was_carried_in_enters_the_rate_and_what_led_in_does_not() -> None:
     both = replace(
         own, read=replace(own.read, carried_in_io_count=100, carried_in_bytes=6_553_600, lead_in_io_count=50)
     )
-    assert results.iops(both) - results.iops(own) == Fraction(100 * 10**9, own.span_ns)
-    assert results.throughput(both) - results.throughput(own) == Fraction(65_536 * 100 * 10**9, own.span_ns * 10**6)
-    assert results.response_time(both) == results.response_time(own)
+    assert iops(both) - iops(own) == Fraction(100 * 10**9, own.span_ns)
+    assert throughput(both) - throughput(own) == Fraction(65_536 * 100 * 10**9, own.span_ns * 10**6)
+    assert response_time(both) == response_time(own)
 
 
 def test_cells_are_named_as_in_the_specification() -> None:
-    assert results.cell_label(CELL) == "RND 64KiB 65/35"
-    assert results.cell_label(Cell(read_pct=0, transfer_bytes=512)) == "RND 0.5KiB 0/100"
+    assert cell_label(CELL) == "RND 64KiB 65/35"
+    assert cell_label(Cell(read_pct=0, transfer_bytes=512)) == "RND 0.5KiB 0/100"
 
 
 def test_effective_queue_depth() -> None:
     step = replace(synthetic_step(CELL, 1), span_ns=60 * 10**9, outstanding_ns=480 * 10**9)
-    assert results.effective_queue_depth(step) == 8.0
+    assert effective_queue_depth(step) == 8.0
 
 
 def test_there_is_no_window_before_the_fifth_round() -> None:
@@ -183,7 +195,7 @@ def test_what_was_issued_is_held_against_what_the_drive_counted() -> None:
         counters_after=replace(counters, read_bytes=100 + 8192, write_bytes=7 + 512),
     )
     test = replace(synthetic_test(), sequences=(replace(synthetic_fill(), steps=(step,)),))
-    (audit, *_) = results.sequence_audits(test)
+    (audit, *_) = sequence_audits(test)
     assert (audit.read_bytes, audit.write_bytes, audit.gap_ns) == ((8192, 8192), (512, 512), None)
 
 
@@ -201,13 +213,13 @@ def test_the_spread_between_threads_is_most_less_fewest_over_their_mean(
         thread_io_count_min=fewest,
         thread_io_count_max=most,
     )
-    assert results.thread_spread(step, Demand(thread_count=4, queue_depth=1)) == spread
+    assert thread_spread(step, Demand(thread_count=4, queue_depth=1)) == spread
 
 
 def test_threads_without_any_io_have_no_spread() -> None:
     nothing = synthetic_direction(0, 4096)
     step = replace(synthetic_step(CELL, 1), read=nothing, write=nothing, thread_io_count_min=0, thread_io_count_max=0)
-    assert results.thread_spread(step, Demand(thread_count=4, queue_depth=1)) is None
+    assert thread_spread(step, Demand(thread_count=4, queue_depth=1)) is None
 
 
 @pytest.mark.parametrize(
@@ -215,4 +227,4 @@ def test_threads_without_any_io_have_no_spread() -> None:
 )
 def test_a_cell_whose_queue_depth_is_off_by_more_than_half_a_per_cent_is_marked(outstanding: float, held: bool) -> None:
     step = replace(synthetic_step(CELL, 1), span_ns=10**9, outstanding_ns=int(outstanding * 10**9))
-    assert results.holds_queue_depth(step, synthetic_settings().demand) is held
+    assert holds_queue_depth(step, synthetic_settings().demand) is held

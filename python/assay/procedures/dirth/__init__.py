@@ -24,12 +24,12 @@ from assay.engine.records import Cell, SkippedTest
 from assay.errors import ValueRangeError
 from assay.plan.procedure import Procedure, Request
 from assay.procedures.families.grid.plan import DemandSettings, DemandTable, GridOptions, grid_departures
-from assay.procedures.families.grid.record import demand_shown
 from assay.procedures.families.grid.run import plan_demand
 from assay.results.step import cell_label
 from assay.spec.datum import Datum, Strict
 from assay.spec.edition import WorkloadName
 from assay.spec.edition_data import BlockKib, ReadPct
+from assay.spec.lazy import later
 from assay.spec.units import KIB
 
 if TYPE_CHECKING:
@@ -124,6 +124,6 @@ DIRTH = Procedure(
     options=IntensityOptions,
     settings=DemandSettings,
     plan=plan_dirth,
-    report=demand_shown,
+    report=later("assay.procedures.families.grid.record", "demand_shown"),
     departures=grid_departures,
 )

@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Literal
 from assay.engine.pattern import Workload, workload
 from assay.plan.procedure import Procedure, Request
 from assay.procedures.families.grid.plan import DemandSettings, DemandTable, GridOptions, grid_departures
-from assay.procedures.families.grid.record import demand_shown
 from assay.procedures.families.grid.run import plan_demand
 from assay.spec.datum import Datum
 from assay.spec.edition_data import BlockKib, ReadPct
+from assay.spec.lazy import later
 from assay.spec.units import KIB
 
 if TYPE_CHECKING:
@@ -73,6 +73,6 @@ ECW = Procedure(
     options=GridOptions,
     settings=DemandSettings,
     plan=plan_ecw,
-    report=demand_shown,
+    report=later("assay.procedures.families.grid.record", "demand_shown"),
     departures=grid_departures,
 )

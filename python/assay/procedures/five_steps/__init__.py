@@ -23,8 +23,8 @@ Result:        a page and a verdict per step. 1: the halves of the last pass dif
 from __future__ import annotations
 
 from assay.procedures.five_steps.plan import FiveStepsOptions, FiveStepsSettings, plan_five_steps, plan_steps
-from assay.procedures.five_steps.record import five_steps_shown
 from assay.procedures.studies.plan import study
+from assay.spec.lazy import later
 
 FIVE_STEPS = study(
     "five-steps",
@@ -35,5 +35,5 @@ FIVE_STEPS = study(
     settings=FiveStepsSettings,
     options=FiveStepsOptions,
     options_name="five_steps",
-    report=five_steps_shown,
+    report=later("assay.procedures.five_steps.record", "five_steps_shown"),
 )

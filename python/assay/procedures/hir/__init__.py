@@ -16,8 +16,8 @@ from __future__ import annotations
 from assay.plan.options import DemandOptions
 from assay.plan.procedure import Procedure
 from assay.procedures.hir.plan import IdleRecoveryTable, hir_departures, plan_hir
-from assay.procedures.hir.record import hir_shown
 from assay.procedures.hir.run import IdleRecoverySettings
+from assay.spec.lazy import later
 
 HIR = Procedure(
     name="hir",
@@ -30,6 +30,6 @@ HIR = Procedure(
     options=DemandOptions,
     settings=IdleRecoverySettings,
     plan=plan_hir,
-    report=hir_shown,
+    report=later("assay.procedures.hir.record", "hir_shown"),
     departures=hir_departures,
 )

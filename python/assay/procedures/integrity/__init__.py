@@ -19,9 +19,9 @@ from __future__ import annotations
 from functools import partial
 
 from assay.procedures.integrity.plan import plan_passes, plan_quick, plan_whole
-from assay.procedures.integrity.record import integrity_shown
 from assay.procedures.integrity.run import IntegritySettings
 from assay.procedures.studies.plan import study
+from assay.spec.lazy import later
 
 _QUESTION = "Does the drive return what was written to it, at every address?"
 _defined = partial(
@@ -30,7 +30,7 @@ _defined = partial(
     preparation="None: no purge, and data of earlier runs differ from the data of this run.",
     planned=plan_passes,
     settings=IntegritySettings,
-    report=integrity_shown,
+    report=later("assay.procedures.integrity.record", "integrity_shown"),
 )
 
 INTEGRITY = _defined(

@@ -16,30 +16,35 @@ from typing import TYPE_CHECKING
 
 from assay.engine.records import Cell
 from assay.plan.procedure import Procedure
-from assay.procedures.families.loop.figures import columns_figure, plane_figure
-from assay.procedures.families.loop.measures import cell_key
 from assay.procedures.families.loop.plan import LoopOptions, LoopSettings, LoopTable, loop_departures
-from assay.procedures.families.loop.record import loop_shown
 from assay.procedures.families.loop.run import plan_loop
-from assay.procedures.families.loop.tables import open_loop_parts
+from assay.spec.lazy import LazyModule
 from assay.spec.units import KIB
 
 if TYPE_CHECKING:
     from assay.plan.procedure import PlannedTest, Request
+    from assay.procedures.families.loop import figures, measures, record, tables
     from assay.procedures.families.loop.record import LoopPages
-    from assay.summary.pages.test_record import PagePart
+    from assay.summary.pages.test_record import PagePart, Shown, Source
+else:
+    figures = LazyModule("assay.procedures.families.loop.figures")
+    measures = LazyModule("assay.procedures.families.loop.measures")
+    record = LazyModule("assay.procedures.families.loop.record")
+    tables = LazyModule("assay.procedures.families.loop.tables")
 
 
-# Of 8 KiB, beside the key results. Source: summary of the SSSI deck, 2012.
-_ALSO_SELECTED = frozenset((cell_key(Cell(read_pct=mix, transfer_bytes=8 * KIB)), "iops") for mix in (0, 100))
+def iops_shown(source: Source) -> Shown:
+    """What a stored IOPS test shows: of 8 KiB beside the key results, too. Source: summary of the SSSI deck, 2012."""
+    cells = (Cell(read_pct=read_pct, transfer_bytes=8 * KIB) for read_pct in (0, 100))
+    return record.loop_shown(source, iops_pages, frozenset((measures.cell_key(cell), "iops") for cell in cells))
 
 
 def iops_pages(pages: LoopPages) -> tuple[str, tuple[PagePart, ...]]:
     """Lay out every page of one IOPS test: 5 + n for n tracking variables, six for PTS 1.x and eight for PTS 2.0."""
     edition, result, settings = pages.edition, pages.result, pages.settings
     matrix = f"{edition.market} IOPS - ALL RW Mix & BS"
-    plane = plane_figure(f"{pages.prefix}-plane", result, settings)
-    columns = columns_figure(f"{pages.prefix}-columns", settings, result.matrix)
+    plane = figures.plane_figure(f"{pages.prefix}-plane", result, settings)
+    columns = figures.columns_figure(f"{pages.prefix}-columns", settings, result.matrix)
     subtitle, convergence = pages.convergence("Steady State Convergence Plot - All Block Sizes")
     title = f"{edition.market} IOPS ({pages.status}) - Report Page"
     return (
@@ -54,7 +59,7 @@ def iops_pages(pages: LoopPages) -> tuple[str, tuple[PagePart, ...]]:
             ),
             (f"{matrix} - 2D Plot", (pages.or_reason(plane),)),
             (f"{matrix} - 3D Columns", (pages.or_reason(columns),)),
-            *open_loop_parts(pages.test, pages.result),
+            *tables.open_loop_parts(pages.test, pages.result),
         ),
     )
 
@@ -80,6 +85,6 @@ IOPS = Procedure(
     options=LoopOptions,
     settings=LoopSettings,
     plan=plan_iops,
-    report=loop_shown(iops_pages, _ALSO_SELECTED),
+    report=iops_shown,
     departures=loop_departures,
 )

@@ -19,25 +19,30 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from assay.plan.procedure import Procedure
-from assay.procedures.families.loop.figures import columns_figure
 from assay.procedures.families.loop.plan import LoopOptions, LoopSettings, LoopTable, loop_departures
-from assay.procedures.families.loop.record import loop_shown
-from assay.procedures.families.loop.result import latency_maxima, window_times
 from assay.procedures.families.loop.run import plan_loop
-from assay.procedures.families.loop.tables import open_loop_parts
 from assay.results.histogram import NINES
 from assay.results.measured import kept_histograms
+from assay.spec.lazy import LazyModule
 from assay.spec.units import KIB
-from assay.summary.pages.histograms import histogram_parts
 from assay.summary.pages.model import Text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from assay.plan.procedure import PlannedTest, Request
+    from assay.procedures.families.loop import figures, record, result
+    from assay.procedures.families.loop import tables as loop_tables
     from assay.procedures.families.loop.record import LoopPages
+    from assay.summary.pages import histograms
     from assay.summary.pages.model import Table
     from assay.summary.pages.test_record import PagePart
+else:
+    loop_tables = LazyModule("assay.procedures.families.loop.tables")
+    figures = LazyModule("assay.procedures.families.loop.figures")
+    record = LazyModule("assay.procedures.families.loop.record")
+    result = LazyModule("assay.procedures.families.loop.result")
+    histograms = LazyModule("assay.summary.pages.histograms")
 
 
 _TWO_AVERAGES = (
@@ -49,9 +54,9 @@ _TWO_AVERAGES = (
 def lat_pages(pages: LoopPages) -> tuple[str, tuple[PagePart, ...]]:
     """Lay out the pages of the latency test: two convergence plots, window, tables, two 3D plots."""
     edition, settings = pages.edition, pages.settings
-    maxima = latency_maxima(pages.test, pages.result)
-    average = columns_figure(f"{pages.prefix}-average", settings, pages.result.matrix)
-    largest = columns_figure(f"{pages.prefix}-largest", settings, maxima.largest)
+    maxima = result.latency_maxima(pages.test, pages.result)
+    average = figures.columns_figure(f"{pages.prefix}-average", settings, pages.result.matrix)
+    largest = figures.columns_figure(f"{pages.prefix}-largest", settings, maxima.largest)
     subtitle, convergence = pages.convergence("Steady State Convergence - Average Latency - 100% Writes")
     title = f"{edition.market} Latency ({pages.status}) - Report Page"
     tables = (
@@ -73,8 +78,8 @@ def lat_pages(pages: LoopPages) -> tuple[str, tuple[PagePart, ...]]:
             ("AVE Latency vs BS and R/W Mix - 3D Plot", (pages.or_reason(average),)),
             ("MAX Latency vs BS and R/W Mix - 3D Plot", (pages.or_reason(largest),)),
             *extra,
-            *open_loop_parts(pages.test, pages.result),
-            *histogram_parts(pages.test, pages.prefix),
+            *loop_tables.open_loop_parts(pages.test, pages.result),
+            *histograms.histogram_parts(pages.test, pages.prefix),
         ),
     )
 
@@ -85,7 +90,7 @@ def _with_note(table: Table) -> Table:
 
 def _response_sheets(pages: LoopPages) -> tuple[PagePart, ...]:
     """IOPS and 99.999 % response time per cell, as 2.0 adds them to average and maximum."""
-    sheets = window_times(pages.test, pages.result)
+    sheets = result.window_times(pages.test, pages.result)
     rates = {cell: times.iops for cell, times in sheets.items()}
     nines = {
         cell: value for cell, times in sheets.items() if (value := times.percentiles_ms.get(NINES[-1])) is not None
@@ -147,6 +152,6 @@ LAT = Procedure(
     options=LatencyOptions,
     settings=LoopSettings,
     plan=plan_lat,
-    report=loop_shown(lat_pages),
+    report=lambda source: record.loop_shown(source, lat_pages),
     departures=loop_departures,
 )

@@ -27,8 +27,8 @@ from assay.procedures.oem_guide.plan import (
     plan_guide,
     plan_tests,
 )
-from assay.procedures.oem_guide.record import guide_shown
 from assay.procedures.studies.plan import study
+from assay.spec.lazy import later
 from assay.spec.units import HOUR_SECONDS, SECOND_NS, duration_label
 
 OEM_GUIDE = study(
@@ -43,6 +43,6 @@ OEM_GUIDE = study(
     planned=plan_tests,
     options=GuideOptions,
     options_name="oem_guide",
-    report=guide_shown,
+    report=later("assay.procedures.oem_guide.record", "guide_shown"),
     departures=guide_departures,
 )

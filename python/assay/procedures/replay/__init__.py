@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from assay.plan.procedure import Procedure
 from assay.procedures.replay.plan import ReplayOptions, plan_replay
-from assay.procedures.replay.record import replay_shown
 from assay.procedures.replay.run import ReplaySettings
+from assay.spec.lazy import later
 
 REPLAY = Procedure(
     name="replay",
@@ -29,6 +29,6 @@ REPLAY = Procedure(
     options=ReplayOptions,
     settings=ReplaySettings,
     plan=plan_replay,
-    report=replay_shown,
+    report=later("assay.procedures.replay.record", "replay_shown"),
     departures=lambda *_: iter(("a replayed trace is no test of the specification",)),
 )

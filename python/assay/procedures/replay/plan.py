@@ -15,7 +15,7 @@ from assay.plan.fills import fill_amounts, fill_phase
 from assay.plan.options import Options
 from assay.plan.phases import PlannedPhase
 from assay.plan.procedure import LONGEST_NS, PlannedTest, PlanSummary
-from assay.procedures.custom import common_settings, whole_drive_bytes
+from assay.procedures.planned import common_settings, whole_drive_bytes
 from assay.procedures.replay.run import ReplaySettings, TraceFacts, TraceSource, digest, run_replay
 from assay.spec.datum import FileName
 from assay.spec.units import SECOND_NS, TRANSFER_BYTES_MAX

@@ -25,8 +25,8 @@ from assay.procedures.studies.plan import (
 )
 from assay.procedures.studies.run import StudyPlot, StudyVariant
 from assay.procedures.xsr.plan import plan_groups
-from assay.procedures.xsr.record import xsr_shown
 from assay.procedures.xsr.run import CrossStimulusSettings
+from assay.spec.lazy import later
 from assay.spec.units import GIB, KIB, MIB, MINUTE_NS, duration_label, gigabytes_label, kib_label
 
 if TYPE_CHECKING:
@@ -412,8 +412,9 @@ def _plan_orders(request: Request[Strict, Any]) -> list[PlannedTest | SkippedTes
     ]
 
 
+_XSR_SHOWN = later("assay.procedures.xsr.record", "xsr_shown")
 XSR_REVERSE = replace(
-    _study("xsr-reverse", report=xsr_shown, settings=CrossStimulusSettings)(_plan_orders), plan=_plan_orders
+    _study("xsr-reverse", report=_XSR_SHOWN, settings=CrossStimulusSettings)(_plan_orders), plan=_plan_orders
 )
 STUDIES = (
     data_pattern,

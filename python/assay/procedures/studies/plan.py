@@ -17,10 +17,10 @@ from assay.plan.phases import PlannedPhase, steps_of, timed_phase
 from assay.plan.procedure import PlannedTest, PlanSummary, Procedure
 from assay.procedures.departures import shortened
 from assay.procedures.planned import refuse_deep, scaled_ns, whole_blocks
-from assay.procedures.studies.record import study_shown
 from assay.procedures.studies.run import StudyPlot, StudySettings, StudyStep, StudyVariant, run_study
 from assay.results.step import cell_label
 from assay.spec.datum import FileName
+from assay.spec.lazy import later
 from assay.spec.units import KIB, SECOND_NS, count_label, duration_label
 
 if TYPE_CHECKING:
@@ -225,6 +225,9 @@ def over_places(x_title: str, x_scale: Literal["linear", "log"], *variables: Stu
     return tuple(StudyPlot(kind="places", variable=one, x_title=x_title, x_scale=x_scale) for one in variables)
 
 
+STUDY_SHOWN: Report = later("assay.procedures.studies.record", "study_shown")
+
+
 def study(
     name: str,
     *,
@@ -233,7 +236,7 @@ def study(
     words: dict[str, str] | None = None,
     options: type[Options] = StudyOptions,
     options_name: str = "study",
-    report: Report = study_shown,
+    report: Report = STUDY_SHOWN,
     departures: Departures | None = None,
     planned: Planned | None = None,
     settings: type[TestSettings] = StudySettings,

@@ -15,18 +15,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.plan.procedure import Procedure
-from assay.procedures.families.loop.figures import plane_figure
 from assay.procedures.families.loop.plan import LoopOptions, LoopSettings, LoopTable, loop_departures
-from assay.procedures.families.loop.record import loop_shown
 from assay.procedures.families.loop.run import plan_loop
-from assay.procedures.families.loop.tables import open_loop_parts
+from assay.spec.lazy import LazyModule
 from assay.spec.units import KIB
 from assay.words.printed import size_label
 
 if TYPE_CHECKING:
     from assay.plan.procedure import PlannedTest, Request
+    from assay.procedures.families.loop import figures, record, tables
     from assay.procedures.families.loop.record import LoopPages
     from assay.summary.pages.test_record import PagePart
+else:
+    figures = LazyModule("assay.procedures.families.loop.figures")
+    record = LazyModule("assay.procedures.families.loop.record")
+    tables = LazyModule("assay.procedures.families.loop.tables")
 
 
 def tp_pages(pages: LoopPages) -> tuple[str, tuple[PagePart, ...]]:
@@ -34,7 +37,7 @@ def tp_pages(pages: LoopPages) -> tuple[str, tuple[PagePart, ...]]:
     edition = pages.edition
     size = size_label((*pages.settings.sizes_bytes, *pages.settings.not_applicable)[0])
     name = f"{edition.market} {size} Throughput" if edition.market == "Enterprise" else f"{edition.market} Throughput"
-    plane = plane_figure(f"{pages.prefix}-plane", pages.result, pages.settings)
+    plane = figures.plane_figure(f"{pages.prefix}-plane", pages.result, pages.settings)
     subtitle, writes = pages.convergence("Steady State Convergence Plot - 100% Writes")
     title = f"{edition.market} Throughput Test ({pages.status}) - Report Page"
     return (
@@ -48,7 +51,7 @@ def tp_pages(pages: LoopPages) -> tuple[str, tuple[PagePart, ...]]:
                 f"{name} - ALL RW Mix & BS - Tabular Data & 2D Plot",
                 (pages.matrix("MB/s by block size and read/write mix"), pages.or_reason(plane)),
             ),
-            *open_loop_parts(pages.test, pages.result),
+            *tables.open_loop_parts(pages.test, pages.result),
         ),
     )
 
@@ -76,6 +79,6 @@ TP = Procedure(
     options=LoopOptions,
     settings=LoopSettings,
     plan=plan_tp,
-    report=loop_shown(tp_pages),
+    report=lambda source: record.loop_shown(source, tp_pages),
     departures=loop_departures,
 )

@@ -23,8 +23,7 @@ from assay.plan.fills import fill_amounts, fill_phase
 from assay.plan.options import Options
 from assay.plan.phases import PlannedPhase, steps_of, timed_phase
 from assay.plan.procedure import LONGEST_NS, PlannedTest, PlanSummary
-from assay.procedures.custom import common_settings, whole_drive_bytes
-from assay.procedures.planned import scaled_ns, whole_blocks
+from assay.procedures.planned import common_settings, scaled_ns, whole_blocks, whole_drive_bytes
 from assay.procedures.workload.run import WorkloadSettings, WorkloadStage, run_workload
 from assay.spec.units import MILLISECOND_NS, SECOND_NS, TB, count_label
 from assay.spec.workload import Stage, Workload

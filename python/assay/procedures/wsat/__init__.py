@@ -15,8 +15,8 @@ from __future__ import annotations
 from assay.plan.procedure import Procedure
 from assay.procedures.families.saturation.result import SaturationSettings
 from assay.procedures.wsat.plan import SaturationOptions, SaturationTable, wsat_departures
-from assay.procedures.wsat.record import wsat_shown
 from assay.procedures.wsat.run import plan_wsat
+from assay.spec.lazy import later
 
 WSAT = Procedure(
     name="wsat",
@@ -29,6 +29,6 @@ WSAT = Procedure(
     options=SaturationOptions,
     settings=SaturationSettings,
     plan=plan_wsat,
-    report=wsat_shown,
+    report=later("assay.procedures.wsat.record", "wsat_shown"),
     departures=wsat_departures,
 )

@@ -18,8 +18,8 @@ from __future__ import annotations
 from assay.plan.options import DemandOptions
 from assay.plan.procedure import Procedure
 from assay.procedures.xsr.plan import CrossStimulusTable, plan_xsr, xsr_departures
-from assay.procedures.xsr.record import xsr_shown
 from assay.procedures.xsr.run import CrossStimulusSettings
+from assay.spec.lazy import later
 
 XSR = Procedure(
     name="xsr",
@@ -32,6 +32,6 @@ XSR = Procedure(
     options=DemandOptions,
     settings=CrossStimulusSettings,
     plan=plan_xsr,
-    report=xsr_shown,
+    report=later("assay.procedures.xsr.record", "xsr_shown"),
     departures=xsr_departures,
 )

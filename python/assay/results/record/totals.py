@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from assay.results.histogram import SATURATION_NS, bucket_of, lowest_ns
+from assay.spec.lazy import LazyModule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from assay.engine.records import HistogramTable
 
     Side = tuple[int, int]
     """A step by its index in the sequence, and a direction by its index in ``DIRECTIONS``."""
+else:
+    np = LazyModule("numpy")
 
 _DIRECTION_BITS, _BUCKET_BITS = 2, 15
 """Enough for either, so that a row has one number that sorts."""
-_LIMITS_NS = lowest_ns(np.arange(bucket_of(SATURATION_NS) + 2, dtype=np.uint64))
-"""The lowest latency of each bucket, and what none reaches."""
 _EXACT = float(1 << 62)
 
 
@@ -64,7 +65,8 @@ def _sides(rows: NDArray[np.int64], counts: NDArray[np.int64]) -> Iterator[tuple
     keys, buckets = rows >> _BUCKET_BITS, rows & ((1 << _BUCKET_BITS) - 1)
     starts = np.flatnonzero(np.diff(keys, prepend=-1))
     ends = np.append(starts[1:], len(keys))
-    summed = [_summed(counts, starts), *(_summed(counts, starts, _LIMITS_NS[buckets + more]) for more in (0, 1))]
+    limits_ns = _limits_ns()
+    summed = [_summed(counts, starts), *(_summed(counts, starts, limits_ns[buckets + more]) for more in (0, 1))]
     for start, end, io_count, least_ns, above_ns in zip(starts.tolist(), ends.tolist(), *summed, strict=True):
         sums = Sums(
             io_count=io_count,
@@ -75,6 +77,12 @@ def _sides(rows: NDArray[np.int64], counts: NDArray[np.int64]) -> Iterator[tuple
             most_ns=above_ns - io_count,
         )
         yield _side(int(keys[start])), sums
+
+
+@cache
+def _limits_ns() -> NDArray[np.int64]:
+    """The lowest latency of each bucket, and what none reaches."""
+    return lowest_ns(np.arange(bucket_of(SATURATION_NS) + 2, dtype=np.uint64))
 
 
 def _summed(counts: NDArray[np.int64], starts: NDArray[np.intp], values: NDArray[np.int64] | None = None) -> list[int]:

@@ -7,12 +7,11 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from assay.engine.records import TraceSummary
 from assay.errors import StoreError
 from assay.run.store.tables import check_accounted, numbers
 from assay.spec.files import open_inside
+from assay.spec.lazy import LazyModule
 from assay.spec.units import KIB, TRANSFER_BYTES_MAX
 from assay.workloads.traces.records import WRITE
 
@@ -21,10 +20,13 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
     from pathlib import Path
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from assay.engine.records import StepRecord
     from assay.workloads.traces import Batch
+else:
+    np = LazyModule("numpy")
 
 
 _TYPES = {

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal, get_args
 
-import numpy as np
-
 from assay.results.histogram import merged
+from assay.spec.lazy import LazyModule
 from assay.spec.units import MINUTE_NS, duration_label
 from assay.summary.pages.model import Box, Figure, Heat, Series, Tick
 from assay.words.digits import nth
@@ -18,10 +17,14 @@ from assay.words.printed import NOT_AVAILABLE, fit_formula, rounds_label, signif
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    import numpy as np
+
     from assay.engine.records import SteadyVerdict
     from assay.results.histogram import ResponseTimes
     from assay.summary.pages.model import Dash, Mode, Scale
     from assay.summary.record import Level
+else:
+    np = LazyModule("numpy")
 
 
 TICKS_MIN, TICKS_MAX = 4, 9

@@ -10,12 +10,11 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from assay.results.histogram import NINES, all_step_times, merged, percentiles
 from assay.results.measured import kept_histograms
 from assay.results.outcome import withheld_reason
 from assay.results.step import latency_count, max_latency_ns, mean_and_max_ms, response_time
+from assay.spec.lazy import LazyModule
 from assay.spec.units import MILLISECOND_NS, duration_label
 from assay.summary.measures import SHARES, percentile_key, stat_of
 from assay.summary.pages.figures import TIME_MS, tail_figure
@@ -38,11 +37,15 @@ from assay.words.text import text_or_none
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    import numpy as np
+
     from assay.engine.records import StepRecord, StoredTest
     from assay.results.histogram import ResponseTimes
     from assay.summary.pages.model import Block
     from assay.summary.record import Key
     from assay.words.coded import Coded
+else:
+    np = LazyModule("numpy")
 
 
 # Histogram bins per doubling of the response time.

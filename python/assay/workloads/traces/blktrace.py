@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-import numpy as np
-
 from assay.errors import UsageError
+from assay.spec.lazy import LazyModule
 from assay.workloads.traces.records import BYTES_MAX, FLUSH, READ, TRIM, WRITE, Batch
 from assay.workloads.traces.text import opened, several_devices
 
@@ -19,7 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    import numpy as np
     from numpy.typing import NDArray
+else:
+    np = LazyModule("numpy")
 
 Event = Literal["issue", "queue"]
 """D, what the driver was given after merging and splitting, or Q, what was asked for before."""

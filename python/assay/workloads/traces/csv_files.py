@@ -6,9 +6,8 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from assay.errors import UsageError
+from assay.spec.lazy import LazyModule
 from assay.spec.nearest import did_you_mean
 from assay.workloads.traces.records import BYTES_MAX, FLUSH, OPERATIONS, READ, TRIM, WRITE, Batch
 from assay.workloads.traces.text import Block, blocks, fault, several_devices, shown
@@ -17,7 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    import numpy as np
     from numpy.typing import NDArray
+else:
+    np = LazyModule("numpy")
 
 
 TIME_UNITS = {"s": 10**9, "ms": 10**6, "us": 1000, "100ns": 100, "ns": 1}

@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-
 from assay.errors import UsageError
+from assay.spec.lazy import LazyModule
 from assay.workloads.traces.records import FLUSH, READ, TRIM, WRITE, Batch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    import numpy as np
     from numpy.typing import NDArray
+else:
+    np = LazyModule("numpy")
 
 Rule = Literal["keep", "scale", "wrap"]
 """Addresses as they are; all stretched or shrunk alike; or counted from the start again behind the drive's end."""

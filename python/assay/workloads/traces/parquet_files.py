@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from assay.errors import StoreError, UsageError
+from assay.spec.lazy import LazyModule
 from assay.workloads.traces.records import BATCH_ROWS, FLUSH, OPERATIONS, Batch
 from assay.workloads.traces.text import opened
 
@@ -14,6 +13,10 @@ if TYPE_CHECKING:
     import io
     from collections.abc import Iterable, Iterator
     from pathlib import Path
+
+    import numpy as np
+else:
+    np = LazyModule("numpy")
 
 
 MAGIC = b"PAR1"

@@ -11,14 +11,16 @@ import tempfile
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
-import numpy as np
-
 from assay.errors import StoreError
+from assay.spec.lazy import LazyModule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
+else:
+    np = LazyModule("numpy")
 
 
 READ, WRITE, TRIM, FLUSH = range(4)
@@ -28,11 +30,11 @@ BATCH_ROWS = 1 << 16
 """About how many I/Os a batch has."""
 BYTES_MAX = (1 << 63) - 1
 
-ROW = np.dtype([("time_ns", "<i8"), ("offset_bytes", "<i8"), ("length_bytes", "<i8"), ("operation", "u1")])
+ROW = [("time_ns", "<i8"), ("offset_bytes", "<i8"), ("length_bytes", "<i8"), ("operation", "u1")]
 """One I/O as rows are kept outside the memory."""
 RUN_ROWS = 1 << 18
 _PIECE_ROWS = 1 << 13
-_END = np.iinfo(np.int64).max
+_END = (1 << 63) - 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,7 +116,8 @@ class _Head:
         if len(self.piece) or self.at == self.end:
             return
         count = min(_PIECE_ROWS, self.end - self.at)
-        raw = os.pread(self.file.fileno(), count * ROW.itemsize, self.at * ROW.itemsize)
+        size = np.dtype(ROW).itemsize
+        raw = os.pread(self.file.fileno(), count * size, self.at * size)
         self.piece = np.frombuffer(raw, ROW)
         self.at += count
 

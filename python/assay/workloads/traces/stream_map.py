@@ -6,14 +6,16 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from assay.spec.lazy import LazyModule
 from assay.workloads.traces.records import FLUSH, OPERATIONS, Batch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    import numpy as np
     from numpy.typing import NDArray
+else:
+    np = LazyModule("numpy")
 
 SEQUENTIAL_BEFORE = 32
 """An I/O is sequential where it starts at the end of one of so many I/Os of its operation before it."""

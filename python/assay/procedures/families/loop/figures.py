@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from assay.engine.records import Cell
 from assay.procedures.families.loop.plan import LoopSettings
 from assay.procedures.families.loop.result import MOVED_SHARE, cell_spreads, headline_window, shown
 from assay.results.step import cell_label, throughput
+from assay.spec.lazy import LazyModule
 from assay.spec.units import KIB, SECOND_NS, kib_label, kib_value, kibibytes
 from assay.summary.pages.figures import NARROW_ASPECT, WINDOW_COLOURS, MainFigure, main_tail, matrix_heat, window_lines
 from assay.summary.pages.model import Figure, Series, Tick
@@ -20,10 +19,14 @@ from assay.words.printed import NOT_AVAILABLE, depth_label, mix_label, percent, 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
+    import numpy as np
+
     from assay.engine.records import StoredSequence, StoredTest
     from assay.procedures.families.loop.result import LoopResult
     from assay.summary.pages.histograms import Distribution, Part
     from assay.words.subject import Order
+else:
+    np = LazyModule("numpy")
 
 
 ROUND_TITLE = "Round"

@@ -412,46 +412,44 @@ def _share(share: float) -> str:
 
 
 def loop_shown(
-    layout: Callable[[LoopPages], tuple[str, tuple[PagePart, ...]]], also_selected: frozenset[Any] = frozenset()
-) -> Callable[[Source], Shown]:
+    source: Source,
+    layout: Callable[[LoopPages], tuple[str, tuple[PagePart, ...]]],
+    also_selected: frozenset[Any] = frozenset(),
+) -> Shown:
     """What a test loop shows. layout : title and parts of the standard pages of one of them.
 
     also_selected : identities of numbers of the summary beside the key results.
     """
-
-    def shown(source: Source) -> Shown:
-        run, test, prefix = source.run, source.test, source.prefix
-        result, settings = loop_result(test), test.settings_as(LoopSettings)
-        moved, spread = tuple(_moved_cells(result, settings)), loop_distribution(test, result, prefix)
-        ruled = ruled_by(result.window, unstable_count=len(moved))
-        caveats = annex_caveats(framed(test, ruled, None))
-        title, parts = layout(LoopPages(**source.origin, result=result, moved=moved, caveats=caveats))
-        return Shown(
-            **source.origin,
-            findings=result.findings,
-            facts=loop_facts(run, test, result),
-            outline=loop_outline(settings),
-            preparation=loop_preparation(settings),
-            title=title,
-            parts=parts,
-            readings=loop_readings(settings, len(moved)),
-            drawn=loop_main_figures(test, result, spread, prefix),
-            sheet=_sheet(source.name, settings),
-            numbers=loop_measures(test, result),
-            tiled=lambda _: loop_tiles(test),
-            seen=loop_insights(test, result, link_mb_per_s(run)),
-            ruled=ruled,
-            moved=moved,
-            moved_where=_moved_where(result, settings),
-            rated=lambda measures: loop_rates(settings, measures),
-            also_selected=also_selected,
-            settings=loop_settings(settings),
-            details=(*_spread_table(settings, result), *cell_tables(test)),
-            tables=lambda: loop_tables(run, test, result, source.suffix),
-            distribution=spread,
-        )
-
-    return shown
+    run, test, prefix = source.run, source.test, source.prefix
+    result, settings = loop_result(test), test.settings_as(LoopSettings)
+    moved, spread = tuple(_moved_cells(result, settings)), loop_distribution(test, result, prefix)
+    ruled = ruled_by(result.window, unstable_count=len(moved))
+    caveats = annex_caveats(framed(test, ruled, None))
+    title, parts = layout(LoopPages(**source.origin, result=result, moved=moved, caveats=caveats))
+    return Shown(
+        **source.origin,
+        findings=result.findings,
+        facts=loop_facts(run, test, result),
+        outline=loop_outline(settings),
+        preparation=loop_preparation(settings),
+        title=title,
+        parts=parts,
+        readings=loop_readings(settings, len(moved)),
+        drawn=loop_main_figures(test, result, spread, prefix),
+        sheet=_sheet(source.name, settings),
+        numbers=loop_measures(test, result),
+        tiled=lambda _: loop_tiles(test),
+        seen=loop_insights(test, result, link_mb_per_s(run)),
+        ruled=ruled,
+        moved=moved,
+        moved_where=_moved_where(result, settings),
+        rated=lambda measures: loop_rates(settings, measures),
+        also_selected=also_selected,
+        settings=loop_settings(settings),
+        details=(*_spread_table(settings, result), *cell_tables(test)),
+        tables=lambda: loop_tables(run, test, result, source.suffix),
+        distribution=spread,
+    )
 
 
 def _sheet(name: str, settings: LoopSettings) -> str:
