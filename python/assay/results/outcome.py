@@ -11,9 +11,6 @@ from assay.results.run_checks import RUN_CHECKS
 from assay.words.coded import coded
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
     from assay.engine.records import MeasurementWindow, StoredRun, StoredTest
     from assay.results.finding import Checked
     from assay.words.coded import Coded
@@ -45,12 +42,6 @@ def stored_exit_codes(run: StoredRun) -> tuple[int, ...]:
     codes = {EXIT_WITHHELD} if withheld else set[int]()
     codes |= {EXIT_NOT_STEADY for test in run.tests if missed_steady_state(test)}
     return tuple(code for code in EXITS_BY_STRENGTH if code in codes)
-
-
-def stated_limit_count(plan: Mapping[str, Any]) -> int:
-    """How many limits the plan of a stored run states; no exit code that is stored or listed says how they came out."""
-    result = plan.get("limits")
-    return len(result) if isinstance(result, list) else 0
 
 
 def is_reached(window: MeasurementWindow | None) -> bool:

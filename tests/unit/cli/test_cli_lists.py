@@ -93,9 +93,13 @@ def test_editions_are_listed_and_every_value_has_its_source() -> None:
         # Who has a drive open is looked at natively.
         (("drives",), ("pydantic", "rich", "assay.procedures", "assay.engine.records.run")),
         (("--help",), ("pydantic", "rich", "assay._native", "assay.procedures", "assay.dut")),
+        (("run", "--help"), ("pydantic", "numpy", "assay._native", "assay.dut", "assay.procedures.iops")),
+        (("check", "--help"), ("numpy", "assay._native", "assay.dut", "assay.results.step")),
+        (("plan", "sim:client-2011?capacity=32GB"), ("numpy", "pyarrow", "assay.report", "assay.summary.table")),
+        (("tests",), ("numpy", "pyarrow", "assay.report", "assay.dut.dut", "assay.summary.table")),
     ],
 )
-def test_what_takes_long_to_load_is_not_loaded_for_lists(arguments: tuple[str, ...], spared: tuple[str, ...]) -> None:
+def test_a_command_loads_only_what_it_needs(arguments: tuple[str, ...], spared: tuple[str, ...]) -> None:
     tried = f"from assay.cli import assay; assay({arguments!r}, standalone_mode=False)"
     script = f"import sys; {tried}; sys.stderr.write(' '.join(sys.modules))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from assay.errors import InterruptedRunError, StoreError
-from assay.results.outcome import stated_limit_count
 from assay.run.store import PROGRESS
 from assay.run.store.document import list_runs, read_document
 from assay.run.store.journal import read_journal
@@ -59,7 +58,7 @@ def run_state(folder: Path) -> RunState:
     progress = kept_progress(folder)
     last_wall_ns = journal.lines[-1].wall_ns if journal.lines else document.started_wall_ns
     end = journal.lines[-1].data if journal.complete else None
-    exit_code = end.get("exit_code") if end else None
+    exit_code, limits = end.get("exit_code") if end else None, document.plan.get("limits")
     return RunState(
         folder=folder,
         state=_state(end, progress, held=held),
@@ -69,7 +68,7 @@ def run_state(folder: Path) -> RunState:
         tests=tuple(_tests(journal.lines)),
         exit_code=exit_code if isinstance(exit_code, int) else None,
         message=str(end.get("message", "")) if end else "",
-        limit_count=stated_limit_count(document.plan),
+        limit_count=len(limits) if isinstance(limits, list) else 0,
     )
 
 
