@@ -1,10 +1,10 @@
-"""How long commands take that only print, beside the interpreter's own start, and how long the wheel takes to install.
+"""How long commands take that only print, beside the interpreter's own start, and how long the wheel is installed.
 
-Goal: CPU and wall seconds of commands, the least of several, and the CPU as a ratio to ``python -c pass``; CPU is what a
-busy host lengthens less. ``--help`` and ``--version`` are to stay below 0.15 s, ``run --help`` below 0.2 s, an error of
-usage below 0.25 s, ``drives`` below 0.3 s, ``plan`` below 0.5 s, the wheel below 15 MB. Where ``dist/`` holds a wheel:
-its size, and the seconds of unpacking it into a new virtual environment. Non-goal: getting the dependencies, which
-``tools/try-install`` times from wheel to first report.
+Goal: CPU and wall seconds of commands, the least of several, and the CPU as a ratio to ``python -c pass``; CPU is what
+a busy host lengthens less. ``--help`` and ``--version`` are to stay below 0.15 s, ``run --help`` below 0.2 s, an error
+of usage below 0.25 s, ``drives`` below 0.3 s, ``plan`` below 0.5 s, the wheel below 15 MB. Where ``dist/`` holds a
+wheel: its size, and the seconds of unpacking it into a new virtual environment. Non-goal: getting the dependencies,
+which ``tools/try-install`` times from wheel to first report.
 """
 
 from __future__ import annotations
@@ -35,9 +35,8 @@ def main() -> None:
         for command in COMMANDS:
             taken = [seconds([ASSAY, *command], folder) for _ in range(turns)]
             cpu, wall = (min(one[place] for one in taken) for place in (0, 1))
-            print(
-                f"assay {' '.join(command):36} {cpu:6.3f} s of CPU, {cpu / start:4.1f} starts, {wall:6.3f} s by the clock"
-            )
+            ratio = f"{cpu / start:4.1f} starts"
+            print(f"assay {' '.join(command):36} {cpu:6.3f} s of CPU, {ratio}, {wall:6.3f} s by the clock")
         for wheel in sorted(WHEELS.glob("assay-*.whl")):
             print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.2f} MB, installed in {installed(wheel, folder):.1f} s")
 
