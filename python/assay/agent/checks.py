@@ -119,7 +119,7 @@ def seen_on(drive: DriveIdentity, contents: str) -> dict[str, str]:
 
 
 def left_on(node: str) -> dict[str, str]:
-    """The same of a disk of this host by its node. Raises AssayError."""
+    """What ``seen_on`` gives of a disk of this host, by its node. Raises AssayError."""
     drive = next((disk for disk in disks() if disk.path == node), None)
     if drive is None:
         raise IdentityError(node, "is no disk of this host any more", "check the plan again")

@@ -50,7 +50,7 @@ class Job(Strict):
         return self.facts.id
 
     def changed(self, **changes: Any) -> Job:
-        """The same with other facts."""
+        """A copy of the job with other facts."""
         return self.model_copy(update={"facts": self.facts.model_copy(update=changes)})
 
 

@@ -33,28 +33,28 @@ def index_place(named: str | None) -> Place:
 
 
 def runs_in(index: Place, folder: Path, *, numbers: bool) -> list[ListedRun]:
-    """As ``archive.index.current`` has it."""
+    """``archive.index.current.runs_in`` with the means of a terminal."""
     from assay.archive.index import current  # noqa: PLC0415 - heavy
 
     return current.runs_in(index, folder, _means(), numbers=numbers)
 
 
 def runs_everywhere(index: Place, *, numbers: bool) -> list[ListedRun]:
-    """Likewise."""
+    """``archive.index.current.runs_everywhere`` with the means of a terminal."""
     from assay.archive.index import current  # noqa: PLC0415 - heavy
 
     return current.runs_everywhere(index, _means(), numbers=numbers)
 
 
 def update(index: Place, folders: Iterable[Path]) -> int:
-    """Likewise."""
+    """``archive.index.current.update`` with the means of a terminal."""
     from assay.archive.index import current  # noqa: PLC0415 - heavy
 
     return current.update(index, folders, _means())
 
 
 def despite_damage(index: Place, work: Callable[[], int]) -> int:
-    """Likewise."""
+    """``archive.index.current.despite_damage`` with the means of a terminal."""
     from assay.archive.index import current  # noqa: PLC0415 - heavy
 
     return current.despite_damage(index, _means(), work)

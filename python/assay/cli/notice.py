@@ -35,7 +35,7 @@ def unfinished(run: StoredRun) -> Iterator[str]:
 
 
 def say_unfinished_listed(run: ListedRun) -> None:
-    """The same of a run in a list; what cannot be read has its line there, and is not said to be cut."""
+    """Say of a listed run that it is unfinished; a run that cannot be read has its own line there."""
     if run.fault is None:
         lines = [] if run.complete else [_unfinished(run.journal_lines)]
         lines += [_cut_short(test.test, test.ended) for test in run.tests if test.cut_short]

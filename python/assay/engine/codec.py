@@ -44,7 +44,7 @@ def decode(record: type[T], value: object, *, name: str) -> T:
 
 
 def decode_text(record: type[T], text: bytes, *, name: str) -> T:
-    """The same of JSON that is still a text."""
+    """Decode a record from JSON text."""
     try:
         decoded: T = _decoder(record).validate_json(b"[%b]" % text)[0]
     except ValidationError as error:
@@ -79,7 +79,7 @@ def _decoder(record: Any) -> SchemaValidator:
 
 
 def _ending_early(schema: Any) -> Any:
-    """The same where no list is read on behind its first fault: a hostile one has millions, and one is shown."""
+    """A schema whose lists stop at their first fault: a hostile list has millions, and one is shown."""
     if isinstance(schema, dict):
         result = {key: _ending_early(part) for key, part in schema.items()}
         return result | ({"fail_fast": True} if result.get("type") in {"tuple", "list"} else {})

@@ -31,11 +31,11 @@ class Options(Strict):
         return {key: value for key, value in choices.items() if key in cls.model_fields}
 
     def of_suite(self, table: Any) -> Self:  # noqa: ARG002 - those who need it name it
-        """The same where the test is part of a suite. table : its table of the edition."""
+        """These options for a test that is part of a suite. table : its table of the edition."""
         return self
 
     def looked(self) -> Self:
-        """The same, once what it names was looked at and what was found is filled in.
+        """These options with the facts of the files that they name filled in.
 
         Raises UsageError where it names what is not there.
         """

@@ -70,7 +70,7 @@ class ReportTexts(Strict):
         return given | {f"{key}_from": self._sources.get(key, "plan") for key in ANSWERABLE if key in given}
 
     def filled(self, texts: Mapping[str, str], sources: Mapping[str, str]) -> Self:
-        """The same with texts that another than the plan gives. sources : of each, as reports name it."""
+        """A description with texts that come from elsewhere than the plan. sources : of each, as reports name it."""
         made = type(self).model_validate({**self.model_dump(), **texts})
         made._sources.update(sources)  # noqa: SLF001 - of its own kind
         return made
@@ -151,7 +151,7 @@ class DataOptions(Strict):
             check_data_file(self.path)
 
     def to_pattern(self) -> DataPattern:
-        """The same as a DataPattern record."""
+        """These options as the record that steps take."""
         return DataPattern(
             kind=self.kind,
             stored_share=self.stored_share,

@@ -172,7 +172,7 @@ def within(measured: float, limit: float, reason: Coded, *, where: Place = NOWHE
 
 
 def outside_results(finding: Finding) -> Finding:
-    """The same where no result comes from: what is invalid there only warns."""
+    """A finding about a part that no result comes from: what is invalid there only warns."""
     return replace(finding, level="warn") if finding.level == "invalid" else finding
 
 

@@ -85,12 +85,12 @@ def step_times(sequence: StoredSequence) -> list[ResponseTimes]:
 
 
 def all_step_times(sequences: Iterable[StoredSequence]) -> list[ResponseTimes]:
-    """The same for each step of several sequences, in order."""
+    """Response times of each step of several sequences, in order."""
     return [step_time for sequence in sequences for step_time in step_times(sequence)]
 
 
 def intended_times(sequence: StoredSequence) -> list[ResponseTimes]:
-    """The same from when the I/Os were due; empty without a stated arrival rate."""
+    """Response times of each step from when its I/Os were due; empty without a stated arrival rate."""
     return _by_step(sequence, sequence.intended, [_range_ns(step, "intended_ns") for step in sequence.steps])
 
 

@@ -22,7 +22,7 @@ def counted_sequences(test: StoredTest) -> tuple[StoredSequence, ...]:
 
 
 def counted_window(test: StoredTest) -> tuple[StoredSequence, ...]:
-    """Those of them that are the window of the verdict; none before there is one."""
+    """The counted sequences in the window of the verdict; none before there is one."""
     stage = test.window_stage if test.window_indexes else None
     return tuple(sequence for sequence in counted_sequences(test) if sequence.stage == stage)
 

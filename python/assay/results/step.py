@@ -167,7 +167,7 @@ def mean_latency_ns(record: StepRecord) -> float | None:
 
 
 def mean_latency_ms(record: StepRecord) -> float | None:
-    """The same in ms. Worked: a mean of 1,500,000 ns -> 1.5."""
+    """Mean response time in ms. Worked: a mean of 1,500,000 ns -> 1.5."""
     return float(response_time(record)) if latency_count(record) else None
 
 
@@ -183,7 +183,7 @@ def lead_in_latency_ns_max(record: StepRecord) -> int | None:
 
 
 def max_latency_ms(record: StepRecord) -> float | None:
-    """The same in ms. Worked: a largest response time of 1,500,000 ns -> 1.5."""
+    """Largest response time in ms. Worked: a largest response time of 1,500,000 ns -> 1.5."""
     largest = max_latency_ns(record)
     return None if largest is None else largest / MILLISECOND_NS
 
@@ -248,7 +248,7 @@ def rate_count(record: StepRecord) -> int:
 
 
 def window_count(direction: DirectionRecord) -> int:
-    """The same of one direction."""
+    """Completions of one direction in the window."""
     return direction.window_io_count + direction.carried_in_io_count
 
 

@@ -36,7 +36,7 @@ class DemandDatum(Strict):
     queue_depth: int = Field(ge=1, le=4096)
 
     def to_demand(self) -> Demand:
-        """The same as a Demand record."""
+        """The demand as the record that steps take."""
         return Demand(thread_count=self.thread_count, queue_depth=self.queue_depth)
 
 

@@ -156,7 +156,7 @@ def _open_below(folder: int, name: str, *, make: bool) -> int:
 
 
 def _regular(descriptor: int) -> int:
-    """The same descriptor of a regular file; one of anything else is closed."""
+    """Return the descriptor of a regular file; close that of anything else."""
     try:
         _check_regular(os.fstat(descriptor))
     except OSError:

@@ -41,7 +41,7 @@ def owned_path(path: Path, *, owner: int = 0, missing: str = "name a readable fi
 
 
 def owned_folder(path: Path, *, owner: int, remedy: str, mode: int | None = None, group_above: bool = False) -> Path:
-    """The same of a folder that others may not write to either, sticky or not.
+    """Check a folder that others may not write to, sticky or not.
 
     mode : of one that is made where it is missing; folders above it get 0755. None makes none.
     group_above : a group may write to folders above it, as that of Ubuntu's ``/var/log``. Raises PlanError.

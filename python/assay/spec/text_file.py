@@ -28,7 +28,7 @@ def named_bytes(path: Path, *, bytes_max: int, remedy: str) -> bytes:
 
 
 def named_text(path: Path, *, bytes_max: int, remedy: str) -> str:
-    """The same as UTF-8 text. Raises PlanError where it is none."""
+    """Read a named file as UTF-8 text. Raises PlanError if it is none."""
     try:
         return named_bytes(path, bytes_max=bytes_max, remedy=remedy).decode("utf-8")
     except UnicodeDecodeError:

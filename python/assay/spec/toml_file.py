@@ -57,7 +57,7 @@ def read_toml(path: Path) -> tuple[dict[str, Any], Positions]:
 
 
 def toml_table(text: str, path: Path) -> tuple[dict[str, Any], Positions]:
-    """The same of a text that anybody may have sent. path : what it is called in errors. Raises PlanError."""
+    """Read a TOML text that anybody may have sent. path : what it is called in errors. Raises PlanError."""
     # Loading the native module is spared to those who read no file.
     from assay._native import toml_positions  # noqa: PLC0415
 

@@ -84,7 +84,7 @@ def kibibytes(size_bytes: int) -> float:
 
 
 def kib_value(size_bytes: int) -> float:
-    """The same, a whole number as such, so that tables have it without a point. Worked: 4096 -> 4, 512 -> 0.5."""
+    """A size in KiB, an int where it is whole, so that tables print no decimal point. Worked: 4096 -> 4, 512 -> 0.5."""
     value = kibibytes(size_bytes)
     return int(value) if value.is_integer() else value
 

@@ -125,7 +125,7 @@ class Guard:
         return session
 
     def _session(self, headers: Headers, cookie: str | None) -> Session | None:
-        """That of a program by its bearer token, else that of a browser by its cookie."""
+        """The session of a program by its bearer token, else of a browser by its cookie."""
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer":
             return self._sessions.of_program(token.strip())

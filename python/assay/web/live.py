@@ -239,7 +239,7 @@ def columns(lines: Iterable[LiveLine]) -> dict[str, list[int]]:
 
 
 def _shown(value: Any) -> Any:
-    """The same with every text made safe to show."""
+    """The value with every text in it made safe to show."""
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, dict):

@@ -80,7 +80,7 @@ class View:
         return [value for name, value in self.pairs if name == key]
 
     def address(self, **changes: Sequence[str]) -> str:
-        """The same with other values of some keys. Worked: page 2 of a list of ``model=x`` -> ``?model=x&page=2``."""
+        """The address with other values of some keys. Worked: page 2 of ``model=x`` -> ``?model=x&page=2``."""
         kept = [(key, value) for key, value in self.pairs if key not in changes]
         added = [(key, value) for key, values in changes.items() for value in values]
         return "?" + urlencode([*kept, *added])

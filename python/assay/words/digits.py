@@ -63,7 +63,7 @@ def span(time_ms: float) -> str:
 
 
 def span_parts(time_ms: float) -> tuple[str, str]:
-    """The same as number and unit. Worked: 0.06 -> ``("60", "µs")``."""
+    """A time as number and unit. Worked: 0.06 -> ``("60", "µs")``."""
     rounded = float(three_digits(time_ms))
     scale, unit = next(((scale, unit) for least, scale, unit in _UNITS if rounded >= least), (1e-3, "\N{MICRO SIGN}s"))
     return three_digits(rounded / scale), unit

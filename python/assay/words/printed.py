@@ -175,7 +175,7 @@ def outstanding_label(demand: Demand) -> str:
 
 
 def depth_label(demand: Demand) -> str:
-    """The same as people say it. Worked: TC 32, QD 32 -> ``"QD 1,024"``."""
+    """A demand as its queue depth. Worked: TC 32, QD 32 -> ``"QD 1,024"``."""
     return f"QD {outstanding(demand):,}"
 
 

@@ -143,7 +143,7 @@ def _as_it_is(folder: Path, run: StoredRun, names: list[str]) -> _Source:
 
 
 def _redacted(folder: Path, run: StoredRun, names: list[str], kept: Path, further: dict[str, str]) -> _Source:
-    """The same without names; what is written anew goes into the folder ``kept``."""
+    """The run without names; what is written anew goes into the folder ``kept``."""
     original_hash = _hash_to_keep(run)
     final_hash = redact(folder, kept, further=further, original_hash=original_hash)
     labels = known_labels(folder)

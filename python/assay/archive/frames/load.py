@@ -53,7 +53,7 @@ class LoadedTest:
 
     @property
     def cells(self) -> Any:
-        """The same with a row per cell and a column per name."""
+        """The numbers with a row per cell and a column per name."""
         return self._frame(self.arrow.cells)
 
     @property

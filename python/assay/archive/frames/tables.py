@@ -62,7 +62,7 @@ class TestTables:
 
     @cached_property
     def cells(self) -> Any:
-        """The same numbers with a row per cell and a column per name."""
+        """The numbers with a row per cell and a column per name."""
         import pyarrow as pa  # noqa: PLC0415
 
         keys = _cell_columns(self._measures)

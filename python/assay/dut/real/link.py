@@ -21,7 +21,7 @@ def link_bytes_per_s(drive: DriveIdentity) -> float:
 
 
 def link_rate(drive: DriveIdentity) -> tuple[float, str]:
-    """The same, and which link that is, for people."""
+    """Bytes per second that the link of a drive carries at most, and the link in words."""
     if drive.kind == "simulated":
         return float(parse_simulated(drive.path).drive_model["link_bytes_per_s"]), "the link of its drive model"
     link = read_link(drive) if drive.kind == "block" else None
@@ -31,7 +31,7 @@ def link_rate(drive: DriveIdentity) -> tuple[float, str]:
 
 
 def line_rate(link: str) -> float:
-    """The same of a link as ``read_link`` names it.
+    """Bytes per second of a link as ``read_link`` names it.
 
     Worked: ``SATA 6.0 Gbps`` -> 600e6; ``PCIe 8.0 GT/s x4`` -> 3.94e9; an unknown word -> ``FASTEST_BYTES_PER_S``.
     """

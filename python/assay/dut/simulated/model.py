@@ -79,7 +79,7 @@ class DriveModel:
         return self.values[name]
 
     def replaced(self, **changes: Value) -> DriveModel:
-        """The same with other values; ``Stimulus.simulated`` refuses what cannot be."""
+        """The model with other values; ``Stimulus.simulated`` refuses what cannot be."""
         return replace(self, values={**self.values, **changes})
 
     @property

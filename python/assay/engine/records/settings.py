@@ -69,7 +69,7 @@ class TestSettings:
         return None
 
     def with_stall_policy(self, limit_ns: int, void_limit: int) -> Self:
-        """The same with a limit of silence and of void rounds, also for the preconditioning that they hold."""
+        """These settings with a limit of silence and of void rounds, for their preconditioning as well."""
         held = {part.name: getattr(self, part.name) for part in fields(self)}
         parts: dict[str, Any] = {
             name: value.with_stall_policy(limit_ns, void_limit)

@@ -279,7 +279,7 @@ class StepRecord:
 
     @property
     def named_sides(self) -> tuple[tuple[str, DirectionRecord], ...]:
-        """The same with the names that tables of the run folder have for them."""
+        """Each direction with its name in the tables of the run folder."""
         return tuple(zip(DIRECTIONS, self.sides, strict=False))
 
 

@@ -56,7 +56,7 @@ class IntensityTable(DemandTable):
 
 
 class IntensityOptions(GridOptions):
-    """The same for demand intensity.
+    """Options of a demand intensity test.
 
     patterns : names that the edition or ``assay.engine.pattern`` knows, or custom patterns; each is a separate test.
     Empty means the edition's first, and in the suite ``advanced`` all that it names.

@@ -64,7 +64,7 @@ class Composite(NamedTuple):
 
     @property
     def sizes(self) -> tuple[tuple[int, int], ...]:
-        """The same with bytes."""
+        """Transfer sizes in bytes with their shares."""
         return tuple((round(size * KIB), pct) for size, pct in self.sizes_kib)
 
     def pattern(self, alignment_bytes: int, data: DataPattern) -> AccessPattern:

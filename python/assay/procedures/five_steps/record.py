@@ -129,7 +129,7 @@ class FiveStepsPages(Source):
         yield "Verdict per Step", (self._verdicts(), self._composites())
 
     def _figures(self, index: int) -> tuple[Figure | None, ...]:
-        """Those of a step."""
+        """The figures of a step."""
         match index:
             case 0:
                 return (self._study("precondition", _OVER_TIME, index),)

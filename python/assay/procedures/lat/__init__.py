@@ -111,7 +111,7 @@ def _response_sheets(pages: LoopPages) -> tuple[PagePart, ...]:
 
 
 class LatencyOptions(LoopOptions):
-    """The same for latency. histogram_minutes : of the response-time histogram behind it; None means the edition's."""
+    """Options of a latency test. histogram_minutes : of the histogram after it; None means the edition's."""
 
     histogram_minutes: float | None = Field(default=None, ge=0, le=24 * 60)
 

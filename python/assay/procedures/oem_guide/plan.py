@@ -58,7 +58,7 @@ class GuideOptions(Options):
     burn_in_hours: float = Field(default=BURN_IN_HOURS, gt=0, le=72)
 
     def demand(self, _: Demand) -> Demand:
-        """That of the guide, whatever the edition has: 32 outstanding I/Os of one worker."""
+        """The demand of the guide, whatever the edition has: 32 outstanding I/Os of one worker."""
         return Demand(thread_count=1, queue_depth=OUTSTANDING)
 
 

@@ -72,7 +72,7 @@ class ReplayOptions(Options):
         return TraceSource(path=path, columns=self.columns, event=self.event, device=self.device, wait=self.wait)
 
     def looked(self) -> Self:
-        """The same with the facts of the trace, which is read once.
+        """These options with the facts of the trace, which is read once.
 
         Raises UsageError where the trace is no trace, or has no times and is to be issued by them.
         """

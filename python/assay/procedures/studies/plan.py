@@ -199,7 +199,7 @@ class Ground:
 
 
 def prepared(step: StudyStep) -> StudyStep:
-    """The same step as preparation, which is no part of the result."""
+    """A step as preparation, which is no part of the result."""
     return replace(step, role="prepare")
 
 

@@ -1,4 +1,4 @@
-"""The same points by our engine and by fio in turn, and the differences with their uncertainty."""
+"""Measures equal points with our engine and with fio in turn; gives the differences with their uncertainty."""
 
 from assay.host.points import POINTS, CheckPoint
 from assay.tools.crosscheck.compare import AGREEMENT, Crosscheck, Difference, differences, point_verdict

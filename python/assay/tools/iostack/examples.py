@@ -96,7 +96,7 @@ def straight(ground: Ground) -> StackExample:
 
 
 def cached(ground: Ground) -> StackExample:
-    """The same reads twice: the second time they come from memory."""
+    """Reads a file twice: the second time it comes from memory."""
     ground.area.fresh(direct=False)
     first = ground.watch.phase("first pass", lambda application: _in_order(application, ground.area))
     second = ground.watch.phase("second pass", lambda application: _in_order(application, ground.area))

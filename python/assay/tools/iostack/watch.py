@@ -48,7 +48,7 @@ class Area:
         return any(0 <= device_bytes - one.device_bytes < one.length_bytes for one in self.places or ())
 
     def located(self) -> Area:
-        """The same with its places as they are now."""
+        """The area with its addresses as they are now."""
         return replace(self, places=extents(self.fd))
 
     def fresh(self, *, direct: bool) -> None:
@@ -148,7 +148,7 @@ class Watch:
         return device_counters(self.disk).since(before)
 
     def _requests(self, trace: BlockTrace) -> tuple[BlockRequest, ...]:
-        """Those of the partition, with places on it; a flush has none and belongs to all."""
+        """Requests of the partition with addresses on it; a flush has none and belongs to all."""
         requests = trace.requests()
         inside = range(self.base_bytes, self.base_bytes + self.span_bytes)
         return tuple(

@@ -32,7 +32,7 @@ def write_drive_model(
 
 
 def model_text(drive_model: DriveModel, model: ModelFile, *, varied: Mapping[str, str], report: str) -> str:
-    """The same as text. Parameters that a drive does not have are left out."""
+    """A drive model as TOML text. Parameters that a drive does not have are left out."""
     known = {name: datum.source for name, datum in model.parameters.items()}
     lines = [*(f"# {line}" for line in report.splitlines()), "schema = 1"]
     lines += [f"{name} = {_toml(getattr(model, name))}" for name in ("name", "model", "summary", "interface", "media")]

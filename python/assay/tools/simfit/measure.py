@@ -170,7 +170,7 @@ class _Scaled:
         self._stimulus.run(preconditioning(settings, self._identity).steps)
 
     def _range(self, settings: LoopSettings) -> ActiveRange:
-        """The same share of the drive as at full capacity, in segments of the same size."""
+        """The share of the drive that it is at full capacity, in segments of equal size."""
         if settings.segment_count is None:
             return leading_range(self._bytes)
         count = max(round(settings.segment_count * self._share), 1)

@@ -34,7 +34,7 @@ class Chosen:
 
     @property
     def query(self) -> str:
-        """The same as the query of an address. Worked: ``run=A&run=B&despite=1``."""
+        """The form as the query of an address. Worked: ``run=A&run=B&despite=1``."""
         options = [(name, "1") for name, chosen in self.options.items() if chosen]
         return urlencode([*(("run", run.address) for run in self.runs), *options])
 

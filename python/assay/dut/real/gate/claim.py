@@ -69,7 +69,7 @@ def claim_drive(identity: DriveIdentity, pin: int | None = None) -> int:
 
 
 def claim_for_reading(identity: DriveIdentity, pin: int | None = None) -> int:
-    """The same, opened for reading: the kernel refuses every write through it. Raises as ``claim_drive``."""
+    """Claim a drive for reading: the kernel refuses every write through the descriptor. Raises as ``claim_drive``."""
     return _claimed(identity, pin, os.O_RDONLY, fcntl.F_RDLCK)
 
 

@@ -96,7 +96,7 @@ class Asking:
         return processes.look(self.levels, self.own)
 
     def anew(self) -> Asking:
-        """The same asking, which looks again."""
+        """A query that looks at the host again."""
         return replace(self)
 
 

@@ -227,7 +227,7 @@ def matrix_columns(
     read_pcts: Iterable[int],
     matrix: Mapping[Cell, float],
 ) -> Figure | None:
-    """The same of any values per block size and mix; None without one. titles : what they are, and of their axis."""
+    """Plot values per block size and mix as columns; None without one. titles : of the values, and of their axis."""
     if not matrix:
         return None
     sizes, mixes = sorted(sizes_bytes), sorted(read_pcts)

@@ -52,7 +52,7 @@ class CellDatum(Strict):
     block_kib: BlockKib
 
     def to_cell(self) -> Cell:
-        """The same as a Cell record."""
+        """The cell as the record that steps take."""
         return Cell(read_pct=self.read_pct, transfer_bytes=int(self.block_kib * KIB))
 
 
@@ -106,7 +106,7 @@ class LoopOptions(DemandOptions):
     arrival: Annotated[str, AfterValidator(_is_arrival)] | None = None
 
     def demand(self, default: Demand) -> Demand:
-        """The same with the rate at which I/Os arrive; TC x QD then only limits how many are outstanding.
+        """A demand with the rate at which I/Os arrive; TC x QD then only limits how many are outstanding.
 
         Worked: ``fixed:5000`` over a default of 1 x 8 -> at most 8 outstanding of 5,000 a second.
         """

@@ -356,7 +356,7 @@ class LoopPages(Source):
         return f"Steady State Measurement Window - {subject}", (self.or_reason(figure), box)
 
     def _verdict(self, cell: Cell) -> SteadyVerdict | None:
-        """That of a tracked cell, None where no number may be printed."""
+        """The verdict on a tracked cell; None where no number may be printed."""
         window = headline_window(self.result)
         return window.verdicts[cell_label(cell, self.settings.access)] if window else None
 

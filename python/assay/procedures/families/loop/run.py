@@ -223,7 +223,7 @@ def _step(settings: LoopSettings, cell: Cell, active_range: ActiveRange, span_ns
 
 
 def closed(demand: Demand) -> Demand:
-    """The same demand without a rate of arrivals, as preconditioning has it."""
+    """A demand without a rate of arrivals, as preconditioning has it."""
     return replace(demand, arrivals_per_s=None, arrival_process="fixed")
 
 

@@ -169,7 +169,7 @@ def saturation_result(test: StoredTest, capacity_bytes: int) -> SaturationResult
 
 
 def sampled_result(test: StoredTest, capacity_bytes: int, withheld: Coded | None) -> SaturationResult:
-    """The same for the samples of a test that prints nothing where ``withheld`` says why."""
+    """The result of a test's samples. withheld : why nothing of it may be printed, if so."""
     settings, samples = test.settings_as(SaturationSettings), complete_samples(test.steps("sample"))
     window = saturation_window(samples, settings)
     verify_verdict(test.verdict, _judged_again(test, samples, settings))
