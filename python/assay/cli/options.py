@@ -174,7 +174,9 @@ def signature_option(command: Command) -> Command:
 
 def _words(given: tuple[str, ...]) -> frozenset[str]:
     """Words of doubts. Raises UsageError for one that is none."""
-    from assay.dut.real.gate.doubts import is_word  # noqa: PLC0415
+    if not given:
+        return frozenset()
+    from assay.dut.real.gate.doubts import is_word  # noqa: PLC0415 - heavy
 
     if wrong := next((word for word in given if not is_word(word)), None):
         remedy = "give reader:NAME, unseen-processes, unknown-backing or file-system:TYPE, as the refusal names it"
