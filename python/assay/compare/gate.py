@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from assay.compare.comparison import number_names
-from assay.compare.conditions import with_unlike
 from assay.compare.sides import Side, ratio_of, side_of, uncertainty
-from assay.compare.subject import blinded, check_given_once, check_independent, named, subjects_of
+from assay.compare.subject import blinded, check_given_once, check_independent, named, subjects_of, with_unlike
 from assay.errors import UsageError
 from assay.spec.toml_file import read_toml, validated
 from assay.words.printed import NOT_AVAILABLE

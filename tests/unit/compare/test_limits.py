@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from assay.cli import assay
 from assay.compare.limits.judge import Judged, exit_code, judge, verdict_of
-from assay.compare.limits.model import limits_of_plan, read_limits
-from assay.compare.limits.names import FINDING_KINDS, HEALTH_NAMES, MEASURE_KEYS
+from assay.compare.limits.model import FINDING_KINDS, HEALTH_NAMES, limits_of_plan, read_limits
 from assay.dut.real.health import _FIELDS
 from assay.engine.records import DriveCondition
 from assay.errors import PlanError, StoreError
 from assay.procedures import run_findings as findings
 from assay.report import records_of_tests
+from assay.summary.measures import MEASURE_KEYS
 from click.testing import CliRunner
 from every_kind import run_of, with_stall
 

@@ -3,29 +3,88 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 
-from assay.compare.limits.names import (
-    FINDING_KINDS,
-    HEALTH_NAMES,
-    MEASURE_KEYS,
-    is_shipped_test,
-    is_test_name,
-    names_of_tests,
-)
 from assay.errors import StoreError, UsageError
+from assay.procedures.registry import SHIPPED, procedures
 from assay.spec.datum import Strict
 from assay.spec.model_faults import model_faults
 from assay.spec.nearest import did_you_mean
 from assay.spec.toml_file import place_error, read_toml, refuse_other_kind, validated
+from assay.summary.measures import MEASURE_KEYS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterable
     from pathlib import Path
 
     from assay.engine.records import StoredRun
+    from assay.plan.procedure import Procedure
+
+
+TEMPERATURE = "temperature_c"
+HEALTH_NAMES = (
+    TEMPERATURE,
+    "wear_used_pct",
+    "critical_warning",
+    "available_spare_pct",
+    "media_errors",
+    "error_log_entries",
+    "unsafe_shutdowns",
+    "warning_temperature_minutes",
+    "critical_temperature_minutes",
+    "host_read_bytes",
+    "host_written_bytes",
+    "power_on_hours",
+    "power_cycles",
+    "grown_defects",
+)
+"""Of the drive's condition, as it is stored around each test."""
+FINDING_KINDS = (
+    "ended early",
+    "withheld",
+    "warning",
+    "void",
+    "drive event",
+    "host",
+    "moved",
+    "check",
+    "not run",
+    "deviation",
+    "resumed",
+)
+"""As in the list of findings."""
+
+
+def names_of_tests() -> list[str]:
+    """Every test and study as runs name them."""
+    return _names(procedures())
+
+
+def is_test_name(name: str) -> bool:
+    """Whether a run may have a test of this name: a test, or one with what follows it, as in ``tp-1024``, ``iops-2``.
+
+    Worked: ``tp-1024`` -> yes; ``tpp`` -> no.
+    """
+    return _is_of(name, procedures())
+
+
+def is_shipped_test(name: str) -> bool:
+    """Whether a test of this name is one of this package, whose numbers have the names in ``MEASURE_KEYS``."""
+    return _is_of(name, SHIPPED)
+
+
+def _is_of(name: str, found: Iterable[Procedure[Any, Any]]) -> bool:
+    known, name = set(_names(found)), name.casefold()
+    while name not in known and "-" in name:
+        name = name.rpartition("-")[0]
+    return name in known
+
+
+def _names(found: Iterable[Procedure[Any, Any]]) -> list[str]:
+    return [f"study-{one.name}" if one.kind == "study" else one.name for one in found]
+
 
 _Name = Annotated[str, Field(min_length=1, max_length=200)]
 _Text = Annotated[str, Field(max_length=2000)]

@@ -1,12 +1,15 @@
-"""The pages of a comparison, and the one page of a gate."""
+"""The pages of a comparison, the one page of a gate, and the survey that was published in 2010."""
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any
 
-from assay.compare.summary import remarks
-from assay.report.comparison.dots import dot_figures
+from assay.compare.comparison import remarks
+from assay.report.comparison.figures import dot_figures, pages_per_test
 from assay.report.comparison.gate import gate_figures
 from assay.report.comparison.tables import (
     cell_tables,
@@ -19,9 +22,8 @@ from assay.report.comparison.tables import (
     unlike_tables,
     unverified_tables,
 )
-from assay.report.comparison.tests import pages_per_test
 from assay.spec.units import count_label
-from assay.summary.pages.model import Page, Report, slug
+from assay.summary.pages.model import Page, Report, Table, slug
 from assay.words.printed import utc, utc_datetime
 
 if TYPE_CHECKING:
@@ -30,7 +32,8 @@ if TYPE_CHECKING:
     from assay.compare.comparison import Comparison
     from assay.compare.gate import GateResult, Verdict
     from assay.compare.subject import Subject
-    from assay.summary.pages.model import Block, Table
+    from assay.summary.pages.model import Block
+
 
 BLIND_DATE = (2000, 1, 1, 0, 0, 0)
 """A date tells who measured; a blind comparison has this one."""
@@ -152,3 +155,44 @@ def _facts(subjects: Sequence[Subject], *, blind: bool) -> str:
     editions = "; ".join(dict.fromkeys(run.summary.edition_title for run in runs))
     counts = f"{count_label(len(subjects), 'drive')}, {count_label(len(runs), 'run')}"
     return f"{when} \N{MIDDLE DOT} {editions} \N{MIDDLE DOT} {counts}"
+
+
+_FILE = "survey-2010.toml"
+
+
+def published_tables() -> tuple[Table, ...]:
+    """The pool's IOPS of 4 KiB random accesses: fresh against steady writes, and steady reads and writes.
+
+    Source: Calypso Blind Survey 2010. Worked: MLC-3 from 50,156 to 2,716 IOPS -> ``"0.054"``.
+    """
+    data = _data()
+    note = f"Published in {data['source']}, not measured here. {data['note']}"
+    fresh = tuple((one["drive"], _count(one["fresh"]), _count(one["steady"]), _share(one)) for one in data["fresh"])
+    steady = tuple((one["drive"], _count(one["read"]), _count(one["write"])) for one in data["steady"])
+    return (
+        Table(
+            caption="Pool of 2010: RND 4KiB W, fresh and steady",
+            columns=("Drive", "Fresh IOPS", "Steady IOPS", "Steady over fresh"),
+            rows=fresh,
+            notes=(note,),
+        ),
+        Table(
+            caption="Pool of 2010: RND 4KiB at steady state",
+            columns=("Drive", "Read IOPS", "Write IOPS"),
+            rows=steady,
+            notes=(note,),
+        ),
+    )
+
+
+@cache
+def _data() -> dict[str, Any]:
+    return tomllib.loads(resources.files("assay.spec").joinpath(_FILE).read_text("utf-8"))
+
+
+def _count(iops: int) -> str:
+    return f"{iops:,}"
+
+
+def _share(one: dict[str, Any]) -> str:
+    return f"{one['steady'] / one['fresh']:.3f}"

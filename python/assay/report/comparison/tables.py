@@ -1,33 +1,138 @@
-"""The tables of a comparison, and how each test of each drive came out."""
+"""The tables of a comparison, the state of each test of each drive, and the words of both."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from assay.compare.comparison import LEVEL_SHARE, cohorts, matrix_numbers, published_rows
 from assay.compare.gate import gated_cells, gated_label, share
-from assay.compare.summary import cohorts, matrix_numbers, published_rows
-from assay.report.comparison.words import remark_sentence, worded
 from assay.spec.units import GB
-from assay.summary.measures import measure_words
+from assay.summary.measures import FIRST, LAST, MAXIMUM, SETTLED, measure_words, percentile_key
 from assay.summary.pages.model import Table
 from assay.summary.verdict import STATE_WORDS, gravity, level_of, verdict_caveats
 from assay.words.coded import coded
+from assay.words.digits import nth
 from assay.words.printed import NOT_AVAILABLE, number_text, paragraph, printable
+from assay.words.text import joined, sentence, text
 from assay.workloads.iometer.results import UNVERIFIED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from assay.compare.comparison import Comparison
+    from assay.compare.comparison import Cited, Comparison, Remark, RemarkKind
     from assay.compare.gate import Gated, GateResult, Verdict
     from assay.compare.numbers import NumberName, Price
     from assay.compare.sides import Compared, Side
     from assay.compare.subject import Subject
-    from assay.compare.summary import Remark
     from assay.compare.unverified import Beside, OldFigure, Unverified
-    from assay.summary.record import Level, State, TestSummary
+    from assay.summary.record import Key, Level, State, TestSummary
     from assay.words.coded import Coded
+
+
+REMARKS: dict[RemarkKind, str] = {
+    "leads": "best in {first} of {count}: {ahead}[; {behind}]",
+    "trails": "[best in {first} of {count}; ]{behind}",
+    "level": "within {share:share} of the best in all {count}",
+    "state": "no number counts: {states}",
+}
+WORDS: dict[str, str] = {
+    **{str(kind): words for kind, words in REMARKS.items()},
+    "behind": "largest deficit to {other}: {number} ({times:times})",
+    "rate-ahead": "{number} ({times:times} {other})",
+    "time-ahead": "{number} ({share:share} of {other})",
+    "unstable": "{count:cell} unstable",
+    "stalls": "stalls {longest_ms:span}",
+    "host": "host interference",
+    "void": "{count:part} void",
+    "short": "{count:step} too short",
+    "sample-first": "{test} first sample",
+    "sample-settled": "{test} settled",
+    "sample-last": "{test} last sample",
+    "size": "[{order} ]{way} {size:block}",
+    "apart": "apart: {what}",
+}
+_ORDERS = {"RND": "random", "SEQ": "sequential", None: None}
+_WAYS = {100: "read", 0: "write"}
+_SAMPLES: dict[Key, str] = {FIRST: "sample-first", SETTLED: "sample-settled", LAST: "sample-last"}
+_PARTS = {
+    MAXIMUM: "max",
+    **{percentile_key(share): nth(share) for share in (0.5, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999)},
+}
+
+
+def worded(said: Coded) -> str:
+    """A statement in words. Worked: ``coded("unstable", count=8)`` -> ``"8 cells unstable"``."""
+    return text(said, WORDS)
+
+
+def number_label(name: NumberName, unit: str) -> str:
+    """A number as a row has it, with its unit. Worked: ``Random read 4 KiB, p99.9 (ms)``."""
+    label = _short_name(name)
+    return f"{label[:1].upper()}{label[1:]} ({unit})"
+
+
+def number_phrase(name: NumberName) -> str:
+    """A number within a sentence. Worked: ``p99.9 of random 4 KiB reads``, ``WSAT first sample per EUR``."""
+    return f"{_phrase(name)} per {name.per}" if name.per else _phrase(name)
+
+
+def _phrase(name: NumberName) -> str:
+    if name.about is None:
+        return _short_name(name)
+    accesses = text(coded("subject", subject=name.about), {"subject": "{subject}"})
+    return f"{_part(name)} of {accesses}" if name.unit == "ms" else accesses
+
+
+def remark_sentence(remark: Remark, states: str) -> str:
+    """One sentence of a drive. states : of its tests, where no number counts.
+
+    Worked: ``Best in 4 of 12: random 4 KiB writes (4.5x C); largest deficit to B: p99.9 of random 4 KiB reads (1.6x).``
+    """
+    behind = remark.behind
+    values = {
+        "first": remark.first or None,
+        "count": remark.count,
+        "ahead": joined(_ahead(one) for one in remark.ahead) if remark.ahead else None,
+        "behind": _behind(behind) if behind else None,
+        "share": 1 - LEVEL_SHARE,
+        "states": states,
+    }
+    return sentence(worded(coded(remark.kind, **values)))
+
+
+def _ahead(cited: Cited) -> str:
+    name = cited.number.name
+    code = "time-ahead" if name.better == "lower" else "rate-ahead"
+    return worded(
+        coded(code, number=number_phrase(name), share=cited.share, times=1 / cited.share, other=cited.other.letter)
+    )
+
+
+def _behind(cited: Cited) -> str:
+    values = {"times": 1 / cited.share, "other": cited.other.letter}
+    return worded(coded("behind", number=number_phrase(cited.number.name), **values))
+
+
+def _short_name(name: NumberName) -> str:
+    about, code = name.about, _SAMPLES.get(name.cell)
+    if code:
+        return worded(coded(code, test=name.shown))
+    if about is None or about.read_pct not in _WAYS:
+        return name.label
+    order = _ORDERS[about.order]
+    label = worded(coded("size", order=order, way=_WAYS[about.read_pct], size=about.size_bytes))
+    return f"{label}, {_part(name)}" if name.unit == "ms" else label
+
+
+def _part(name: NumberName) -> str:
+    """What of the response times a number is. Worked: ``latency_ms_p99.9`` -> ``"p99.9"``."""
+    return _PARTS.get(name.name, "mean")
+
+
+def order_text(letters: list[list[Subject]]) -> str:
+    """Drives from the best on; those of one place are joined. Worked: B first, A and C equal -> ``"B A=C"``."""
+    return " ".join("=".join(one.letter for one in group) for group in letters)
 
 
 VERDICT_LEVELS: dict[Verdict, Level] = {"pass": "good", "fail": "bad", "undecided": "warn"}
@@ -335,7 +440,7 @@ def _file_apart(unverified: Unverified) -> Iterator[Table]:
         yield Table(caption=f"{unverified.letter}, unverified, apart", columns=columns, rows=tuple(reasons))
 
 
-SETTLED: frozenset[State] = frozenset({"steady", "no-rule"})
+SETTLED_STATES: frozenset[State] = frozenset({"steady", "no-rule"})
 """Of other tests the dots are hollow."""
 _NO_RESULT: frozenset[State] = frozenset({"withheld", "cut-short", "not-run"})
 _BESIDE_MAX = 1
