@@ -57,33 +57,20 @@ FINDING_KINDS = (
 """As in the list of findings."""
 
 
-def names_of_tests() -> list[str]:
-    """Every test and study as runs name them."""
-    return _names(procedures())
-
-
-def is_test_name(name: str) -> bool:
-    """Whether a run may have a test of this name: a test, or one with what follows it, as in ``tp-1024``, ``iops-2``.
+def _is_of(name: str, tests: Iterable[Procedure[Any, Any]]) -> bool:
+    """Whether runs may name one of these tests so, with what follows its name, as in ``tp-1024``, ``iops-2``.
 
     Worked: ``tp-1024`` -> yes; ``tpp`` -> no.
     """
-    return _is_of(name, procedures())
-
-
-def is_shipped_test(name: str) -> bool:
-    """Whether a test of this name is one of this package, whose numbers have the names in ``MEASURE_KEYS``."""
-    return _is_of(name, SHIPPED)
-
-
-def _is_of(name: str, found: Iterable[Procedure[Any, Any]]) -> bool:
-    known, name = set(_names(found)), name.casefold()
+    known, name = _names(tests), name.casefold()
     while name not in known and "-" in name:
         name = name.rpartition("-")[0]
     return name in known
 
 
-def _names(found: Iterable[Procedure[Any, Any]]) -> list[str]:
-    return [f"study-{one.name}" if one.kind == "study" else one.name for one in found]
+def _names(tests: Iterable[Procedure[Any, Any]]) -> list[str]:
+    """Tests and studies as runs name them."""
+    return [f"study-{test.name}" if test.kind == "study" else test.name for test in tests]
 
 
 _Name = Annotated[str, Field(min_length=1, max_length=200)]
@@ -118,9 +105,9 @@ class LimitEntry(Strict):
     @field_validator("test")
     @classmethod
     def _is_test(cls, name: str | None) -> str | None:
-        if name is not None and not is_test_name(name):
+        if name is not None and not _is_of(name, procedures()):
             raise ValueError(
-                f'is "{name:.60}", which is no test', did_you_mean(name, names_of_tests(), "see assay tests")
+                f'is "{name:.60}", which is no test', did_you_mean(name, _names(procedures()), "see assay tests")
             )
         return name
 
@@ -128,7 +115,7 @@ class LimitEntry(Strict):
     @classmethod
     def _is_measure(cls, name: str | None, known: ValidationInfo) -> str | None:
         # What a test of another package measures is known once it is asked for them, of a run.
-        if is_shipped_test(known.data.get("test") or ""):
+        if _is_of(known.data.get("test") or "", SHIPPED):
             return _known(name, MEASURE_KEYS, "number of a test")
         return name
 
@@ -144,7 +131,7 @@ class LimitEntry(Strict):
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
-        if sum(one is not None for one in (self.measure, self.health, self.findings)) != 1:
+        if sum(subject is not None for subject in (self.measure, self.health, self.findings)) != 1:
             raise ValueError("needs exactly 1 of measure, health and findings", "keep a single key of these")
         if self.at_least is None and self.at_most is None:
             raise ValueError("has no bound", "give at_least or at_most")
