@@ -7,12 +7,12 @@ from statistics import median
 from typing import TYPE_CHECKING, Literal
 
 from assay.compare.sides import compared
-from assay.compare.subject import blinded, check_given_once, check_independent, named, subjects_of, with_unlike
+from assay.compare.subject import blinded, check_given_once, named, subjects_of, with_unlike
 from assay.compare.unverified import unverified_of
 from assay.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from assay.compare.numbers import NumberName
     from assay.compare.sides import Compared, Side
@@ -78,8 +78,6 @@ def compare_runs(
         raise UsageError("RUN", f"{len(runs)} given", f"name {least} to {RUNS_MAX} run folders")
     check_given_once(runs)
     groups = subjects_of(runs, repeats=options.repeats)
-    for group in groups:
-        check_independent(group if len(group) > 1 else ())
     blind = options.blind is not None
     subjects = named(groups) if options.blind is None else blinded(groups, options.blind)
     subjects = with_unlike(subjects, despite=options.despite, blind=blind)
@@ -115,36 +113,17 @@ LEVEL_SHARE = 0.9
 _NUMBERS_MAX = 2
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """A published row. title : as printed in 2012. label, names : of the number that it is."""
-
-    title: str
-    label: str
-    names: tuple[str, ...]
-
-
-_MEAN = ("latency_ms_mean_of_rounds",)
+_SIDES = (("R", "100/0"), ("W", "0/100"))
 _ROWS = (
     # Not "FOB" as in 2012: the first sample of a small drive may be of more than one fill.
-    _Row("First sample RND 4KiB W", "RND 4KiB 0/100, first sample", ("iops",)),
-    _Row("Steady State RND 4KiB W", "RND 4KiB 0/100, settled", ("iops",)),
-    *(
-        _Row(f"RND {size}KiB {side}", f"RND {size}KiB {mix}", ("iops",))
-        for size in (4, 8)
-        for side, mix in (("R", "100/0"), ("W", "0/100"))
-    ),
-    *(
-        _Row(f"SEQ {size}KiB {side}", f"SEQ {size}KiB {mix}", ("mb_per_s",))
-        for size in (1024, 128)
-        for side, mix in (("R", "100/0"), ("W", "0/100"))
-    ),
-    *(_Row(f"RND 4KiB {side} Ave", f"RND 4KiB {mix}", _MEAN) for side, mix in (("R", "100/0"), ("W", "0/100"))),
-    *(
-        _Row(f"RND 4KiB {side} Max", f"RND 4KiB {mix}", ("latency_ms_max",))
-        for side, mix in (("R", "100/0"), ("W", "0/100"))
-    ),
+    ("First sample RND 4KiB W", "RND 4KiB 0/100, first sample", "iops"),
+    ("Steady State RND 4KiB W", "RND 4KiB 0/100, settled", "iops"),
+    *((f"RND {size}KiB {side}", f"RND {size}KiB {mix}", "iops") for size in (4, 8) for side, mix in _SIDES),
+    *((f"SEQ {size}KiB {side}", f"SEQ {size}KiB {mix}", "mb_per_s") for size in (1024, 128) for side, mix in _SIDES),
+    *((f"RND 4KiB {side} Ave", f"RND 4KiB {mix}", "latency_ms_mean_of_rounds") for side, mix in _SIDES),
+    *((f"RND 4KiB {side} Max", f"RND 4KiB {mix}", "latency_ms_max") for side, mix in _SIDES),
 )
+"""Published rows: title as printed in 2012, cell and key of the number."""
 
 
 def published_rows(comparison: Comparison) -> list[tuple[str, Compared]]:
@@ -154,18 +133,16 @@ def published_rows(comparison: Comparison) -> list[tuple[str, Compared]]:
     """
     variables = _variables(comparison)
     return [
-        (row.title, number)
-        for row in _ROWS
+        (title, number)
+        for title, label, key in _ROWS
         for number in comparison.numbers
-        if number.name.cell_label == row.label and number.name.name in row.names and _counts(number.name, variables)
+        if (number.name.cell_label, number.name.name) == (label, key) and _counts(number.name, variables)
     ]
 
 
 def _counts(name: NumberName, variables: dict[tuple[str, object], NumberName]) -> bool:
     variable = variables.get((name.test, name.cell))
-    if variable is None:
-        return name.quoted
-    return name is variable or (name.stat == "maximum" and variable.unit == "ms")
+    return name is variable or (name.stat == "maximum" and variable.unit == "ms" if variable else name.quoted)
 
 
 def _variables(comparison: Comparison) -> dict[tuple[str, object], NumberName]:
@@ -209,23 +186,21 @@ def cohorts(comparison: Comparison) -> Iterator[Cohort]:
     3.5 either way, which takes at least five samples.
     """
     for model in dict.fromkeys((subject.model, subject.capacity) for subject in comparison.subjects):
-        for one in comparison.quoted:
-            sides = [side for side in one.sides if _is_of(side, model)]
+        for number in comparison.quoted:
+            same = [side for side in number.sides if (side.subject.model, side.subject.capacity) == model]
+            sides = [side for side in same if side.counts and not side.apart]
             drives = {side.subject.first.identity.id for side in sides}
-            if len(drives) == len(sides) >= COHORT_SAMPLES and one.name.stat != "maximum":
-                yield _cohort(model[0], one.name, sides)
-
-
-def _is_of(side: Side, model: tuple[str, str]) -> bool:
-    return (side.subject.model, side.subject.capacity) == model and side.counts and not side.apart
+            if len(drives) == len(sides) >= COHORT_SAMPLES and number.name.stat != "maximum":
+                yield _cohort(model[0], number.name, sides)
 
 
 def _cohort(model: str, name: NumberName, sides: Sequence[Side]) -> Cohort:
     values = {side.subject.letter: side.value or 0.0 for side in sides}
     centre = median(values.values())
     spread = (max(values.values()) - min(values.values())) / centre if centre else 0.0
-    scores = modified_scores(values) if len(values) >= OUTLIER_SAMPLES else None
-    outliers = None if scores is None else tuple((key, one) for key, one in scores.items() if abs(one) > OUTLIER_SCORE)
+    outliers = None
+    if len(values) >= OUTLIER_SAMPLES:
+        outliers = tuple(scored for scored in modified_scores(values).items() if abs(scored[1]) > OUTLIER_SCORE)
     return Cohort(model=model, name=name, letters=tuple(values), median=centre, spread=spread, outliers=outliers)
 
 
@@ -255,53 +230,48 @@ class Remark:
     ahead : those in which it leads most; behind : that in which it is farthest from the best, None where it is level.
     """
 
-    kind: RemarkKind
     subject: Subject
-    first: int = 0
-    count: int = 0
-    ahead: tuple[Cited, ...] = ()
-    behind: Cited | None = None
+    first: int
+    count: int
+    ahead: tuple[Cited, ...]
+    behind: Cited | None
+
+    @property
+    def kind(self) -> RemarkKind:
+        """What the sentence says."""
+        if not self.count:
+            return "state"
+        return "leads" if self.ahead else "trails" if self.behind else "level"
 
 
 def remarks(comparison: Comparison) -> tuple[Remark, ...]:
     """A remark for each subject, in their order."""
-    numbers = comparison.ranked
+    numbers = [number for number in comparison.ranked if number.name.stat != "maximum"]
     return tuple(_remark(subject, numbers, index) for index, subject in enumerate(comparison.subjects))
 
 
 def _remark(subject: Subject, numbers: Sequence[Compared], index: int) -> Remark:
-    own = [
-        (number, number.sides[index])
-        for number in numbers
-        if number.sides[index].order is not None and number.name.stat != "maximum"
-    ]
-    if not own:
-        return Remark(kind="state", subject=subject)
-    ahead = sorted((_lead(number) for number, side in own if side.order == 1), key=lambda cited: cited.share)
-    clear = tuple(_unlike(cited for cited in ahead if cited.share < LEVEL_SHARE))[:_NUMBERS_MAX]
-    behind = _farthest(own)
-    kind: RemarkKind = "leads" if clear else "trails" if behind else "level"
-    return Remark(kind=kind, subject=subject, first=len(ahead), count=len(own), ahead=clear, behind=behind)
-
-
-def _unlike(citeds: Iterable[Cited]) -> Iterator[Cited]:
-    """Of several numbers of the same accesses the one in which it leads most."""
-    seen: set[object] = set()
-    for cited in citeds:
-        about = (cited.number.name.about or cited.number.name.cell, cited.number.name.unit)
-        if about not in seen:
-            seen.add(about)
-            yield cited
+    own = [number for number in numbers if number.sides[index].order is not None]
+    leads = sorted((_lead(number) for number in own if number.sides[index].order == 1), key=lambda cited: cited.share)
+    # Of several numbers of the same accesses the one in which it leads most.
+    ahead: dict[object, Cited] = {}
+    for cited in leads:
+        if cited.share < LEVEL_SHARE:
+            name = cited.number.name
+            ahead.setdefault((name.about or name.cell, name.unit), cited)
+    shares = [(number.sides[index].share or 1.0, number) for number in own]
+    share, farthest = min(shares, key=lambda pair: pair[0], default=(1.0, None))
+    behind = Cited(number=farthest, share=share, other=farthest.ranked[0].subject) if farthest else None
+    return Remark(
+        subject=subject,
+        first=len(leads),
+        count=len(own),
+        ahead=tuple(ahead.values())[:_NUMBERS_MAX],
+        behind=behind if share < LEVEL_SHARE else None,
+    )
 
 
 def _lead(number: Compared) -> Cited:
     """How far the best of a number is ahead of the next. Worked: 100 and 25 IOPS -> a share of 0.25."""
     following = number.ranked[1]
     return Cited(number=number, share=following.share or 1.0, other=following.subject)
-
-
-def _farthest(own: Sequence[tuple[Compared, Side]]) -> Cited | None:
-    """The number in which a subject is farthest from the best; None where it is level in all."""
-    number, side = min(own, key=lambda pair: pair[1].share or 1.0)
-    share = side.share or 1.0
-    return Cited(number=number, share=share, other=number.ranked[0].subject) if share < LEVEL_SHARE else None

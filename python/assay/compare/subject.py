@@ -156,14 +156,18 @@ def check_independent(runs: Sequence[LoadedRun]) -> None:
 
 
 def subjects_of(runs: Sequence[LoadedRun], *, repeats: bool) -> list[tuple[LoadedRun, ...]]:
-    """The runs as subjects: each by itself, or those of one drive and firmware together as repeats."""
+    """The runs as subjects: each by itself, or those of one drive and firmware together as repeats.
+
+    Raises as ``check_independent``.
+    """
     if not repeats:
         return [(run,) for run in runs]
-    result: dict[object, list[LoadedRun]] = {}
-    for one in runs:
-        identity = one.identity
-        result.setdefault((identity.id, identity.serial, identity.firmware), []).append(one)
-    return [tuple(group) for group in result.values()]
+    groups: dict[object, list[LoadedRun]] = {}
+    for run in runs:
+        groups.setdefault((run.identity.id, run.identity.serial, run.identity.firmware), []).append(run)
+    for group in groups.values():
+        check_independent(group)
+    return [tuple(group) for group in groups.values()]
 
 
 def named(groups: Iterable[tuple[LoadedRun, ...]]) -> tuple[Subject, ...]:
