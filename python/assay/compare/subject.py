@@ -181,7 +181,12 @@ def blinded(groups: Iterable[tuple[LoadedRun, ...]], key: str) -> tuple[Subject,
     The order is that of a hash of what the runs hold, keyed with ``key``, so that the same runs in any order get the
     same letters, and who does not know the key and the runs learns nothing from them.
     """
-    ordered = sorted(groups, key=lambda runs: _keyed(runs, key))
+
+    def keyed(runs: tuple[LoadedRun, ...]) -> str:
+        content = "\n".join(sorted(run.content for run in runs)).encode()
+        return hmac.new(key.encode(), content, hashlib.sha256).hexdigest()
+
+    ordered = sorted(groups, key=keyed)
     return tuple(_blinded(letter(index), runs) for index, runs in enumerate(ordered))
 
 
@@ -248,11 +253,6 @@ def _capacity(runs: Sequence[LoadedRun]) -> str:
     return gigabytes_label(runs[0].identity.capacity_bytes, 0)
 
 
-def _keyed(runs: Sequence[LoadedRun], key: str) -> str:
-    content = "\n".join(sorted(run.content for run in runs)).encode()
-    return hmac.new(key.encode(), content, hashlib.sha256).hexdigest()
-
-
 _SHARE_TOLERANCE = 1e-3
 """Amounts of two drives are alike where they are this near to the same share of their capacities."""
 _AMOUNT, _SEGMENTS = "range_amount_bytes", "segment_count"
@@ -272,12 +272,16 @@ def with_unlike(subjects: Sequence[Subject], *, despite: bool, blind: bool) -> t
     Raises UnlikeRunsError for the first subject that differs unless ``despite`` is set.
     """
     first = subjects[0].first
-    found = [dict.fromkeys(chain.from_iterable(unlike(first, run) for run in subject.runs)) for subject in subjects]
-    for subject, listed in zip(() if despite else subjects, () if despite else found, strict=True):
-        if listed:
-            raise unlike_error(first, subject.first, tuple(listed))
-    shown = [[replace(each, first="", other="") for each in listed] if blind else listed for listed in found]
-    return tuple(replace(subject, unlike=tuple(listed)) for subject, listed in zip(subjects, shown, strict=True))
+    result = []
+    for subject in subjects:
+        listed = tuple(dict.fromkeys(chain.from_iterable(unlike(first, run) for run in subject.runs)))
+        if listed and not despite:
+            remedy = "compare runs of the same plan, or list it separately with --despite"
+            reasons = (f"unlike {first.path}, {unlikeness.text}" for unlikeness in listed)
+            raise joined([UnlikeRunsError(subject.first.path, reason, remedy) for reason in reasons])
+        shown = tuple(replace(unlikeness, first="", other="") for unlikeness in listed) if blind else listed
+        result.append(replace(subject, unlike=shown))
+    return tuple(result)
 
 
 def held_conditions(run: StoredRun, test: StoredTest) -> dict[str, Any]:
@@ -299,36 +303,26 @@ def condition_words(key: str, value: Any) -> tuple[str, str]:
     return _name(key), _shown(key, value)
 
 
-def unlike_error(first: LoadedRun, other: LoadedRun, unlikenesses: Sequence[Unlikeness]) -> UnlikeRunsError:
-    """All differences as one error, a line each."""
-    remedy = "compare runs of the same plan, or list it separately with --despite"
-    return joined(
-        [UnlikeRunsError(other.path, f"unlike {first.path}, {unlikeness.text}", remedy) for unlikeness in unlikenesses]
-    )
-
-
 def _of_run(first: LoadedRun, other: LoadedRun) -> Iterator[Unlikeness]:
-    facts = zip(_run_facts(first), _run_facts(other), strict=True)
-    for (what, one), (_, two) in facts:
-        if one != two:
-            yield Unlikeness(test="", what=what, first=printable(one), other=printable(two))
+    ours, theirs = _run_conditions(first), _run_conditions(other)
+    for what, value in ours.items():
+        if value != theirs[what]:
+            yield Unlikeness(test="", what=what, first=printable(value), other=printable(theirs[what]))
 
 
-def _run_facts(run: LoadedRun) -> tuple[tuple[str, Any], ...]:
+def _run_conditions(run: LoadedRun) -> dict[str, Any]:
     summary, platform = run.summary, run.summary.platform
     # Virtual time passes alike on every host.
     host = ("virtual time",) * 3 if summary.is_simulated else (platform.host_id, platform.cpu, platform.kernel)
-    return (
-        ("edition", summary.edition),
-        ("label", summary.label_class),
-        ("scale", summary.scale),
-        ("host", host[0]),
-        ("processor", host[1]),
-        ("kernel", host[2]),
-        ("tool", f"{platform.tool} {platform.tool_version}"),
-        ("write cache", run.identity.write_cache),
-        ("faults on purpose", run.identity.faults_label),
-    )
+    return {
+        "edition": summary.edition,
+        "label": summary.label_class,
+        "scale": summary.scale,
+        **dict(zip(("host", "processor", "kernel"), host, strict=True)),
+        "tool": f"{platform.tool} {platform.tool_version}",
+        "write cache": run.identity.write_cache,
+        "faults on purpose": run.identity.faults_label,
+    }
 
 
 def _of_tests(first: LoadedRun, other: LoadedRun) -> Iterator[Unlikeness]:
@@ -345,14 +339,10 @@ def _of_test(first: TestSummary, second: TestSummary, sizes: tuple[int, int]) ->
     for key in dict.fromkeys((*ours, *theirs)):
         values = ours.get(key), theirs.get(key)
         slack_bytes = segment_bytes if key == _AMOUNT else 0
-        follows = bool(segment_bytes) and _last(key) == _SEGMENTS
+        follows = bool(segment_bytes) and key.rpartition(".")[2] == _SEGMENTS
         if not follows and not _alike(key, values, sizes, slack_bytes):
             shown = [_shown(key, value) for value in values]
             yield Unlikeness(test=first.label, what=_name(key), first=shown[0], other=shown[1])
-
-
-def _last(key: str) -> str:
-    return key.rpartition(".")[2]
 
 
 def _name(key: str) -> str:

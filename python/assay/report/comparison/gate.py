@@ -23,7 +23,7 @@ _ESCAPED = {"%": "%25", "\r": "%0D", "\n": "%0A"}
 _ESCAPED_TITLE = {**_ESCAPED, ":": "%3A", ",": "%2C"}
 BARS_MAX = 16
 """Bars of one figure; more follow in another."""
-_BAR_WORDS: dict[Verdict, str] = {"pass": "passed", "fail": "FAILED", "undecided": "cannot decide"}
+_BAR_WORDS: dict[Verdict, str] = {**VERDICT_WORDS, "undecided": "cannot decide"}
 _READING = (
     "Left of 0 is worse than the baseline. Dashed: the limit. Whiskers: the uncertainty. A number fails where its bar "
     "is longer than its limit and its whiskers do not reach 0."

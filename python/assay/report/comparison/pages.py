@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import replace
-from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.compare.comparison import remarks
 from assay.report.comparison.figures import dot_figures, pages_per_test
-from assay.report.comparison.gate import gate_figures
+from assay.report.comparison.gate import VERDICT_WORDS, gate_figures
 from assay.report.comparison.tables import (
     cell_tables,
     cohort_tables,
@@ -38,15 +37,10 @@ if TYPE_CHECKING:
 BLIND_DATE = (2000, 1, 1, 0, 0, 0)
 """A date tells who measured; a blind comparison has this one."""
 
-_VERDICTS: dict[Verdict, str] = {
-    "pass": "PASSED",
-    "fail": "FAILED",
-    "undecided": "CANNOT DECIDE",
-}
 FIRST_TITLE = "Drives compared"
 _DRIVES_BESIDE = 6
 """So many drives have their sentences on the sheet of the figure."""
-_SAID_MAX = 4
+_REASONS_MAX = 4
 """Reasons in a banner."""
 
 
@@ -96,9 +90,8 @@ def _first(comparison: Comparison) -> list[Page]:
 def gate_report(gate_result: GateResult) -> Report:
     """Lay out a gate as one page: every number with its verdict and the reason for it, who is compared, and bars."""
     subjects = (gate_result.baseline, *gate_result.subjects)
-    caption = "A is the baseline" + (
-        f", {len(gate_result.baseline.runs)} repeats" if len(gate_result.baseline.runs) > 1 else ""
-    )
+    repeats = gate_result.baseline.run_count
+    caption = "A is the baseline" + (f", {repeats} repeats" if repeats > 1 else "")
     tables = (gate_table(gate_result), subject_table(subjects, caption), *unlike_tables(subjects))
     page = replace(_page("Against the baseline", *tables, *gate_figures(gate_result)), runs_on=True)
     count = gate_result.count
@@ -108,43 +101,37 @@ def gate_report(gate_result: GateResult) -> Report:
 
 def _coloured(page: Page, verdict: Verdict, counts: str) -> Page:
     """The verdict of a gate on its page: in red where it failed, in amber where it cannot decide, else as a title."""
-    words = f"GATE: {_VERDICTS[verdict]} - {counts}"
+    words = f"GATE: {VERDICT_WORDS[verdict].upper()} - {counts}"
     if verdict == "fail":
         return replace(page, banner=words)
     return replace(page, notice=words) if verdict == "undecided" else replace(page, subtitle=words)
 
 
 def _report(title: str, pages: Iterable[Page], subjects: Sequence[Subject], *, blind: bool) -> Report:
-    tools = {
-        f"{run.summary.platform.tool} {run.summary.platform.tool_version}"
-        for subject in subjects
-        for run in subject.runs
-    }
+    summaries = [run.summary for subject in subjects for run in subject.runs]
+    tools = {f"{summary.platform.tool} {summary.platform.tool_version}" for summary in summaries}
+    latest_ns = max(summary.started_wall_ns for summary in summaries)
     return Report(
         title=f"{title} of {count_label(len(subjects), 'drive')}" + (", blind" if blind else ""),
         label="; ".join(dict.fromkeys(subject.label for subject in subjects)),
         colophon=", ".join(sorted(tools)),
-        date=BLIND_DATE if blind else utc_datetime(_latest_ns(subjects)).timetuple()[:6],
+        # The latest begin of a run: the same runs give the same report.
+        date=BLIND_DATE if blind else utc_datetime(latest_ns).timetuple()[:6],
         pages=tuple(replace(page, title=title) for page in pages),
         facts=_facts(subjects, blind=blind),
     )
 
 
-def _latest_ns(subjects: Sequence[Subject]) -> int:
-    """When the last of the runs began: the same runs give the same report."""
-    return max(run.summary.started_wall_ns for subject in subjects for run in subject.runs)
-
-
 def _banner(comparison: Comparison) -> str | None:
     """That subjects stand apart, with the reason, and that files are unverified, on every page."""
-    said = [
-        f"{subject.letter} APART: {'; '.join(dict.fromkeys(one.what for one in subject.unlike))}"
+    apart = [
+        f"{subject.letter} APART: {'; '.join(dict.fromkeys(unlikeness.what for unlikeness in subject.unlike))}"
         for subject in comparison.subjects
         if subject.unlike
     ]
-    more = [f"{len(said) - _SAID_MAX} MORE APART"] if len(said) > _SAID_MAX else []
-    files = [f"{', '.join(one.letter for one in comparison.unverified)} UNVERIFIED: figures of Iometer"]
-    return " - ".join((*said[:_SAID_MAX], *more, *(files if comparison.unverified else ()))) or None
+    more = [f"{len(apart) - _REASONS_MAX} MORE APART"] if len(apart) > _REASONS_MAX else []
+    files = [f"{', '.join(file.letter for file in comparison.unverified)} UNVERIFIED: figures of Iometer"]
+    return " - ".join((*apart[:_REASONS_MAX], *more, *(files if comparison.unverified else ()))) or None
 
 
 def _facts(subjects: Sequence[Subject], *, blind: bool) -> str:
@@ -165,10 +152,13 @@ def published_tables() -> tuple[Table, ...]:
 
     Source: Calypso Blind Survey 2010. Worked: MLC-3 from 50,156 to 2,716 IOPS -> ``"0.054"``.
     """
-    data = _data()
+    data = tomllib.loads(resources.files("assay.spec").joinpath(_FILE).read_text("utf-8"))
     note = f"Published in {data['source']}, not measured here. {data['note']}"
-    fresh = tuple((one["drive"], _count(one["fresh"]), _count(one["steady"]), _share(one)) for one in data["fresh"])
-    steady = tuple((one["drive"], _count(one["read"]), _count(one["write"])) for one in data["steady"])
+    fresh = tuple(
+        (drive["drive"], f"{drive['fresh']:,}", f"{drive['steady']:,}", f"{drive['steady'] / drive['fresh']:.3f}")
+        for drive in data["fresh"]
+    )
+    steady = tuple((drive["drive"], f"{drive['read']:,}", f"{drive['write']:,}") for drive in data["steady"])
     return (
         Table(
             caption="Pool of 2010: RND 4KiB W, fresh and steady",
@@ -183,16 +173,3 @@ def published_tables() -> tuple[Table, ...]:
             notes=(note,),
         ),
     )
-
-
-@cache
-def _data() -> dict[str, Any]:
-    return tomllib.loads(resources.files("assay.spec").joinpath(_FILE).read_text("utf-8"))
-
-
-def _count(iops: int) -> str:
-    return f"{iops:,}"
-
-
-def _share(one: dict[str, Any]) -> str:
-    return f"{one['steady'] / one['fresh']:.3f}"
