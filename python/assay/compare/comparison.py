@@ -96,7 +96,7 @@ def number_names(subjects: Sequence[Subject]) -> list[NumberName]:
         for number in run.numbers.values():
             names.setdefault(number.name.key, number.name)
     order = list(dict.fromkeys(name.test for name in names.values()))
-    return sorted(names.values(), key=lambda one: (order.index(one.test), not one.quoted))
+    return sorted(names.values(), key=lambda name: (order.index(name.test), not name.quoted))
 
 
 OUTLIER_SCORE = 3.5

@@ -363,6 +363,7 @@ def load_gate(path: Path) -> tuple[float | None, tuple[Rule, ...]]:
     if result.fail_over is None and not result.limit:
         raise UsageError(str(path), "limits nothing", 'write fail_over = "5%", or a table [[limit]]')
     rules = tuple(
-        Rule(test=one.test, item=one.item, name=one.name, limit=share_of(one.fail_over)) for one in result.limit
+        Rule(test=entry.test, item=entry.item, name=entry.name, limit=share_of(entry.fail_over))
+        for entry in result.limit
     )
     return None if result.fail_over is None else share_of(result.fail_over), rules

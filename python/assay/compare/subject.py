@@ -48,9 +48,9 @@ class LoadedRun:
 
     def __post_init__(self) -> None:
         """Work the numbers out once."""
-        result = {one.name.key: one for test in self.summary.tests for one in numbers_of(test)}
+        result = {number.name.key: number for test in self.summary.tests for number in numbers_of(test)}
         if self.price:
-            result |= {one.name.key: one for one in priced(result.values(), self.price)}
+            result |= {number.name.key: number for number in priced(result.values(), self.price)}
         object.__setattr__(self, "numbers", result)
         object.__setattr__(self, "states", {test.prefix: test_state(test) for test in self.summary.tests})
 
@@ -243,9 +243,9 @@ def _class(run: LoadedRun) -> str:
 
     Worked: an interface of ``PCIe 4.0 x4`` -> ``NVMe drive``.
     """
-    told = (run.identity.interface or "").upper()
+    interface = (run.identity.interface or "").upper()
     known = {"SAS": "SAS drive", "SATA": "SATA drive", "PCI": "NVMe drive", "NVME": "NVMe drive"}
-    kind = next((text for word, text in known.items() if word in told), "drive")
+    kind = next((text for word, text in known.items() if word in interface), "drive")
     return f"simulated {kind}" if run.summary.is_simulated else kind
 
 
@@ -360,9 +360,9 @@ def _shown(key: str, value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):
-        return " ".join(f"{_name(str(inner))} {_shown(str(inner), one)}" for inner, one in value.items())
+        return " ".join(f"{_name(str(inner))} {_shown(str(inner), item)}" for inner, item in value.items())
     if isinstance(value, (list, tuple)):
-        return ", ".join(_shown(key, one) for one in value) or "none"
+        return ", ".join(_shown(key, item) for item in value) or "none"
     if key.endswith("_bytes") and isinstance(value, int):
         return size_label(value) if value < MIB * KIB else capacity_label(value)
     return duration_label(value) if key.endswith("_ns") and isinstance(value, int) else printable(value)

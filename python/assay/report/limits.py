@@ -56,12 +56,12 @@ def shown_limits(run: StoredRun, judged: Sequence[ShownLimit], *, folder: str, t
     )
 
 
-def summary(found: ShownLimits) -> str:
+def summary(shown: ShownLimits) -> str:
     """All verdicts in one line. Worked: ``"LIMITS NOT MET: 3 pass, 1 fail, 2 not decided"``."""
-    counts = f"{found.passed} pass, {found.failed} fail, {found.undecided} not decided"
-    if found.failed:
+    counts = f"{shown.passed} pass, {shown.failed} fail, {shown.undecided} not decided"
+    if shown.failed:
         return f"LIMITS NOT MET: {counts}"
-    return f"LIMITS NOT DECIDED: {counts}" if found.undecided else f"Limits met: {counts}"
+    return f"LIMITS NOT DECIDED: {counts}" if shown.undecided else f"Limits met: {counts}"
 
 
 def limit_row(shown_limit: ShownLimit) -> tuple[str, ...]:

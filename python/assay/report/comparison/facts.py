@@ -256,7 +256,7 @@ _GATE: Declared[Gated] = (
 def comparison_data(comparison: Comparison) -> tuple[ResultTable, ...]:
     """Who the subjects are; all numbers, a row per number and subject; and the figures of files beside, if any."""
     numbers = (_Number(number, side) for number in comparison.numbers for side in number.sides)
-    keys = tuple(one.key for one in (_TEST, _LABEL, _NAME, UNIT))
+    keys = tuple(column.key for column in (_TEST, _LABEL, _NAME, UNIT))
     pivots = tuple(Pivot(keys, _SUBJECT.key, value.key) for value in (_VALUE, _RATIO))
     return (
         table_of("subjects", "What is compared", _SUBJECTS, comparison.subjects, section="results"),
@@ -272,9 +272,9 @@ def gate_data(gate_result: GateResult) -> ResultTable:
 
 def _unverified(comparison: Comparison) -> tuple[ResultTable, ...]:
     rows = [
-        _Beside(one, figure, entry)
-        for one in comparison.unverified
-        for figure in one.figures
+        _Beside(file, figure, entry)
+        for file in comparison.unverified
+        for figure in file.figures
         for entry in figure.entries
     ]  # fmt: skip
     title = "Unverified results next to the runs"

@@ -92,15 +92,15 @@ def _what(figure: Figure) -> str:
 def _paired(figures: Sequence[Figure]) -> Iterator[tuple[Figure, ...]]:
     """Two figures a page, side by side; one alone has all of it."""
     for pair in (tuple(figures[first : first + 2]) for first in range(0, len(figures), 2)):
-        yield pair if len(pair) == 1 else tuple(replace(one, room="figure", aspect=HALF_ASPECT) for one in pair)
+        yield pair if len(pair) == 1 else tuple(replace(figure, room="figure", aspect=HALF_ASPECT) for figure in pair)
 
 
 def _curves(comparison: Comparison, test: str, shown: str, left_out: list[tuple[str, str]]) -> Iterator[Figure]:
     """What a test offers to be laid over others, such as IOPS over time, all subjects on its axes."""
-    reports = [(one, test_of(one, test)) for one in in_order(comparison)]
-    offered = [(one, figure) for one, report in reports if report for figure in report.overlaid]
+    reports = [(subject, test_of(subject, test)) for subject in in_order(comparison)]
+    offered = [(subject, figure) for subject, report in reports if report for figure in report.overlaid]
     for name in dict.fromkeys(figure.name for _, figure in offered):
-        curves = [(one, figure) for one, figure in offered if figure.name == name]
+        curves = [(subject, figure) for subject, figure in offered if figure.name == name]
         if reason := _unlike_amounts(curves):
             left_out.append((f"{shown}: {curves[0][1].y_title} over {curves[0][1].x_title}", reason))
         else:
@@ -109,7 +109,7 @@ def _curves(comparison: Comparison, test: str, shown: str, left_out: list[tuple[
 
 def _unlike_amounts(curves: Sequence[tuple[Subject, Figure]]) -> str:
     """Why curves over what was written are not drawn; empty where they are."""
-    capacities = {one.capacity for one, _ in curves}
+    capacities = {subject.capacity for subject, _ in curves}
     if len(capacities) < 2 or not curves[0][1].by_amount:  # noqa: PLR2004 - two to differ
         return ""
     return (
@@ -123,7 +123,7 @@ def _overlaid(comparison: Comparison, curves: Sequence[tuple[Subject, Figure]]) 
     most = max((y for _, figure in curves for y in figure.series[0].y), default=None)
     for begin in range(0, len(curves), CURVES_MAX):
         part = curves[begin : begin + CURVES_MAX]
-        series = tuple(_curve(comparison, one, figure) for one, figure in part)
+        series = tuple(_curve(comparison, subject, figure) for subject, figure in part)
         name = f"compare-{first.name}" + (f"-{begin}" if begin else "")
         alt = f"{first.y_title} over {first.x_title.lower()} of {len(part)} drives on the same axes"
         yield replace(first, name=name, alt=alt, series=series, y_most=most)
@@ -137,7 +137,11 @@ def _curve(comparison: Comparison, subject: Subject, figure: Figure) -> Series:
 
 def _fresh(comparison: Comparison, test: str) -> Iterator[Figure]:
     """The first sample of a write saturation against the settled level, or the last sample where there is none."""
-    samples = {one.name.cell: one for one in comparison.quoted if one.name.test == test and one.name.unit == "IOPS"}
+    samples = {
+        number.name.cell: number
+        for number in comparison.quoted
+        if number.name.test == test and number.name.unit == "IOPS"
+    }
     if FIRST not in samples:
         return
     ends = zip(*(_ends(comparison, samples.get(cell)) for cell in _LEVELS), strict=True)
@@ -177,7 +181,7 @@ def _bars(
         alt="IOPS of the first sample and of the settled state of every drive",
         x_title="Drive",
         y_title="IOPS",
-        series=tuple(one for one in series if one.x),
+        series=tuple(line for line in series if line.x),
         ticks=tuple(
             Tick(at=index * 2 + 0.5, label=subject.letter) for index, subject in enumerate(comparison.subjects)
         ),
@@ -189,19 +193,21 @@ def _tails(comparison: Comparison, test: str) -> list[tuple[str, Figure]]:
     drawn = []
     for number, (label, curves) in enumerate(parts_of(comparison, test).items(), 1):
         shown = curves[:CURVES_MAX]
-        figure = tail_figure(f"compare-{test}-tail-{number}", [(one.title, part.times) for one, part in shown])
+        figure = tail_figure(f"compare-{test}-tail-{number}", [(subject.title, part.times) for subject, part in shown])
         if figure and len(curves) > 1:
-            places = [comparison.subjects.index(one) for one, part in shown if part.times.io_count]
-            series = tuple(replace(one, colour=places[one.colour]) for one in figure.series)
+            places = [comparison.subjects.index(subject) for subject, part in shown if part.times.io_count]
+            series = tuple(replace(line, colour=places[line.colour]) for line in figure.series)
             drawn.append((label, replace(figure, series=series, x_title=f"{figure.x_title}, {label}")))
     return drawn
 
 
 def parts_of(comparison: Comparison, test: str) -> dict[str, list[tuple[Subject, Part]]]:
     """The parts of a test whose response times are drawn, by name, each with those of every subject that has it."""
-    drawn = [(one, place, part) for one in in_order(comparison) for place, part in _drawn(test_of(one, test))]
+    drawn = [
+        (subject, place, part) for subject in in_order(comparison) for place, part in _drawn(test_of(subject, test))
+    ]
     places = sorted({place for _, place, _ in drawn})[:_PARTS_MAX]
-    parts = [[(one, part) for one, at, part in drawn if at == place] for place in places]
+    parts = [[(subject, part) for subject, at, part in drawn if at == place] for place in places]
     return {_common_label([part for _, part in same]): same for same in parts}
 
 
@@ -217,7 +223,7 @@ def _drawn(report: TestRecord | None) -> list[tuple[int, Part]]:
     if spread is None:
         return []
     cells = [dict(zip(spread.columns, part.key, strict=True)) for part in spread.parts]
-    quoted = [(index, spread.parts[cells.index(one)]) for index, one in enumerate(_QUOTED) if one in cells]
+    quoted = [(index, spread.parts[cells.index(cell)]) for index, cell in enumerate(_QUOTED) if cell in cells]
     return quoted or list(enumerate(spread.drawn[:_PARTS_MAX]))
 
 
@@ -241,9 +247,9 @@ def consistency_table(
     """
     letters = [subject.letter for subject in comparison.subjects]
     rows = [
-        (label, one.title, *_even_values(one, test, part))
+        (label, subject.title, *_even_values(subject, test, part))
         for label, listed in parts.items()
-        for one, part in sorted(listed, key=lambda pair: letters.index(pair[0].letter))
+        for subject, part in sorted(listed, key=lambda pair: letters.index(pair[0].letter))
     ]
     if not rows:
         return None
@@ -286,7 +292,7 @@ def ratio_maps(comparison: Comparison, test: str) -> Iterator[Figure]:
         figure = matrix_heat(
             f"compare-{test}-ratio-{subject.letter.lower()}",
             rows,
-            [["" if one is None else brief(one) for one in row] for row in rows],
+            [["" if ratio is None else brief(ratio) for ratio in row] for row in rows],
             columns=[kib_label(round(size * KIB)) for size in sizes],
             rows=[mix_label(mix) for mix in mixes],
             titles=("Block Size (KiB)", "R/W Mix", _map_title(numbers, subject.letter, first.letter)),
@@ -414,7 +420,7 @@ def _least(rows: Sequence[DotRow]) -> float:
     """
     columns = zip(*(row.dots for row in rows), strict=True)
     farthest = [min((dot.at for dot in dots if dot.at), default=1.0) for dots in columns]
-    kept = sorted(min(one, 1 / _LEAST_SPAN) for one in farthest)
+    kept = sorted(min(least, 1 / _LEAST_SPAN) for least in farthest)
     # Of two drives either is what the other is compared with.
     while len(kept) > 2 and kept[0] < _FAR and math.log(kept[0]) < _HALVED * math.log(kept[1]):  # noqa: PLR2004
         kept.pop(0)

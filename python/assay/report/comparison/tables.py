@@ -93,7 +93,7 @@ def remark_sentence(remark: Remark, states: str) -> str:
     values = {
         "first": remark.first or None,
         "count": remark.count,
-        "ahead": joined(_ahead(one) for one in remark.ahead) if remark.ahead else None,
+        "ahead": joined(_ahead(cited) for cited in remark.ahead) if remark.ahead else None,
         "behind": _behind(behind) if behind else None,
         "share": 1 - LEVEL_SHARE,
         "states": states,
@@ -132,7 +132,7 @@ def _part(name: NumberName) -> str:
 
 def order_text(letters: list[list[Subject]]) -> str:
     """Drives from the best on; those of one place are joined. Worked: B first, A and C equal -> ``"B A=C"``."""
-    return " ".join("=".join(one.letter for one in group) for group in letters)
+    return " ".join("=".join(subject.letter for subject in group) for group in letters)
 
 
 VERDICT_LEVELS: dict[Verdict, Level] = {"pass": "good", "fail": "bad", "undecided": "warn"}
@@ -225,7 +225,7 @@ def summary_tables(comparison: Comparison) -> Iterator[Table]:
         yield from _split(
             comparison,
             "Summary performance, the rows of the comparison of 2012",
-            [(one, (one.name.shown, title, one.name.unit)) for title, one in rows],
+            [(number, (number.name.shown, title, number.name.unit)) for title, number in rows],
             value_text,
             ("Test", "Workload", "Unit"),
         )
@@ -233,7 +233,7 @@ def summary_tables(comparison: Comparison) -> Iterator[Table]:
 
 def quoted_tables(comparison: Comparison) -> Iterator[Table]:
     """Values, ratios and ranks of the numbers that people quote."""
-    rows = [(one, _names(one)) for one in comparison.quoted]
+    rows = [(number, _names(number)) for number in comparison.quoted]
     keys = ("Test", "Figure", "Unit")
     yield from _split(comparison, "Key results", rows, value_text, keys)
     if len(comparison.subjects) == 1:
@@ -265,7 +265,9 @@ def _split(  # noqa: PLR0917 - the parts of a table
                 if len(comparison.subjects) <= COLUMNS_MAX
                 else f"{caption}, {letters[0]} to {letters[-1]}",
                 columns=(*keys, *letters),
-                rows=tuple((*names, *(text(one, one.sides[place]) for place in places)) for one, names in rows),
+                rows=tuple(
+                    (*names, *(text(number, number.sides[place]) for place in places)) for number, names in rows
+                ),
                 notes=tuple(paragraph(note) for note in notes),
                 merged=keys[:1],
             )
@@ -309,11 +311,11 @@ def cell_tables(comparison: Comparison) -> Iterator[Table]:
         chosen = [number for number in numbers if few or _place(number) in _BOX]
         name = numbers[0].name
         which = "all cells" if few else "cells of the boxes of 2012"
-        rows = [(one, (one.name.cell_label, one.name.unit)) for one in chosen]
+        rows = [(number, (number.name.cell_label, number.name.unit)) for number in chosen]
         yield from _split(
             comparison, f"{name.shown}: {measure_words(name.name)}, {which}", rows, value_text, ("Cell", "Unit")
         )
-        cells = {one.name.cell for one in chosen}
+        cells = {number.name.cell for number in chosen}
         maxima = [
             (number, (number.name.cell_label, number.name.unit))
             for number in comparison.numbers
@@ -357,10 +359,10 @@ def cohort_tables(comparison: Comparison) -> tuple[Table, ...]:
 
 def gate_table(gate_result: GateResult) -> Table:
     """Every gated number with its verdict and the reason for it, those that fail first; then what is not gated."""
-    gated = sorted(gate_result.gated, key=lambda one: _VERDICT_ORDER[one.verdict])
+    gated = sorted(gate_result.gated, key=lambda gated: _VERDICT_ORDER[gated.verdict])
     rows = (*map(_gated_row, gated), *map(_left_out_row, gate_result.left_out))
     levels: tuple[tuple[int, int, Level], ...] = (
-        *((line, 0, VERDICT_LEVELS[one.verdict]) for line, one in enumerate(gated)),
+        *((line, 0, VERDICT_LEVELS[gated.verdict]) for line, gated in enumerate(gated)),
         *((line, 0, "unknown") for line in range(len(gated), len(rows))),
     )
     columns = ("Verdict", "", "Number", "Baseline", "Now", "Change", "Limit", "Uncertainty", "Why")
@@ -391,13 +393,13 @@ def unverified_tables(comparison: Comparison) -> Iterator[Table]:
     if not comparison.unverified:
         return
     rows = tuple(
-        (one.letter, one.called, one.version, str(one.run_count), "unverified") for one in comparison.unverified
+        (file.letter, file.called, file.version, str(file.run_count), "unverified") for file in comparison.unverified
     )
     columns = ("", "Results of Iometer", "Version", "Runs", "Level")
     yield Table(caption="Unverified results next to the runs", columns=columns, rows=rows, notes=_UNVERIFIED_NOTES)
-    for one in comparison.unverified:
-        yield from _file_figures(one, [subject.letter for subject in comparison.subjects])
-        yield from _file_apart(one)
+    for file in comparison.unverified:
+        yield from _file_figures(file, [subject.letter for subject in comparison.subjects])
+        yield from _file_apart(file)
 
 
 def _file_figures(unverified: Unverified, letters: list[str]) -> Iterator[Table]:
@@ -481,7 +483,7 @@ def _with_apart(state: TestState, subject: Subject, shown: str) -> TestState:
     return replace(state, level="unknown", beside=(coded("apart", what=unlike[0].what),))
 
 
-def drives_table(comparison: Comparison, said: Sequence[Remark]) -> Table:
+def drives_table(comparison: Comparison, remarks: Sequence[Remark]) -> Table:
     """A row per drive: one sentence that compares it, and how each of its tests came out."""
     states = test_states(comparison)
     rows = tuple(
@@ -490,12 +492,12 @@ def drives_table(comparison: Comparison, said: Sequence[Remark]) -> Table:
             remark_sentence(remark, _failed(comparison, states[remark.subject.letter])),
             *(states[remark.subject.letter][test].text for test, _ in comparison.tests),
         )
-        for remark in said
+        for remark in remarks
     )
     columns = ("Drive", "Compared", *(shown for _, shown in comparison.tests))
     levels = tuple(
         (line, place, states[remark.subject.letter][test].level)
-        for line, remark in enumerate(said)
+        for line, remark in enumerate(remarks)
         for place, (test, _) in enumerate(comparison.tests, 2)
     )
     return Table(caption="Drives", columns=columns, rows=rows, levels=levels)
@@ -512,8 +514,8 @@ def _failed(comparison: Comparison, states: Mapping[str, TestState]) -> str:
 
 def _of_subject(subject: Subject, test: str) -> TestState:
     """Of repeats the gravest."""
-    listed = [next((one for one in run.summary.tests if one.prefix == test), None) for run in subject.runs]
-    states = [_of_test(one) if one else NOT_RUN for one in listed]
+    listed = [next((summary for summary in run.summary.tests if summary.prefix == test), None) for run in subject.runs]
+    states = [_of_test(summary) if summary else NOT_RUN for summary in listed]
     return min(states, key=lambda state: (state.state not in _NO_RESULT, gravity(state.level)))
 
 
