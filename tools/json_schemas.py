@@ -12,7 +12,7 @@ from assay.archive.index.status import IndexStatus
 from assay.archive.verify.listed import VerifiedRun
 from assay.report.comparison.facts import ComparisonFacts
 from assay.report.formats.data import ShownForm
-from assay.report.limits.pages import ShownLimits
+from assay.report.limits import ShownLimits
 from assay.run.ending import RunEnd
 from assay.summary.forms import ListedRun
 from made_files import write_or_check

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from assay.archive.kept import REPORT_FOLDER
-from assay.compare.limits.outcome import held_of_plan
+from assay.compare.limits.judge import held_of_plan
 from assay.report import records_of_tests, render, shown_run
 from assay.report.first_page.run_summary import summarise_run
 from assay.report.formats.write import foreign

@@ -16,7 +16,7 @@ from assay.errors import EXIT_NOT_MET, EXIT_OK, StoreError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from assay.compare.comparison import Comparison
+    from assay.compare.comparison import Comparison, Options
     from assay.compare.gate import GateOptions, GateResult
     from assay.compare.numbers import Price
     from assay.compare.subject import LoadedRun
@@ -100,48 +100,28 @@ def compare(
     Exit codes: 0 ok; 2 different conditions, or usage; 5 a folder was tampered with; 6 a folder cannot be read or
     written; 8 the gate failed or could not decide.
     """
-    key = _blind_key(blind=blind, key=blind_key)
+    if blind_key is not None and not blind:
+        raise UsageError("--blind-key", "orders the letters of a blind comparison only", "add --blind")
+    key = (blind_key or BLIND_KEY) if blind else None
+    # A run is a folder, results of Iometer are a file.
+    files = [path for path in (*baseline, *run_folders) if path.suffix.casefold() == ".csv" and not path.is_dir()]
     if baseline:
         if prices:
             raise UsageError("--prices", "is of a comparison", "leave it out, or leave out --baseline")
-        _refuse_results((*baseline, *run_folders))
+        if files:
+            reason = "holds unverified figures of Iometer without spread, which no gate uses"
+            raise UsageError(str(files[0]), reason, "compare it without --baseline, and use runs for the gate")
         options = _gate_options(gate, despite=despite, key=key)
         return _gate(loaded_runs(baseline), loaded_runs(run_folders), options, out=out, as_json=as_json, asked=gate)
-    _refuse_gate_options(gate)
-    folders = [run_folder for run_folder in run_folders if not _is_result_file(run_folder)]
-    results = [_read_results(run_folder) for run_folder in run_folders if _is_result_file(run_folder)]
-    return _compare(loaded_runs(folders, prices), results, out=out, as_json=as_json, options=(despite, repeats, key))
-
-
-def _is_result_file(path: Path) -> bool:
-    """Whether an argument is results of Iometer: a run is a folder."""
-    return path.suffix.casefold() == ".csv" and not path.is_dir()
-
-
-def _read_results(path: Path) -> Results:
+    if given := next((name for name in _GATE_ONLY if gate.get(name)), None):
+        remedy = "name the runs to hold against: --baseline RUN"
+        raise UsageError(f"--{given.replace('_', '-')}", "is of the gate", remedy)
+    from assay.compare.comparison import Options  # noqa: PLC0415
     from assay.workloads.iometer import read_results  # noqa: PLC0415
 
-    return read_results(path)
-
-
-def _refuse_results(paths: Iterable[Path]) -> None:
-    for path in filter(_is_result_file, paths):
-        reason = "holds unverified figures of Iometer without spread, which no gate uses"
-        raise UsageError(str(path), reason, "compare it without --baseline, and use runs for the gate")
-
-
-def _blind_key(*, blind: bool, key: str | None) -> str | None:
-    if key is not None and not blind:
-        raise UsageError("--blind-key", "orders the letters of a blind comparison only", "add --blind")
-    return (key or BLIND_KEY) if blind else None
-
-
-def _refuse_gate_options(gate: dict[str, object]) -> None:
-    given = next((name for name in _GATE_ONLY if gate.get(name)), None)
-    if given:
-        raise UsageError(
-            f"--{given.replace('_', '-')}", "is of the gate", "name the runs to hold against: --baseline RUN"
-        )
+    results = [read_results(path) for path in files]
+    runs = loaded_runs([path for path in run_folders if path not in files], prices)
+    return _compare(runs, results, Options(despite=despite, repeats=repeats, blind=key), out=out, as_json=as_json)
 
 
 def _gate_options(gate: dict[str, object], *, despite: bool, key: str | None) -> GateOptions:
@@ -188,18 +168,12 @@ def _loaded_run(folder: Path, price: Price | None) -> LoadedRun:
 
 
 def _compare(
-    runs: Sequence[LoadedRun],
-    results: Sequence[Results],
-    *,
-    out: Path | None,
-    as_json: bool,
-    options: tuple[bool, bool, str | None],
+    runs: Sequence[LoadedRun], results: Sequence[Results], options: Options, *, out: Path | None, as_json: bool
 ) -> int:
-    from assay.compare.comparison import Options, compare_runs  # noqa: PLC0415
+    from assay.compare.comparison import compare_runs  # noqa: PLC0415
     from assay.report.comparison.facts import comparison_facts  # noqa: PLC0415
 
-    despite, repeats, blind = options
-    result = compare_runs(runs, Options(despite=despite, repeats=repeats, blind=blind), results)
+    result = compare_runs(runs, options, results)
     files: tuple[str, ...] = ()
     if out:
         from assay.report.comparison.files import write_comparison  # noqa: PLC0415
@@ -272,15 +246,11 @@ def _write_for_builds(gate_result: GateResult, asked: dict[str, object], *, stri
     }
     for name, content in contents.items():
         if isinstance(path := asked[name], Path):
-            yield _write_file(path, content())
-
-
-def _write_file(path: Path, content: bytes) -> str:
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        raise StoreError(str(path), error.strerror or str(error), "name a file that can be written") from None
-    return str(path)
+            try:
+                path.write_bytes(content())
+            except OSError as error:
+                raise StoreError(str(path), error.strerror or str(error), "name a file that can be written") from None
+            yield str(path)
 
 
 def _print_gate(gate_result: GateResult, *, annotate: bool, strict: bool) -> None:

@@ -14,7 +14,7 @@ from assay.errors import UsageError
 
 if TYPE_CHECKING:
     from assay.engine.records import StoredRun
-    from assay.report.limits.pages import ShownLimits
+    from assay.report.limits import ShownLimits
     from assay.summary.pages.test_record import TestRecord
 
 Undecided = Literal["pass", "fail"]
@@ -72,7 +72,7 @@ def judged_limits(
     from assay.compare.limits.judge import exit_code, judge  # noqa: PLC0415
     from assay.compare.limits.model import limits_of_plan, read_limits  # noqa: PLC0415
     from assay.report.formats.write import foreign  # noqa: PLC0415
-    from assay.report.limits.pages import shown_limits  # noqa: PLC0415
+    from assay.report.limits import shown_limits  # noqa: PLC0415
     from assay.words.visible import unicode_name  # noqa: PLC0415
 
     stated = limits_of_plan(run) if file is None else read_limits(file)
@@ -81,20 +81,20 @@ def judged_limits(
     return shown_limits(run, judged, folder=unicode_name(str(folder)), title=stated.title, code=code)
 
 
-def print_limits(found: ShownLimits) -> None:
+def print_limits(shown: ShownLimits) -> None:
     """Print the verdicts as a table, and how many there are of each."""
-    from assay.report.limits.pages import COLUMNS, limit_row, summary  # noqa: PLC0415
+    from assay.report.limits import COLUMNS, limit_row, summary  # noqa: PLC0415
 
-    rows = [limit_row(limit) for limit in found.limits]
-    print_heading(found.title)
+    rows = [limit_row(limit) for limit in shown.limits]
+    print_heading(shown.title)
     print_table(COLUMNS, rows, right=numeric(COLUMNS, rows))
     click.echo()
-    print_heading(summary(found), style=_ALARM if found.failed + found.undecided else "bold")
+    print_heading(summary(shown), style=_ALARM if shown.failed + shown.undecided else "bold")
 
 
-def _written(run: StoredRun, tests: list[TestRecord], found: ShownLimits, out: Path) -> list[Path]:
+def _written(run: StoredRun, tests: list[TestRecord], shown: ShownLimits, out: Path) -> list[Path]:
     from assay.report import render_pages  # noqa: PLC0415
-    from assay.report.limits.pages import limits_report  # noqa: PLC0415
+    from assay.report.limits import limits_report  # noqa: PLC0415
 
-    facts = (json.dumps(found.as_json(), indent=2) + "\n").encode()
-    return render_pages(limits_report(run, tests, found), out, {"limits.json": facts})
+    facts = (json.dumps(shown.as_json(), indent=2) + "\n").encode()
+    return render_pages(limits_report(run, tests, shown), out, {"limits.json": facts})

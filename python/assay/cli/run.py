@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from assay.cli.progress import Verbosity
     from assay.dut.dut import Answers
     from assay.engine.records import StoredRun
-    from assay.report.limits.pages import ShownLimits
+    from assay.report.limits import ShownLimits
     from assay.run.plan_file import Plan
     from assay.run.run import Outcome
 
@@ -245,7 +245,7 @@ def _exit_codes(outcome: Outcome, judged: ShownLimits | AssayError | None) -> tu
 
 def _tell_limits(judged: ShownLimits | AssayError, *, as_json: bool) -> None:
     """Say on standard error what the results do not: why limits cannot be judged, and how they came out of JSON."""
-    from assay.report.limits.pages import summary  # noqa: PLC0415
+    from assay.report.limits import summary  # noqa: PLC0415
 
     if isinstance(judged, AssayError):
         click.echo(f"assay: limits cannot be judged: {judged}", err=True)

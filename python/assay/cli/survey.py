@@ -136,7 +136,7 @@ def _compare(folders: Sequence[Path], out: Path, *, blind: bool) -> None:
     from assay.cli.compare import BLIND_KEY, loaded_runs, print_comparison  # noqa: PLC0415
     from assay.compare.comparison import Options, compare_runs  # noqa: PLC0415
     from assay.report.comparison.files import write_comparison  # noqa: PLC0415
-    from assay.report.comparison.published_survey import published_tables  # noqa: PLC0415
+    from assay.report.comparison.pages import published_tables  # noqa: PLC0415
 
     if len(folders) < COMPARED_MIN:
         return

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from assay.compare.comparison import number_names
-from assay.compare.conditions import with_unlike
 from assay.compare.sides import Side, ratio_of, side_of, uncertainty
-from assay.compare.subject import blinded, check_given_once, check_independent, named, subjects_of
+from assay.compare.subject import blinded, check_given_once, check_independent, named, subjects_of, with_unlike
 from assay.errors import UsageError
 from assay.spec.toml_file import read_toml, validated
+from assay.spec.units import count_label
 from assay.words.printed import NOT_AVAILABLE
 
 if TYPE_CHECKING:
@@ -114,23 +114,21 @@ class GateResult:
     @property
     def verdict(self) -> Verdict:
         """``fail`` where any number fails, else ``undecided`` where one is or nothing was gated, else ``pass``."""
-        result = {one.verdict for one in self.gated}
-        if "fail" in result:
+        if self.count("fail"):
             return "fail"
-        return "undecided" if "undecided" in result or not result else "pass"
+        return "undecided" if self.count("undecided") or not self.gated else "pass"
 
     def count(self, verdict: Verdict) -> int:
         """How many numbers came out so."""
-        return sum(one.verdict == verdict for one in self.gated)
+        return sum(gated.verdict == verdict for gated in self.gated)
 
     @property
     def explained(self) -> tuple[str, ...]:
         """What was gated and how it was decided, as sentences for every output."""
-        count = len(self.gated)
         counts = ", ".join(f"{self.count(verdict)} {word}" for verdict, word in _COUNTED)
         sure, alarms = share(self.confidence), share(FALSE_ALARMS)
         return (
-            f"{count} gated {'number' if count == 1 else 'numbers'}: {counts}.",
+            f"{count_label(len(self.gated), 'gated number')}: {counts}.",
             *_EXPLAINED,
             *((" ".join(_REPEAT.split()),) if any(gated.unrepeated for gated in self.gated) else ()),
             f"Each uncertainty holds with {sure}: at most {alarms} of gates of equal drives fail by chance.",
@@ -145,10 +143,7 @@ def run_gate(baseline: Sequence[LoadedRun], runs: Sequence[LoadedRun], options: 
     """
     check_given_once((*baseline, *runs))
     check_independent(baseline)
-    groups = subjects_of(runs, repeats=True)
-    for group in groups:
-        check_independent(group)
-    all_subjects = _subjects(tuple(baseline), groups, options.blind)
+    all_subjects = _subjects(tuple(baseline), subjects_of(runs, repeats=True), options.blind)
     first, *subjects = with_unlike(all_subjects, despite=options.despite, blind=options.blind is not None)
     names = number_names((first, *subjects))
     limits = gated_numbers(names, (first, *subjects), options)
@@ -184,13 +179,14 @@ def gated_numbers(
     By default those that people quote and that are averages of rounds; of a test that has none of these, its quoted
     averages; none that no run has. A rule adds the numbers that it holds for.
     """
-    numbers: dict[NumberName, float] = {}
-    if options.limit is not None:
-        numbers = dict.fromkeys(_quoted(names, subjects), options.limit)
+    numbers = {} if options.limit is None else dict.fromkeys(_quoted(names, subjects), options.limit)
     for rule in options.rules:
         held = [name for name in names if rule.holds(name) and name.better != "neither"]
         if not held:
-            raise UsageError(rule.text, "is no number of these runs that can be better or worse", _known(names))
+            tests = ", ".join(dict.fromkeys(name.shown.lower() for name in names))
+            remedy = f"take the limit out or run its test; tests are {tests}; assay compare RUN RUN --json has every "
+            reason = "is no number of these runs that can be better or worse"
+            raise UsageError(rule.text, reason, f"{remedy}item and name")
         numbers |= dict.fromkeys(held, rule.limit)
     return [(name, numbers[name]) for name in names if name in numbers]
 
@@ -209,13 +205,6 @@ def _numbers(subjects: Sequence[Subject], name: NumberName) -> Iterator[Number]:
     """A number in every run that has it."""
     numbers = (run.numbers.get(name.key) for subject in subjects for run in subject.runs)
     return (number for number in numbers if number is not None)
-
-
-def _known(names: Sequence[NumberName]) -> str:
-    tests = ", ".join(dict.fromkeys(name.shown.lower() for name in names))
-    return (
-        f"take the limit out or run its test; tests are {tests}; assay compare RUN RUN --json has every item and name"
-    )
 
 
 def _subjects(
@@ -294,23 +283,18 @@ def _change(worse: float) -> str:
 
 
 def _no_ratio(baseline: Side, side: Side) -> str:
-    where = "the baseline" if not baseline.counts else side.subject.letter
-    reason = (baseline if not baseline.counts else side).reason or "n/a"
-    return f"{reason} in {where}"
-
-
-def change_text(gated: Gated) -> str:
-    """The change of a number, better with a plus. Worked: worse by 0.0512 -> ``-5.12 %``; no ratio -> ``n/a``."""
-    return NOT_AVAILABLE if gated.worse is None else f"{-gated.worse:+z.2%}".replace("%", " %")
+    if not baseline.counts:
+        return f"{baseline.reason or 'n/a'} in the baseline"
+    return f"{side.reason or 'n/a'} in {side.subject.letter}"
 
 
 def gated_cells(gated: Gated) -> tuple[str, str, str, str]:
-    """Change, limit, uncertainty and reason of a line, as every table has them.
+    """Change, better with a plus, limit, uncertainty and reason of a line, as every table has them.
 
     Worked: worse by 0.0512 of 0.05 allowed, without rounds -> ``-5.12 %``, ``5.00 %``, ``n/a`` and why.
     """
-    reach = NOT_AVAILABLE if gated.reach is None else share(gated.reach)
-    return change_text(gated), share(gated.limit), reach, gated.reason
+    change = NOT_AVAILABLE if gated.worse is None else f"{-gated.worse:+z.2%}".replace("%", " %")
+    return change, share(gated.limit), NOT_AVAILABLE if gated.reach is None else share(gated.reach), gated.reason
 
 
 def gated_label(gated: Gated) -> str:
@@ -379,6 +363,7 @@ def load_gate(path: Path) -> tuple[float | None, tuple[Rule, ...]]:
     if result.fail_over is None and not result.limit:
         raise UsageError(str(path), "limits nothing", 'write fail_over = "5%", or a table [[limit]]')
     rules = tuple(
-        Rule(test=one.test, item=one.item, name=one.name, limit=share_of(one.fail_over)) for one in result.limit
+        Rule(test=entry.test, item=entry.item, name=entry.name, limit=share_of(entry.fail_over))
+        for entry in result.limit
     )
     return None if result.fail_over is None else share_of(result.fail_over), rules

@@ -12,7 +12,7 @@ from assay.compare.interval import Uncertainty, middle, reference_spread, repeat
 from assay.compare.numbers import COUNTED, NOT_RUN, WITHOUT_RESULT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Sequence
 
     from assay.compare.interval import Spread
     from assay.compare.numbers import Number, NumberName, State
@@ -77,7 +77,8 @@ class Compared:
     @property
     def ranked(self) -> tuple[Side, ...]:
         """Those that have a place by their value, the best first."""
-        return by_order(self.sides)
+        placed = (side for side in self.sides if side.order is not None)
+        return tuple(sorted(placed, key=lambda side: side.order or 0))
 
 
 def compared(name: NumberName, subjects: Sequence[Subject]) -> Compared:
@@ -87,19 +88,17 @@ def compared(name: NumberName, subjects: Sequence[Subject]) -> Compared:
     alike = [side for side in sides if not side.apart]
     orders, ranks = ordered(name, alike), ranked(name, alike)
     letters = [subject.letter for subject in subjects]
-    sides = [
-        replace(side, rank=ranks.get(letter), order=orders.get(letter))
-        for side, letter in zip(sides, letters, strict=True)
-    ]
-    placed = by_order(sides) if name.quoted else ()
-    if placed:
-        sides = [_against_best(placed[0], side, name) for side in sides]
-    return Compared(name=name, sides=tuple(sides))
-
-
-def by_order(sides: Iterable[Side]) -> tuple[Side, ...]:
-    """Those that have a place by their value, the best first."""
-    return tuple(sorted((side for side in sides if side.order is not None), key=lambda side: side.order or 0))
+    number = Compared(
+        name=name,
+        sides=tuple(
+            replace(side, rank=ranks.get(letter), order=orders.get(letter))
+            for side, letter in zip(sides, letters, strict=True)
+        ),
+    )
+    if not name.quoted or not number.ranked:
+        return number
+    best = number.ranked[0]
+    return replace(number, sides=tuple(_against_best(best, side, name) for side in number.sides))
 
 
 def side_of(subject: Subject, name: NumberName) -> Side:
@@ -107,9 +106,8 @@ def side_of(subject: Subject, name: NumberName) -> Side:
 
     A single run whose number does not count decides for all its repeats.
     """
-    result = [run.numbers.get(name.key) for run in subject.runs]
-    numbers = tuple(one for one in result if one is not None)
-    if len(numbers) < len(result):
+    numbers = tuple(run.numbers[name.key] for run in subject.runs if name.key in run.numbers)
+    if len(numbers) < len(subject.runs):
         return _absent(subject, name)
     bad = next((number for number in numbers if number.state not in COUNTED), None)
     if bad:
@@ -118,9 +116,8 @@ def side_of(subject: Subject, name: NumberName) -> Side:
         return Side(subject=subject, state=bad.state, reason=bad.reason, value=shown, numbers=numbers)
     values = tuple(number.value for number in numbers if number.value is not None)
     state: State = "ok" if all(number.state == "ok" for number in numbers) else "not settled"
-    return Side(
-        subject=subject, state=state, reason="", value=_of_repeats(values, name), values=values, numbers=numbers
-    )
+    value = _of_repeats(values, name)
+    return Side(subject=subject, state=state, reason="", value=value, values=values, numbers=numbers)
 
 
 def _absent(subject: Subject, name: NumberName) -> Side:
@@ -153,11 +150,11 @@ def uncertainty(first: Side, second: Side, name: NumberName) -> Uncertainty:
     repeats = repeats_spread(first.values, second.values)
     rounds = None if repeats else rounds_spread(first.numbers[0].rounds, second.numbers[0].rounds)
     reference = None if name.stat == "percentile" else _reference(first, second, name)
-    spreads = tuple(result for result in (repeats, rounds, reference) if result)
-    repeatable = repeats is not None or (reference is not None and rounds is not None)
     if not (repeats or rounds):
-        # What was measured once has no spread of its own, which a reference drive does not tell either.
-        return Uncertainty(spreads=(), reason=NO_INTERVAL)
+        # A single measurement has no spread, and a reference drive cannot replace it.
+        return Uncertainty(reason=NO_INTERVAL)
+    spreads = tuple(spread for spread in (repeats, rounds, reference) if spread)
+    repeatable = bool(repeats or reference)
     host = sum(map(_host_reach, (first, second)))
     return Uncertainty(spreads=spreads, repeatable=repeatable, reason="" if repeatable else NOT_REPEATED, host=host)
 
@@ -170,14 +167,13 @@ def _host_reach(side: Side) -> float:
 def _reference(one: Side, two: Side, name: NumberName) -> Spread | None:
     """The widest that the reference drives of the hosts say; None where a run of a real drive has none."""
     counts = len(one.values), len(two.values)
-    result: list[Spread] = []
-    for run in (run for side in (one, two) for run in side.subject.runs):
-        points = run.summary.reference
-        if run.summary.is_simulated or not points:
-            return None
-        repeated = [point.mean_ns if name.unit == "ms" else point.iops for point in points]
-        result += [reference_spread(each.variation, len(each.values), counts) for each in repeated]
-    return max(result, key=lambda each: each.reach(), default=None)
+    summaries = [run.summary for side in (one, two) for run in side.subject.runs]
+    if any(summary.is_simulated or not summary.reference for summary in summaries):
+        return None
+    points = (point for summary in summaries for point in summary.reference)
+    repeated = (point.mean_ns if name.unit == "ms" else point.iops for point in points)
+    spreads = (reference_spread(each.variation, len(each.values), counts) for each in repeated)
+    return max(spreads, key=lambda spread: spread.reach())
 
 
 def ratio_of(first: Side, second: Side) -> float | None:
@@ -246,22 +242,18 @@ def ranked(name: NumberName, sides: Sequence[Side]) -> dict[str, int]:
     best = sorted(
         (side for side in sides if side.subject.letter in places), key=lambda side: places[side.subject.letter]
     )
-    if not best or not all(uncertainty(best[0], one, name).repeatable for one in best[1:]):
+    if not best or not all(uncertainty(best[0], side, name).repeatable for side in best[1:]):
         return {}
-    return dict(_ranks(name, best))
-
-
-def _ranks(name: NumberName, best: Sequence[Side]) -> Iterator[tuple[str, int]]:
+    ranks: dict[str, int] = {}
     leader, rank = best[0], 1
-    for index, one in enumerate(best, 1):
-        if not told_apart(name, leader, one):
-            yield one.subject.letter, rank
-        else:
-            leader, rank = one, index
-            yield one.subject.letter, index
+    for index, side in enumerate(best, 1):
+        if _differ(name, leader, side):
+            leader, rank = side, index
+        ranks[side.subject.letter] = rank
+    return ranks
 
 
-def told_apart(name: NumberName, first: Side, second: Side) -> bool:
+def _differ(name: NumberName, first: Side, second: Side) -> bool:
     """Whether the interval of the ratio of two sides leaves out equality."""
     ratio, reach = ratio_of(first, second), uncertainty(first, second, name).reach()
     if first is second or not ratio or reach is None or _equal(ratio, 1.0):

@@ -1,25 +1,28 @@
-"""What is compared: a run, or several repeats of one, under a letter."""
+"""What is compared: runs and their repeats under letters, and every way in which their conditions differ."""
 
 from __future__ import annotations
 
 import hashlib
 import hmac
 import re
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 from assay.compare.numbers import numbers_of, priced, test_state
-from assay.errors import UsageError
-from assay.spec.units import count_label, gigabytes_label
-from assay.words.printed import printable
+from assay.errors import UnlikeRunsError, UsageError, joined
+from assay.spec.units import KIB, MIB, count_label, duration_label, gigabytes_label
+from assay.summary.conditions import test_conditions
+from assay.words.printed import capacity_label, printable, size_label
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from assay.compare.numbers import Number, Price, State
-    from assay.engine.records import DriveIdentity
+    from assay.engine.records import DriveIdentity, StoredRun, StoredTest
     from assay.summary.pages.test_record import TestRecord
-    from assay.summary.record import RunSummary
+    from assay.summary.record import RunSummary, TestSummary
+
 
 _LETTERS, _SHORT_MAX = 26, 20
 SERIAL_PREFIX = "SIM-"
@@ -45,9 +48,9 @@ class LoadedRun:
 
     def __post_init__(self) -> None:
         """Work the numbers out once."""
-        result = {one.name.key: one for test in self.summary.tests for one in numbers_of(test)}
+        result = {number.name.key: number for test in self.summary.tests for number in numbers_of(test)}
         if self.price:
-            result |= {one.name.key: one for one in priced(result.values(), self.price)}
+            result |= {number.name.key: number for number in priced(result.values(), self.price)}
         object.__setattr__(self, "numbers", result)
         object.__setattr__(self, "states", {test.prefix: test_state(test) for test in self.summary.tests})
 
@@ -153,14 +156,18 @@ def check_independent(runs: Sequence[LoadedRun]) -> None:
 
 
 def subjects_of(runs: Sequence[LoadedRun], *, repeats: bool) -> list[tuple[LoadedRun, ...]]:
-    """The runs as subjects: each by itself, or those of one drive and firmware together as repeats."""
+    """The runs as subjects: each by itself, or those of one drive and firmware together as repeats.
+
+    Raises as ``check_independent``.
+    """
     if not repeats:
         return [(run,) for run in runs]
-    result: dict[object, list[LoadedRun]] = {}
-    for one in runs:
-        identity = one.identity
-        result.setdefault((identity.id, identity.serial, identity.firmware), []).append(one)
-    return [tuple(group) for group in result.values()]
+    groups: dict[object, list[LoadedRun]] = {}
+    for run in runs:
+        groups.setdefault((run.identity.id, run.identity.serial, run.identity.firmware), []).append(run)
+    for group in groups.values():
+        check_independent(group)
+    return [tuple(group) for group in groups.values()]
 
 
 def named(groups: Iterable[tuple[LoadedRun, ...]]) -> tuple[Subject, ...]:
@@ -174,7 +181,12 @@ def blinded(groups: Iterable[tuple[LoadedRun, ...]], key: str) -> tuple[Subject,
     The order is that of a hash of what the runs hold, keyed with ``key``, so that the same runs in any order get the
     same letters, and who does not know the key and the runs learns nothing from them.
     """
-    ordered = sorted(groups, key=lambda runs: _keyed(runs, key))
+
+    def keyed(runs: tuple[LoadedRun, ...]) -> str:
+        content = "\n".join(sorted(run.content for run in runs)).encode()
+        return hmac.new(key.encode(), content, hashlib.sha256).hexdigest()
+
+    ordered = sorted(groups, key=keyed)
     return tuple(_blinded(letter(index), runs) for index, runs in enumerate(ordered))
 
 
@@ -231,9 +243,9 @@ def _class(run: LoadedRun) -> str:
 
     Worked: an interface of ``PCIe 4.0 x4`` -> ``NVMe drive``.
     """
-    told = (run.identity.interface or "").upper()
+    interface = (run.identity.interface or "").upper()
     known = {"SAS": "SAS drive", "SATA": "SATA drive", "PCI": "NVMe drive", "NVME": "NVMe drive"}
-    kind = next((text for word, text in known.items() if word in told), "drive")
+    kind = next((text for word, text in known.items() if word in interface), "drive")
     return f"simulated {kind}" if run.summary.is_simulated else kind
 
 
@@ -241,6 +253,134 @@ def _capacity(runs: Sequence[LoadedRun]) -> str:
     return gigabytes_label(runs[0].identity.capacity_bytes, 0)
 
 
-def _keyed(runs: Sequence[LoadedRun], key: str) -> str:
-    content = "\n".join(sorted(run.content for run in runs)).encode()
-    return hmac.new(key.encode(), content, hashlib.sha256).hexdigest()
+_SHARE_TOLERANCE = 1e-3
+"""Amounts of two drives are alike where they are this near to the same share of their capacities."""
+_AMOUNT, _SEGMENTS = "range_amount_bytes", "segment_count"
+
+
+def unlike(first: LoadedRun, other: LoadedRun) -> tuple[Unlikeness, ...]:
+    """Every condition of ``other`` that is not that of ``first``, those of the whole run before those of tests.
+
+    Worked: two runs of the same plan on two drives of one size -> none.
+    """
+    return tuple(chain(_of_run(first, other), _of_tests(first, other)))
+
+
+def with_unlike(subjects: Sequence[Subject], *, despite: bool, blind: bool) -> tuple[Subject, ...]:
+    """The subjects, each with how its runs differ from the first run of the first, each difference once.
+
+    Raises UnlikeRunsError for the first subject that differs unless ``despite`` is set.
+    """
+    first = subjects[0].first
+    result = []
+    for subject in subjects:
+        listed = tuple(dict.fromkeys(chain.from_iterable(unlike(first, run) for run in subject.runs)))
+        if listed and not despite:
+            remedy = "compare runs of the same plan, or list it separately with --despite"
+            reasons = (f"unlike {first.path}, {unlikeness.text}" for unlikeness in listed)
+            raise joined([UnlikeRunsError(subject.first.path, reason, remedy) for reason in reasons])
+        shown = tuple(replace(unlikeness, first="", other="") for unlikeness in listed) if blind else listed
+        result.append(replace(subject, unlike=shown))
+    return tuple(result)
+
+
+def held_conditions(run: StoredRun, test: StoredTest) -> dict[str, Any]:
+    """What runs of one drive model share where a number of a test is followed over time: its settings by their names.
+
+    With the scale of the plan, the write cache and faults of the drive. Host and versions are left out: they are what
+    may change in between. Worked: ``demand.queue_depth`` 16, ``scale`` 1.0.
+    """
+    identity = run.identity
+    drive = {"write_cache": identity.write_cache, "faults": identity.faults_label}
+    return {**test_conditions(test), "scale": run.plan.get("scale", 1.0), **drive}
+
+
+def condition_words(key: str, value: Any) -> tuple[str, str]:
+    """A condition in words: its name and its value.
+
+    Worked: ``demand.queue_depth`` of 16 -> ``("demand, queue depth", "16")``.
+    """
+    return _name(key), _shown(key, value)
+
+
+def _of_run(first: LoadedRun, other: LoadedRun) -> Iterator[Unlikeness]:
+    ours, theirs = _run_conditions(first), _run_conditions(other)
+    for what, value in ours.items():
+        if value != theirs[what]:
+            yield Unlikeness(test="", what=what, first=printable(value), other=printable(theirs[what]))
+
+
+def _run_conditions(run: LoadedRun) -> dict[str, Any]:
+    summary, platform = run.summary, run.summary.platform
+    # Virtual time passes alike on every host.
+    host = ("virtual time",) * 3 if summary.is_simulated else (platform.host_id, platform.cpu, platform.kernel)
+    return {
+        "edition": summary.edition,
+        "label": summary.label_class,
+        "scale": summary.scale,
+        **dict(zip(("host", "processor", "kernel"), host, strict=True)),
+        "tool": f"{platform.tool} {platform.tool_version}",
+        "write cache": run.identity.write_cache,
+        "faults on purpose": run.identity.faults_label,
+    }
+
+
+def _of_tests(first: LoadedRun, other: LoadedRun) -> Iterator[Unlikeness]:
+    others = {test.prefix: test for test in other.summary.tests}
+    sizes = first.identity.capacity_bytes, other.identity.capacity_bytes
+    for test in first.summary.tests:
+        if test.prefix in others:
+            yield from _of_test(test, others[test.prefix], sizes)
+
+
+def _of_test(first: TestSummary, second: TestSummary, sizes: tuple[int, int]) -> Iterator[Unlikeness]:
+    ours, theirs = dict(first.conditions), dict(second.conditions)
+    segment_bytes = _common_segment(ours, theirs)
+    for key in dict.fromkeys((*ours, *theirs)):
+        values = ours.get(key), theirs.get(key)
+        slack_bytes = segment_bytes if key == _AMOUNT else 0
+        follows = bool(segment_bytes) and key.rpartition(".")[2] == _SEGMENTS
+        if not follows and not _alike(key, values, sizes, slack_bytes):
+            shown = [_shown(key, value) for value in values]
+            yield Unlikeness(test=first.label, what=_name(key), first=shown[0], other=shown[1])
+
+
+def _name(key: str) -> str:
+    """A setting in words, without its unit. Worked: ``demand.queue_depth`` -> ``demand, queue depth``."""
+    return key.removesuffix("_ns").removesuffix("_bytes").replace("_", " ").replace(".", ", ")
+
+
+def _shown(key: str, value: Any) -> str:
+    """A setting as printed, lists and what they hold included.
+
+    Worked: ``step_ns`` of 60,000,000,000 -> ``1 min``; ``sizes_bytes`` of 4,096 and 8,192 -> ``4KiB, 8KiB``.
+    """
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict):
+        return " ".join(f"{_name(str(inner))} {_shown(str(inner), item)}" for inner, item in value.items())
+    if isinstance(value, (list, tuple)):
+        return ", ".join(_shown(key, item) for item in value) or "none"
+    if key.endswith("_bytes") and isinstance(value, int):
+        return size_label(value) if value < MIB * KIB else capacity_label(value)
+    return duration_label(value) if key.endswith("_ns") and isinstance(value, int) else printable(value)
+
+
+def _common_segment(ours: dict[str, Any], theirs: dict[str, Any]) -> float:
+    """The size of the segments of both ranges, to which an amount is rounded; 0 where there is none.
+
+    Worked: 59 segments of 8 MiB on 1 GB, 238 on 4 GB -> 8388608.0.
+    """
+    one, two = (each[_AMOUNT] / each[_SEGMENTS] if each.get(_SEGMENTS) else 0.0 for each in (ours, theirs))
+    return one if one == two else 0.0
+
+
+def _alike(key: str, values: tuple[Any, Any], sizes: tuple[int, int], slack_bytes: float) -> bool:
+    if values[0] == values[1]:
+        return True
+    if not key.endswith("_bytes") or not all(isinstance(value, int) for value in values):
+        return False
+    one, two = (float(value) / size for value, size in zip(values, sizes, strict=True))
+    return abs(one - two) <= max(_SHARE_TOLERANCE * max(one, two), slack_bytes / min(sizes))

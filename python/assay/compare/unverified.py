@@ -20,25 +20,24 @@ from assay.words.printed import size_label
 from assay.workloads.iometer import access_spec, without_cycling
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from assay.compare.numbers import NumberName
-    from assay.compare.sides import Side
     from assay.compare.subject import Subject
-    from assay.engine.records import DriveIdentity, StoredSequence, StoredTest
+    from assay.engine.records import DriveIdentity, StoredSequence
     from assay.spec.workload import Stage
     from assay.workloads.iometer.results import ResultRow, ResultRun, Results
 
 FILES_MAX = 10
 NO_INTERVAL = "single value of a file, spread unknown"
 NO_STAGE = "no stage like it"
-_FIGURES = (
-    ("IOPS", "IOPS", "iops"),
-    ("MB/s", "MB/s", "mb_per_s"),
-    ("Average response time", "ms", "latency_ms_mean_of_ios"),
-    ("Maximum response time", "ms", "latency_ms_max"),
+_FIGURES: Sequence[tuple[str, str, str, Callable[[ResultRow], float | None]]] = (
+    ("IOPS", "IOPS", "iops", lambda row: row.cells.get("IOps")),
+    ("MB/s", "MB/s", "mb_per_s", lambda row: _mb_per_s(row.mebibytes_per_s())),
+    ("Average response time", "ms", "latency_ms_mean_of_ios", lambda row: row.cells.get("Average Response Time")),
+    ("Maximum response time", "ms", "latency_ms_max", lambda row: row.cells.get("Maximum Response Time")),
 )
-"""What both hold: title, unit, and the name that the number has in a run."""
+"""What both hold: title, unit, the name that the number has in a run, and its value in a row of a file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,18 +72,17 @@ class OldFigure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unverified:
-    """A file of results that Iometer wrote. letter : ``U1``, ``U2``. called : as the user named it."""
+    """A file of results that Iometer wrote. letter : ``U1``, ``U2``. called : as the user named it.
+
+    uncertainty : why no figure has an interval.
+    """
 
     letter: str
     called: str
     version: str
     run_count: int
     figures: tuple[OldFigure, ...]
-
-    @property
-    def uncertainty(self) -> str:
-        """Why no figure has an interval."""
-        return NO_INTERVAL
+    uncertainty: str = NO_INTERVAL
 
     @property
     def alike(self) -> bool:
@@ -115,68 +113,66 @@ def unverified_of(
     if len(results) > FILES_MAX:
         raise UsageError("RESULTS.csv", f"{len(results)} given", f"name at most {FILES_MAX} files of Iometer")
     # The stages of a run are read from its folder, which a comparison without files needs for nothing else.
-    stages = [list(_stages(subject)) for subject in subjects] if results else []
-    found = tuple(_file(index, result, subjects, stages) for index, result in enumerate(results, 1))
-    for one in () if despite else found:
-        _check_alike(one)
-    return tuple(replace(one, called="blind") for one in found) if blind else found
-
-
-def _check_alike(unverified: Unverified) -> None:
-    if not unverified.alike:
-        why = "; ".join(unverified.reasons[:3]) or "it has no row of kind ALL"
-        reason = f"has no run with the workload of a compared stage: {why}"
-        remedy = "compare it with a run of the same file (assay run DRIVE --icf FILE), or add --despite"
-        raise UsageError(unverified.called, reason, remedy)
+    stages = [(subject, list(_stages(subject))) for subject in subjects] if results else []
+    files = tuple(_file(index, result, stages) for index, result in enumerate(results, 1))
+    for file in () if despite else files:
+        if not file.alike:
+            why = "; ".join(file.reasons[:3]) or "it has no row of kind ALL"
+            reason = f"has no run with the workload of a compared stage: {why}"
+            remedy = "compare it with a run of the same file (assay run DRIVE --icf FILE), or add --despite"
+            raise UsageError(file.called, reason, remedy)
+    return tuple(replace(file, called="blind") for file in files) if blind else files
 
 
 @dataclass(frozen=True, slots=True)
 class _Stage:
-    """A stage of a subject with its numbers. names : the numbers of the stage as a whole, by name."""
+    """A measured stage of a subject. name : as its report has it. name_in_file : as a result file of Iometer would.
 
-    asked: StageLoad
-    names: dict[str, NumberName]
+    numbers : of the stage as a whole, by name.
+    """
+
+    name: str
+    name_in_file: str
+    load: Load
+    numbers: dict[str, NumberName]
 
 
 def _stages(subject: Subject) -> Iterator[_Stage]:
     """What a subject measured that Iometer has words for; tests whose numbers are of no stage have none."""
     first = subject.first
-    for report in first.records():
-        for asked in loads_of_run(report.test, first.identity):
-            names: dict[str, NumberName] = {}
-            for number in first.numbers.values():
-                if number.name.test == report.prefix and dict(number.name.cell).get("stage") == asked.name:
+    for record in first.records():
+        for sequence in record.test.sequences:
+            load = _load_of(sequence, first.identity) if sequence.role == "measure" and sequence.asked else None
+            numbers: dict[str, NumberName] = {}
+            for name in (number.name for number in first.numbers.values()):
+                if name.test == record.prefix and dict(name.cell).get("stage") == sequence.name:
                     # All streams of a stage together come first.
-                    names.setdefault(number.name.name, number.name)
-            if names:
-                yield _Stage(asked, names)
+                    numbers.setdefault(name.name, name)
+            if load and numbers:
+                yield _Stage(sequence.name, without_cycling(sequence.name), load, numbers)
 
 
-def _file(index: int, results: Results, subjects: Sequence[Subject], stages: Sequence[Sequence[_Stage]]) -> Unverified:
-    versions = dict.fromkeys(one.version for one in results.series if one.version)
-    figures = [
-        figure
-        for number, run in enumerate(results.runs, 1)
-        for figure in _figures(number, run, list(zip(subjects, stages, strict=True)))
-    ]
+def _file(index: int, results: Results, stages: Sequence[tuple[Subject, Sequence[_Stage]]]) -> Unverified:
+    versions = dict.fromkeys(series.version for series in results.series if series.version)
+    runs = list(enumerate(results.runs, 1))
     return Unverified(
         letter=f"U{index}",
         called=results.source,
         version=", ".join(versions) or "not stated",
-        run_count=sum(1 for _ in results.runs),
-        figures=tuple(figures),
+        run_count=len(runs),
+        figures=tuple(figure for number, run in runs for figure in _figures(number, run, stages)),
     )
 
 
-def _figures(number: int, run: ResultRun, beside: Sequence[tuple[Subject, Sequence[_Stage]]]) -> Iterator[OldFigure]:
+def _figures(number: int, run: ResultRun, stages: Sequence[tuple[Subject, Sequence[_Stage]]]) -> Iterator[OldFigure]:
     row = next((row for row in run.rows if row.kind == "ALL"), None)
     if row is None:
         return
     load = load_of_file(run, row)
-    paired = [(subject, *_pair(load, stages)) for subject, stages in beside]
-    for title, unit, name in _FIGURES:
-        value = _value(row, name)
-        entries = tuple(_beside(subject, stage, name, reason, value) for subject, stage, reason in paired)
+    pairs = [(subject, *_pair(load, listed)) for subject, listed in stages]
+    for title, unit, name, read in _FIGURES:
+        value = read(row)
+        entries = tuple(_beside(subject, stage, name, reason, value) for subject, stage, reason in pairs)
         yield OldFigure(
             run=number, spec=load.name, load=load.text, title=title, unit=unit, value=value, entries=entries
         )
@@ -186,47 +182,34 @@ def _pair(load: Load, stages: Sequence[_Stage]) -> tuple[_Stage | None, str]:
     """The stage that was asked the same, of several that of the same name; else the reason why there is none."""
     if load.errors:
         return None, f"{load.errors:,} I/Os failed"
-    named = [stage for stage in stages if stage.asked.name_in_file.casefold() == load.name.casefold()]
-    alike = [stage for stage in stages if not differences_of(load, stage.asked.load)]
-    chosen = [one for one in alike if one in named] or alike
+    named = [stage for stage in stages if stage.name_in_file.casefold() == load.name.casefold()]
+    alike = [stage for stage in stages if not differences_of(load, stage.load)]
+    chosen = [stage for stage in alike if stage in named] or alike
     if len(chosen) == 1:
         return chosen[0], ""
     if chosen:
         return None, f"{len(chosen)} stages are like it"
     if named:
-        # Of one cycled through several depths, that which is nearest to it.
-        nearest = min(named, key=lambda one: len(differences_of(load, one.asked.load)))
-        return nearest, "; ".join(differences_of(load, nearest.asked.load))
+        # Of a stage cycled through several depths, the depth that is nearest.
+        nearest = min(named, key=lambda stage: len(differences_of(load, stage.load)))
+        return nearest, "; ".join(differences_of(load, nearest.load))
     return None, NO_STAGE
 
 
 def _beside(subject: Subject, stage: _Stage | None, name: str, reason: str, value: float | None) -> Beside:
-    side = side_of(subject, stage.names[name]) if stage and name in stage.names else None
-    why = reason or _not_counted(side, value)
+    side = side_of(subject, stage.numbers[name]) if stage and name in stage.numbers else None
     own = side.value if side else None
-    ratio = value / own if not why and own and value is not None else None
-    return Beside(letter=subject.letter, stage=stage.asked.name if stage else "", value=own, ratio=ratio, reason=why)
+    if not reason and (side is None or not side.counts):
+        reason = (side.reason or side.state) if side else "n/a in its report"
+    elif not reason:
+        reason = "not in the file" if value is None else "" if own else "is zero in the run"
+    ratio = value / own if not reason and own and value is not None else None
+    return Beside(letter=subject.letter, stage=stage.name if stage else "", value=own, ratio=ratio, reason=reason)
 
 
-def _not_counted(side: Side | None, value: float | None) -> str:
-    if side is None or not side.counts:
-        return (side.reason or side.state) if side else "n/a in its report"
-    if value is None:
-        return "not in the file"
-    return "" if side.value else "is zero in the run"
-
-
-def _value(row: ResultRow, name: str) -> float | None:
-    """A figure of a row in our units. Worked: 22.572 MBps of 2^20 bytes -> 23.668 MB/s."""
-    if name == "mb_per_s":
-        rate = row.mebibytes_per_s()
-        return None if rate is None else rate * MIB / MB
-    columns = {
-        "iops": "IOps",
-        "latency_ms_mean_of_ios": "Average Response Time",
-        "latency_ms_max": "Maximum Response Time",
-    }
-    return row.cells.get(columns[name])
+def _mb_per_s(mebibytes_per_s: float | None) -> float | None:
+    """Iometer's MBps in our units. Worked: 22.572 MBps of 2^20 bytes -> 23.668 MB/s."""
+    return None if mebibytes_per_s is None else mebibytes_per_s * MIB / MB
 
 
 MIXED = -1
@@ -272,15 +255,6 @@ class Load:
         return f"{_rows_text(rows)}, {self.depth:,} outstanding"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StageLoad:
-    """A measured stage of a run. name : as its report has it. name_in_file : as a result file of Iometer would."""
-
-    name: str
-    name_in_file: str
-    load: Load
-
-
 def load_of_file(run: ResultRun, row: ResultRow) -> Load:
     """What a run of a result file was asked. row : that of kind ALL.
 
@@ -298,13 +272,6 @@ def load_of_file(run: ResultRun, row: ResultRow) -> Load:
         length=_sectors(row, "Maximum Size"),
         errors=int(row.cells.get("Errors", 0)),
     )
-
-
-def loads_of_run(test: StoredTest, drive: DriveIdentity) -> Iterator[StageLoad]:
-    """What the measured sequences of a test were asked, as far as Iometer has words for them."""
-    for sequence in test.sequences:
-        if sequence.role == "measure" and sequence.asked and (result := _load_of(sequence, drive)):
-            yield result
 
 
 def differences_of(first: Load, second: Load) -> tuple[str, ...]:
@@ -346,8 +313,8 @@ def _sectors_text(sectors: int | None) -> str:
     return "several" if sectors is None or sectors == MIXED else count_label(sectors, "sector")
 
 
-def _load_of(sequence: StoredSequence, drive: DriveIdentity) -> StageLoad | None:
-    """None where Iometer has no words for it: rates, trims, groups of LBAs, replays."""
+def _load_of(sequence: StoredSequence, drive: DriveIdentity) -> Load | None:
+    """What a sequence was asked; None where Iometer has no words for it: rates, trims, groups of LBAs, replays."""
     try:
         stage = asked_stage(sequence)
         workers = tuple(_stream_workers(stage, drive.logical_block_bytes))
@@ -356,11 +323,7 @@ def _load_of(sequence: StoredSequence, drive: DriveIdentity) -> StageLoad | None
     block, whole = drive.logical_block_bytes, drive.capacity_bytes
     starts = {(stream.start_bytes or 0) // block for stream in stage.streams}
     lengths = {_length(stream.start_bytes or 0, stream.size_bytes, whole) // block for stream in stage.streams}
-    return StageLoad(
-        name=sequence.name,
-        name_in_file=without_cycling(sequence.name),
-        load=Load(name=sequence.name, workers=_merged(workers), start=_same(starts), length=_same(lengths)),
-    )
+    return Load(name=sequence.name, workers=_merged(workers), start=_same(starts), length=_same(lengths))
 
 
 def _stream_workers(stage: Stage, sector_bytes: int) -> Iterator[Worker]:

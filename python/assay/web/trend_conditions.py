@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.compare.conditions import condition_words
+from assay.compare.subject import condition_words
 from assay.words.visible import visible
 
 if TYPE_CHECKING:

@@ -34,7 +34,7 @@ from assay.cli import assay
 from assay.cli.config import output_folder
 from assay.cli.indexed import runs_everywhere, runs_in, update
 from assay.cli.origin import with_known_level
-from assay.compare.conditions import held_conditions
+from assay.compare.subject import held_conditions
 from assay.errors import StoreError, UsageError
 from assay.report.formats.terminal.listed import listed_run, run_numbers
 from assay.run import store

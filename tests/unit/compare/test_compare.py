@@ -7,12 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from assay.compare.comparison import Options, compare_runs
-from assay.compare.conditions import _shown, unlike
+from assay.compare.comparison import Options, cohorts, compare_runs, modified_scores, published_rows
 from assay.compare.interval import reference_spread, repeats_spread, rounds_spread
 from assay.compare.sides import NOT_REPEATED
-from assay.compare.subject import letter
-from assay.compare.summary import cohorts, modified_scores, published_rows
+from assay.compare.subject import _shown, letter, unlike
 from assay.errors import UnlikeRunsError, UsageError
 from assay.report.comparison.pages import comparison_report
 from assay.report.comparison.tables import value_text

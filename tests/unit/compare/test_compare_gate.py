@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from assay.compare.gate import GateOptions, Rule, decide, gate_confidence, limit_of, load_gate, run_gate, worse_by
 from assay.errors import PlanError, UnlikeRunsError, UsageError
-from assay.report.comparison.data import gate_data
+from assay.report.comparison.facts import gate_data
 from assay.report.comparison.gate import annotation_lines, junit_xml, summary_md
 from assay.report.comparison.tables import gate_table
 from compared_runs import short_run, variant

@@ -8,8 +8,7 @@ import pytest
 from assay.compare.comparison import compare_runs
 from assay.compare.numbers import Price, read_prices
 from assay.errors import UsageError
-from assay.report.comparison.tables import subject_table
-from assay.report.comparison.words import number_label, number_phrase
+from assay.report.comparison.tables import number_label, number_phrase, subject_table
 from compared_runs import short_run, variant
 
 if TYPE_CHECKING:

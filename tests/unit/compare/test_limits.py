@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from assay.cli import assay
-from assay.compare.limits.judge import Judged, exit_code, judge, verdict_of
-from assay.compare.limits.model import limits_of_plan, read_limits
-from assay.compare.limits.names import FINDING_KINDS, HEALTH_NAMES, MEASURE_KEYS
+from assay.compare.limits.judge import ShownLimit, exit_code, judge, verdict_of
+from assay.compare.limits.model import FINDING_KINDS, HEALTH_NAMES, limits_of_plan, read_limits
 from assay.dut.real.health import _FIELDS
 from assay.engine.records import DriveCondition
 from assay.errors import PlanError, StoreError
 from assay.procedures import run_findings as findings
 from assay.report import records_of_tests
+from assay.summary.measures import MEASURE_KEYS
 from click.testing import CliRunner
 from every_kind import run_of, with_stall
 
@@ -44,7 +44,7 @@ def run(folder: Path) -> StoredRun:
     return stored_run(folder)
 
 
-def judged(run: StoredRun, tmp_path: Path, *texts: str) -> list[Judged]:
+def judged(run: StoredRun, tmp_path: Path, *texts: str) -> list[ShownLimit]:
     path = tmp_path / "limits.toml"
     path.write_text("schema = 1\n" + "".join(f"[[limits]]\n{text}\n" for text in texts), "utf-8")
     found = judge(run, records_of_tests(run), read_limits(path))

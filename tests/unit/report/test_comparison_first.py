@@ -8,14 +8,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from assay.compare.comparison import Options, compare_runs
+from assay.compare.comparison import Options, compare_runs, remarks
 from assay.compare.sides import share_of_best
 from assay.compare.subject import named
-from assay.compare.summary import remarks
-from assay.report.comparison.dots import _least, dot_figures
+from assay.report.comparison.figures import _least, dot_figures
 from assay.report.comparison.pages import comparison_report
-from assay.report.comparison.tables import drives_table
-from assay.report.comparison.words import number_label, number_phrase, remark_sentence
+from assay.report.comparison.tables import drives_table, number_label, number_phrase, remark_sentence
 from assay.report.drawing import Size, figure_svg
 from assay.report.drawing.dots import spread_out
 from assay.report.drawing.theme import text_width

@@ -7,7 +7,7 @@ from typing import Any
 
 import pypdfium2
 import pytest
-from assay.report.comparison.tests import _unlike_amounts
+from assay.report.comparison.figures import _unlike_amounts
 from assay.report.first_page.front import Paper
 from assay.report.formats.html import _entries
 from assay.report.formats.pdf import report_pdf

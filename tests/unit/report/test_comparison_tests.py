@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from assay.compare.comparison import compare_runs
-from assay.report.comparison.tests import pages_per_test, parts_of, ratio_maps
+from assay.report.comparison.figures import pages_per_test, parts_of, ratio_maps
 from assay.report.drawing import Size, figure_svg
 from assay.report.drawing.plane import coloured
 from assay.results.consistency import consistency

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from assay.compare.limits.outcome import held_of_plan
+from assay.compare.limits.judge import held_of_plan
 from assay.procedures.families.loop.figures import _text as field_text
 from assay.report import records_of_tests
 from assay.report.first_page.front import COLUMNS_MAX, FIGURES_MAX, SHADES, report_front, result_tables

@@ -241,7 +241,7 @@ def _read(folder: tuple[Path, str, str], host_id: str | None, shown: str | None 
     from assay.archive.index.write import ReadRun  # noqa: PLC0415
     from assay.archive.levels import with_known_level  # noqa: PLC0415
     from assay.archive.rendering import stored_run  # noqa: PLC0415
-    from assay.compare.conditions import held_conditions  # noqa: PLC0415
+    from assay.compare.subject import held_conditions  # noqa: PLC0415
     from assay.report.formats.terminal.listed import listed_run, run_numbers, unreadable_run  # noqa: PLC0415
     from assay.report.formats.write import foreign  # noqa: PLC0415
     from assay.run.store.document import RUN_SCHEMA  # noqa: PLC0415

@@ -1,7 +1,7 @@
 """A number of a drive model over time: which there are, and the runs that have it under like conditions.
 
 Like are runs of the same model and capacity, by the same test, procedure and edition, under the same conditions
-(``compare.conditions.held_conditions``), for the same cell, key and unit.
+(``compare.subject.held_conditions``), for the same cell, key and unit.
 A run counts where its folder is present, its result is neither withheld nor cut short, and a required steady state was
 reached. Copies of a run count once.
 """

@@ -31,7 +31,7 @@ class ReadRun:
 
     folder : its name as it is kept. look : what it looked like before it was read. measures : of its tests, in order.
     claims : of the data sheet, by their keys. conditions : of its tests, in order, as
-    ``compare.conditions.held_conditions`` has them. use : what it did to its drive.
+    ``compare.subject.held_conditions`` has them. use : what it did to its drive.
     """
 
     folder: str

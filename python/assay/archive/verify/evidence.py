@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from assay.compare.limits.outcome import held_of_plan
+from assay.compare.limits.judge import held_of_plan
 from assay.errors import InterruptedRunError
 from assay.procedures.editions import stored_edition
 from assay.report import render

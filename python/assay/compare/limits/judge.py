@@ -1,226 +1,241 @@
-"""Holds a stored run against limits. Numbers are compared as they are, not as they are printed.
+"""Holds a stored run against limits and claims, and counts the verdicts.
 
-```
-LimitEntry --_values--> Value, of a measure, health or the findings --_judged--> Judged
-```
+Numbers are compared as they are, not as they are printed. ``judge`` makes a ``ShownLimit`` of every number that a limit
+or a claim is about; ``held_of_plan`` counts those of the run's own plan.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from math import inf
+from typing import TYPE_CHECKING, Any, Literal
 
-from assay.compare.limits.model import LimitEntry
-from assay.compare.limits.names import TEMPERATURE
-from assay.errors import EXIT_NOT_MET, joined
+from pydantic import Field
+
+from assay.compare.limits.model import TEMPERATURE, limits_of_plan
+from assay.errors import EXIT_NOT_MET, AssayError, joined
 from assay.procedures.run_findings import run_findings
 from assay.results.ended import missed_steady_state
 from assay.results.outcome import withheld_reason
 from assay.spec.nearest import did_you_mean
-from assay.summary.measures import key_of_unit
+from assay.summary.forms import Facts
+from assay.summary.measures import key_of_unit, measure_words, short_name
+from assay.summary.record import Held, HeldNumber, Missed
 from assay.words.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from assay.compare.limits.model import Limits
+    from assay.compare.limits.model import LimitEntry, Limits
     from assay.engine.records import DriveCondition, StoredRun
     from assay.errors import UsageError
     from assay.summary.findings import Found
     from assay.summary.pages.test_record import TestRecord
-    from assay.summary.record import Measure
+    from assay.summary.record import Measure, Outcome
 
-Verdict = Literal["pass", "fail", "not decided"]
-Fault = tuple[str, str, str]
-"""Key, reason and remedy of a name that is not known."""
+
 _TB = 10**12
 _TOO_FEW = "n/a: no value, or too few I/Os lie beyond the percentile"
+_ORDER: tuple[Outcome, ...] = ("fail", "not decided", "pass")
+_MET: dict[bool | None, Outcome] = {True: "pass", False: "fail", None: "not decided"}
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
-    """A number to be judged. reason : why it may not be."""
+class ShownLimit(Facts):
+    """One number held against one limit."""
 
-    test: str
-    where: str
-    name: str
-    unit: str
-    value: float | None
-    reason: str = ""
+    kind: Literal["limit", "claim"] = Field(description="A limit, or what the data sheet claims.")
+    id: str = Field(description="Of the requirement; for a claim its key in the plan.")
+    text: str = Field(description="Of the requirement.")
+    test: str = Field(description="The test; empty for all of the run.")
+    where: str = Field(description="The cell or item that it is of.")
+    name: str = Field(description="The number, as assay.load names it, or the health value, or the kind of finding.")
+    unit: str = Field(description="Its unit; empty for counts and health values.")
+    at_least: float | None = Field(description="The bound from below; those for each TB multiplied by the capacity.")
+    at_most: float | None = Field(description="The bound from above, likewise.")
+    per_tb: float | None = Field(description="The bound for each TB of user capacity; null where it is absolute.")
+    value: float | None = Field(description="What was measured, unrounded; null where there is none.")
+    verdict: Literal["pass", "fail", "not decided"] = Field(description="not decided is never a pass.")
+    reason: str = Field(description="Why it is not decided; empty where it is.")
+
+    @property
+    def is_least(self) -> bool:
+        """Whether the bound that is missed, or the only one, is one from below."""
+        return self.at_least is not None and (self.at_most is None or (self.value or 0.0) < self.at_least)
+
+    @property
+    def bound(self) -> float:
+        """The bound that is missed, or the only one."""
+        return (self.at_least if self.is_least else self.at_most) or 0.0
+
+    @property
+    def apart(self) -> float:
+        """How many times beyond its bound the value is, below 1 within it. Worked: 1 ms for at most 2 ms -> 0.5."""
+        if self.value is None:
+            return 0.0
+        low, high = sorted((abs(self.value), abs(self.bound)))
+        times = high / low if low else inf if high else 1.0
+        return times if verdict_of(self.value, self.at_least, self.at_most) == "fail" else 1 / times
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
-    """One number held against one limit.
-
-    kind : ``limit``, or ``claim`` for what a data sheet claims. id, text : of the requirement. test : its name, empty
-    for all of a run. where : the cell or item. name, unit : of the number. at_least, at_most : its bounds, those for
-    each TB multiplied already. per_tb : the bound for each TB, None where it is absolute. value : unrounded; None where
-    there is none. reason : why it is not decided, else empty.
-    """
-
-    kind: Literal["limit", "claim"]
-    id: str
-    text: str
-    test: str
-    where: str
-    name: str
-    unit: str
-    at_least: float | None
-    at_most: float | None
-    per_tb: float | None
-    value: float | None
-    verdict: Verdict
-    reason: str
+class _UnknownNameError(Exception):
+    """A name that a test does not have. The arguments are key, reason and remedy."""
 
 
-def judge(run: StoredRun, tests: Sequence[TestRecord], limits: Limits) -> tuple[Judged, ...]:
+def judge(run: StoredRun, tests: Sequence[TestRecord], limits: Limits) -> tuple[ShownLimit, ...]:
     """Hold a run against limits and what its data sheet claims, in their order.
 
     Raises UsageError naming every limit of a cell or number that its test does not have.
     """
-    result = run_findings(run, tests) if any(entry.kind == "findings" for entry in limits.entries) else ()
-    judged: list[Judged] = []
+    findings = run_findings(run, tests) if any(entry.kind == "findings" for entry in limits.entries) else ()
+    judged: list[ShownLimit] = []
     faults: list[UsageError] = []
     for index, entry in enumerate(limits.entries):
-        values, fault = _values(run, tests, result, entry)
-        if fault:
-            key, reason, remedy = fault
+        try:
+            if entry.kind == "measure":
+                judged += _measured(run, tests, entry)
+            else:
+                judged.append(_health(run, entry) if entry.kind == "health" else _counted(run, tests, findings, entry))
+        except _UnknownNameError as error:
+            key, reason, remedy = error.args
             faults.append(limits.fault(f"limits.{index}.{key}", reason, remedy))
-        judged += [_judged(run, "limit", entry, value) for value in values]
     if faults:
         raise joined(faults)
     return (*judged, *_claims(run, tests))
 
 
-def exit_code(judged: Sequence[Judged], *, undecided: Literal["pass", "fail"] = "fail") -> int:
+def exit_code(judged: Sequence[ShownLimit], *, undecided: Literal["pass", "fail"] = "fail") -> int:
     """The exit code of verdicts: 8 where one failed, or is not decided and that does not pass; else 0."""
     bad = {"fail"} if undecided == "pass" else {"fail", "not decided"}
-    return EXIT_NOT_MET if any(one.verdict in bad for one in judged) else 0
+    return EXIT_NOT_MET if any(limit.verdict in bad for limit in judged) else 0
 
 
-def verdict_of(value: float, at_least: Fraction | None, at_most: Fraction | None) -> Verdict:
+def verdict_of(value: float, at_least: Fraction | float | None, at_most: Fraction | float | None) -> Outcome:
     """Compare exactly; a bound itself is allowed.
 
     Worked: 0.1 at most 0.1 -> ``pass``; 99.96 at least 100 -> ``fail``, though it is printed as 100.0.
     """
-    exact = Fraction(value)
-    low, high = at_least is not None and exact < at_least, at_most is not None and exact > at_most
-    return "fail" if low or high else "pass"
+    missed = (at_least is not None and value < at_least) or (at_most is not None and value > at_most)
+    return "fail" if missed else "pass"
 
 
-def _judged(run: StoredRun, kind: Literal["limit", "claim"], entry: LimitEntry, value: Value) -> Judged:
-    least, most = (_bound(run, entry, bound) for bound in (entry.at_least, entry.at_most))
-    decided = value.value is not None and not value.reason
-    return Judged(
-        kind=kind,
+def _limit(
+    run: StoredRun, entry: LimitEntry, name: str, value: float | None, reason: str, *, unit: str = "", **of: str
+) -> ShownLimit:
+    """A number held against an entry. reason : why it may not be judged. of : its test and where it is."""
+    factor = Fraction(run.identity.capacity_bytes, _TB) if entry.per_tb else 1
+    least, most = (None if bound is None else Fraction(bound) * factor for bound in (entry.at_least, entry.at_most))
+    reason = reason or ("" if value is not None else _TOO_FEW)
+    return ShownLimit(
+        kind="limit",
         id=entry.id,
         text=entry.text,
-        test=value.test,
-        where=value.where,
-        name=value.name,
-        unit=value.unit,
+        name=name,
+        unit=unit,
         at_least=None if least is None else float(least),
         at_most=None if most is None else float(most),
         per_tb=(entry.at_most if entry.at_least is None else entry.at_least) if entry.per_tb else None,
-        value=value.value,
-        verdict=verdict_of(value.value, least, most) if decided and value.value is not None else "not decided",
-        reason="" if decided else value.reason or _TOO_FEW,
+        value=value,
+        verdict="not decided" if reason or value is None else verdict_of(value, least, most),
+        reason=reason,
+        **{"test": "", "where": "", **of},
     )
 
 
-def _bound(run: StoredRun, entry: LimitEntry, bound: float | None) -> Fraction | None:
-    if bound is None:
-        return None
-    return Fraction(bound) * (Fraction(run.identity.capacity_bytes, _TB) if entry.per_tb else 1)
-
-
-def _values(
-    run: StoredRun, tests: Sequence[TestRecord], findings: Sequence[Found], entry: LimitEntry
-) -> tuple[list[Value], Fault | None]:
-    """What an entry is of, or the key, reason and remedy of a name that is not known."""
-    match entry.kind:
-        case "health":
-            value, reason = health_value(run, entry)
-            name = f"{entry.health}, change" if entry.change else str(entry.health)
-            return [Value("", "drive", name, "", value, reason)], None
-        case "findings":
-            return [counted(tests, findings, entry)], None
-        case "measure":
-            return _measured(run, tests, entry)
-
-
-def _measured(run: StoredRun, tests: Sequence[TestRecord], entry: LimitEntry) -> tuple[list[Value], Fault | None]:
+def _measured(run: StoredRun, tests: Sequence[TestRecord], entry: LimitEntry) -> list[ShownLimit]:
+    """Every number of a test that an entry is about. Raises _UnknownNameError."""
     wanted, name = str(entry.test).casefold(), str(entry.measure)
-    report = next((test for test in tests if test.name.casefold() == wanted), None)
+    test = next((test for test in tests if test.name.casefold() == wanted), None)
     where = ", ".join(f"{key} {value}" for key, value in entry.wanted_cell.items())
-    if report is None:
-        skipped = next((f"N/A: {one.reason}" for one in run.skipped if one.test.casefold() == wanted), None)
-        return [Value(wanted, where, name, "", None, skipped or no_such_test(tests))], None
-    reason = _not_judged(report)
-    chosen, fault = chosen_measures(report, entry)
-    if fault and not reason:
-        return [], fault
+    if test is None:
+        skipped = next((f"N/A: {skip.reason}" for skip in run.skipped if skip.test.casefold() == wanted), None)
+        return [_limit(run, entry, name, None, skipped or _no_such_test(tests), test=wanted, where=where)]
+    reason = _not_judged(test)
+    try:
+        chosen = _chosen_measures(test, entry)
+    except _UnknownNameError:
+        if not reason:
+            raise
+        chosen = []
     if not chosen:
-        return [Value(wanted, where, name, "", None, reason or "the test has no such cell")], None
-    return [_value(wanted, one.printed if entry.item else one.label, one, reason) for one in chosen], None
+        return [_limit(run, entry, name, None, reason or "the test has no such cell", test=wanted, where=where)]
+    return [
+        _limit(
+            run,
+            entry,
+            measure.key,
+            _value(measure),
+            reason or _why_none(measure),
+            unit=measure.unit,
+            test=wanted,
+            where=measure.printed if entry.item else measure.label,
+        )
+        for measure in chosen
+    ]
 
 
-def _value(test: str, where: str, measure: Measure, reason: str) -> Value:
-    """A number as a limit has it. where : its cell. reason : why none of its test decides anything, if so."""
-    because = text(measure.basis) if measure.value is None and measure.basis else ""
-    value = None if measure.value is None else float(measure.value)
-    return Value(test, where, measure.key, measure.unit, value, reason or because)
+def _value(measure: Measure) -> float | None:
+    return None if measure.value is None else float(measure.value)
 
 
-def _not_judged(report: TestRecord) -> str:
+def _why_none(measure: Measure) -> str:
+    """Why a number has no value; empty where it has one or nothing is stated."""
+    return text(measure.basis) if measure.value is None and measure.basis else ""
+
+
+def _not_judged(test: TestRecord) -> str:
     """Why no number of a test decides anything; empty where they do."""
-    if withheld := withheld_reason(report.test):
+    if withheld := withheld_reason(test.test):
         return f"results withheld: {text(withheld)}"
-    return "steady state was not reached" if missed_steady_state(report.test) else ""
+    return "steady state was not reached" if missed_steady_state(test.test) else ""
 
 
-def _claims(run: StoredRun, tests: Sequence[TestRecord]) -> Iterator[Judged]:
-    """What the data sheet claims, each as a limit: rates at least, times at most."""
-    left = {key: bound for key, bound in (run.plan.get("claims") or {}).items() if bound is not None}
-    for report in tests:
-        for measure in report.measures:
-            bound = (run.plan.get("claims") or {}).get(measure.claim)
-            if bound is not None:
-                left.pop(str(measure.claim), None)
-                entry = _claim_entry(str(measure.claim), bound, lower=measure.better == "lower")
-                yield _judged(
-                    run, "claim", entry, _value(report.name.casefold(), measure.printed, measure, _not_judged(report))
-                )
-    for key, bound in left.items():
-        entry = _claim_entry(key, bound, lower=key.endswith("_ms"))
-        yield _judged(run, "claim", entry, Value("", "", key, "", None, "no test of the run measures it"))
+def _claims(run: StoredRun, tests: Sequence[TestRecord]) -> Iterator[ShownLimit]:
+    """What the data sheet claims: rates at least, times at most."""
+    claims = {key: bound for key, bound in (run.plan.get("claims") or {}).items() if bound is not None}
+    measured = [(test, measure) for test in tests for measure in test.measures if measure.claim in claims]
+    for test, measure in measured:
+        key, reason = str(measure.claim), _not_judged(test) or _why_none(measure)
+        yield _claim(
+            key,
+            claims[key],
+            lower=measure.better == "lower",
+            verdict=_MET[None if reason else measure.meets(claims[key])],
+            test=test.name.casefold(),
+            where=measure.printed,
+            name=measure.key,
+            unit=measure.unit,
+            value=_value(measure),
+            reason=reason or ("" if measure.value is not None else _TOO_FEW),
+        )
+    reason = "no test of the run measures it"
+    of = {"test": "", "where": "", "unit": "", "value": None, "verdict": "not decided", "reason": reason}
+    known = {measure.claim for _, measure in measured}
+    for key, bound in claims.items():
+        if key not in known:
+            yield _claim(key, bound, lower=key.endswith("_ms"), name=key, **of)
 
 
-def _claim_entry(key: str, bound: float, *, lower: bool) -> LimitEntry:
-    """A claim as a limit. Its number is known, so the entry names none of its own."""
+def _claim(key: str, bound: float, *, lower: bool, **of: Any) -> ShownLimit:
     least, most = (None, bound) if lower else (bound, None)
-    return LimitEntry.model_construct(id=key, text="claim of the data sheet", at_least=least, at_most=most)
+    text = "claim of the data sheet"
+    return ShownLimit(kind="claim", id=key, text=text, at_least=least, at_most=most, per_tb=None, **of)
 
 
-def chosen_measures(report: TestRecord, entry: LimitEntry) -> tuple[list[Measure], Fault | None]:
-    """Every number of a test that has the name and the cell of a limit, or what of these is not known.
+def _chosen_measures(test: TestRecord, entry: LimitEntry) -> list[Measure]:
+    """Every number of a test that has the name and the cell of a limit. Raises _UnknownNameError.
 
     A value that is a number and that no cell has is no fault: a drive may lack a cell that others have.
     """
-    known = report.measures
-    if not known:
-        return [], None
-    if entry.wanted_cell and (fault := _unknown_cell(known, entry)):
-        return [], fault
-    cells = [one for one in known if _is_in(one, entry)]
-    measures = [cell for cell in cells if _has_key(cell, entry)]
-    if measures or not cells:
-        return measures, None
-    names = list(dict.fromkeys(cell.key for cell in cells))
-    remedy = did_you_mean(str(entry.measure), names, f"choose from {', '.join(names)}")
-    return [], ("measure", f'is "{entry.measure}", which {report.name.casefold()} does not have there', remedy)
+    if test.measures and entry.wanted_cell:
+        _check_cell(test.measures, entry)
+    cells = [measure for measure in test.measures if _is_in(measure, entry)]
+    chosen = [measure for measure in cells if _has_key(measure, entry)]
+    if cells and not chosen:
+        names = list(dict.fromkeys(measure.key for measure in cells))
+        remedy = did_you_mean(str(entry.measure), names, f"choose from {', '.join(names)}")
+        reason = f'is "{entry.measure}", which {test.name.casefold()} does not have there'
+        raise _UnknownNameError("measure", reason, remedy)
+    return chosen
 
 
 def _has_key(measure: Measure, entry: LimitEntry) -> bool:
@@ -235,46 +250,46 @@ def _is_in(measure: Measure, entry: LimitEntry) -> bool:
     return all(key in cell and cell[key] == value for key, value in entry.wanted_cell.items())
 
 
-def _unknown_cell(known: Iterable[Measure], entry: LimitEntry) -> Fault | None:
+def _check_cell(measures: Iterable[Measure], entry: LimitEntry) -> None:
+    """Raise _UnknownNameError for a column, or a text in one, that no number has."""
     values: dict[str, dict[str | int | float, None]] = {"item": {}} if entry.item else {}
-    for one in known:
-        for key, value in one.cell if not entry.item else (("item", one.printed),):
+    for measure in measures:
+        for key, value in measure.cell if not entry.item else (("item", measure.printed),):
             values.setdefault(key, {})[value] = None
     for key, value in entry.wanted_cell.items():
-        place = "item" if entry.item else f"cell.{key}"
+        field = "item" if entry.item else f"cell.{key}"
         if key not in values:
             remedy = did_you_mean(key, values, f"choose from {', '.join(values)}")
-            return place, "is unknown in this test", remedy
+            raise _UnknownNameError(field, "is unknown in this test", remedy)
         texts = [text for text in values[key] if isinstance(text, str)]
         if texts and value not in values[key]:
             remedy = did_you_mean(str(value), texts, f"choose from {', '.join(texts[:8])}")
-            return place, f'is "{value}", which this test does not have', remedy
-    return None
+            raise _UnknownNameError(field, f'is "{value}", which this test does not have', remedy)
 
 
-def counted(tests: Sequence[TestRecord], findings: Sequence[Found], entry: LimitEntry) -> Value:
+def _counted(run: StoredRun, tests: Sequence[TestRecord], findings: Sequence[Found], entry: LimitEntry) -> ShownLimit:
     """The count of a kind of finding, of a run or of one of its tests.
 
-    None found where nobody watched decides nothing: the host beside a simulated drive, a kernel log that is not read.
+    No finding decides nothing if nobody watched: the host of a simulated drive, a kernel log that is not read.
     """
     name, wanted = f"findings: {entry.findings}", (entry.test or "").casefold()
     chosen = [test for test in tests if wanted in {"", test.name.casefold()}]
     if not chosen:
-        return Value(wanted, "", name, "", None, no_such_test(tests))
-    number = sum(
+        return _limit(run, entry, name, None, _no_such_test(tests), test=wanted)
+    count = sum(
         finding.kind == entry.findings and (not wanted or finding.test.casefold() == wanted) for finding in findings
     )
-    reason = "" if number else _unwatched(chosen, str(entry.findings))
-    return Value(wanted, "", name, "", None if reason else float(number), reason)
+    reason = "" if count else _unwatched(chosen, str(entry.findings))
+    return _limit(run, entry, name, None if reason else float(count), reason, test=wanted)
 
 
-def no_such_test(tests: Sequence[TestRecord]) -> str:
+def _no_such_test(tests: Sequence[TestRecord]) -> str:
     """Why there is nothing of a test that a run does not have."""
-    return f"the run has no such test, but {', '.join(one.name.casefold() for one in tests)}"
+    return f"the run has no such test, but {', '.join(test.name.casefold() for test in tests)}"
 
 
 def _unwatched(tests: Sequence[TestRecord], kind: str) -> str:
-    """Why a kind of finding cannot have been found; empty where it can."""
+    """Why a kind of finding cannot be known; empty if it can."""
     sequences = [sequence for test in tests for sequence in test.test.sequences]
     if kind == "host" and any(sequence.host is None for sequence in sequences):
         return "the test system was not watched"
@@ -283,38 +298,75 @@ def _unwatched(tests: Sequence[TestRecord], kind: str) -> str:
     return ""
 
 
-def health_value(run: StoredRun, entry: LimitEntry) -> tuple[float | None, str]:
-    """The value that a limit is of, and why there is none.
+def _health(run: StoredRun, entry: LimitEntry) -> ShownLimit:
+    """A health value: the greatest that was seen under a bound from above, the least under one from below.
 
-    Under a bound from above the greatest that was seen counts, under one from below the least.
+    With ``change`` its difference from the first to the last condition of the run.
     """
     name = str(entry.health)
     if entry.change:
-        first, last = (
-            (_health_of(one, name) for one in (run.conditions[0], run.conditions[-1]))
-            if run.conditions
-            else (None, None)
-        )
-        if first is None or last is None or len(run.conditions) < 2:  # noqa: PLR2004 - before and after
-            return None, "the drive did not report it before and after the run"
-        return last - first, ""
-    seen = list(_health_seen(run, name))
-    if not seen:
-        return None, "the drive did not report it"
-    return (max(seen) if entry.at_most is not None else min(seen)), ""
-
-
-def _health_seen(run: StoredRun, name: str) -> Iterator[float]:
+        first, *others = (_health_of(condition, name) for condition in run.conditions or (None,))
+        change = None if first is None or not others or others[-1] is None else others[-1] - first
+        reason = "the drive did not report it before and after the run" if change is None else ""
+        return _limit(run, entry, f"{name}, change", change, reason, where="drive")
     conditions = (*run.conditions, *(condition for test in run.tests for condition in test.conditions))
-    yield from (value for condition in conditions if (value := _health_of(condition, name)) is not None)
+    seen = [value for condition in conditions if (value := _health_of(condition, name)) is not None]
     if name == TEMPERATURE:
         drives = (sequence.drive for test in run.tests for sequence in test.sequences if sequence.drive)
-        for drive in drives:
-            for state in (drive.before, drive.after):
-                if state.temperature_c is not None:
-                    yield float(state.temperature_c)
+        states = (state for drive in drives for state in (drive.before, drive.after))
+        seen += [float(state.temperature_c) for state in states if state.temperature_c is not None]
+    worst = (max if entry.at_most is not None else min)(seen, default=None)
+    return _limit(run, entry, name, worst, "" if seen else "the drive did not report it", where="drive")
 
 
-def _health_of(condition: DriveCondition, name: str) -> float | None:
+def _health_of(condition: DriveCondition | None, name: str) -> float | None:
+    if condition is None:
+        return None
     value = getattr(condition, name) if name in {TEMPERATURE, "wear_used_pct"} else condition.health.get(name)
     return None if value is None else float(value)
+
+
+def held_of_plan(run: StoredRun, tests: Sequence[TestRecord]) -> Held | None:
+    """How the limits and claims of a plan came out; None of a plan without limits: claims alone are in no exit code.
+
+    Limits that cannot be judged are undecided, all of them.
+    Worked: seven of nine limits met, two undecided -> ``Held(met=7, missed=0, undecided=2)`` with nine numbers.
+    """
+    stated = run.plan.get("limits")
+    if not stated:
+        return None
+    try:
+        judged = judge(run, tests, limits_of_plan(run))
+    except AssayError:
+        return Held(met=0, missed=0, undecided=len(stated))
+    judged = tuple(sorted(judged, key=lambda limit: (_ORDER.index(limit.verdict), -limit.apart)))
+    missed, undecided, met = ([limit for limit in judged if limit.verdict == verdict] for verdict in _ORDER)
+    return Held(
+        met=len(met),
+        missed=len(missed),
+        undecided=len(undecided),
+        worst=_missed(missed[0]) if missed else None,
+        numbers=tuple(
+            HeldNumber(
+                name=_label(limit),
+                outcome=limit.verdict,
+                value=limit.value,
+                bound=limit.bound,
+                unit=limit.unit,
+                is_least=limit.is_least,
+                apart=limit.apart,
+            )
+            for limit in judged
+        ),
+    )
+
+
+def _missed(limit: ShownLimit) -> Missed:
+    name = limit.id or " ".join(filter(None, (limit.test.upper(), limit.where, measure_words(limit.name))))
+    return Missed(name=name, value=limit.value or 0.0, bound=limit.bound, unit=limit.unit)
+
+
+def _label(limit: ShownLimit) -> str:
+    """What a limit is of, in few words. Worked: 99 % of the reads of a stage -> ``"mixed, reads p99"``."""
+    short = short_name(limit.name) or measure_words(limit.name)
+    return limit.text or limit.id or " ".join(filter(None, (limit.where, short)))

@@ -7,25 +7,70 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 
-from assay.compare.limits.names import (
-    FINDING_KINDS,
-    HEALTH_NAMES,
-    MEASURE_KEYS,
-    is_shipped_test,
-    is_test_name,
-    names_of_tests,
-)
 from assay.errors import StoreError, UsageError
+from assay.procedures.registry import SHIPPED, known_studies, known_tests
 from assay.spec.datum import Strict
 from assay.spec.model_faults import model_faults
 from assay.spec.nearest import did_you_mean
 from assay.spec.toml_file import place_error, read_toml, refuse_other_kind, validated
+from assay.summary.measures import MEASURE_KEYS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterable
     from pathlib import Path
 
     from assay.engine.records import StoredRun
+
+
+TEMPERATURE = "temperature_c"
+HEALTH_NAMES = (
+    TEMPERATURE,
+    "wear_used_pct",
+    "critical_warning",
+    "available_spare_pct",
+    "media_errors",
+    "error_log_entries",
+    "unsafe_shutdowns",
+    "warning_temperature_minutes",
+    "critical_temperature_minutes",
+    "host_read_bytes",
+    "host_written_bytes",
+    "power_on_hours",
+    "power_cycles",
+    "grown_defects",
+)
+"""Of the drive's condition, as it is stored around each test."""
+FINDING_KINDS = (
+    "ended early",
+    "withheld",
+    "warning",
+    "void",
+    "drive event",
+    "host",
+    "moved",
+    "check",
+    "not run",
+    "deviation",
+    "resumed",
+)
+"""As in the list of findings."""
+
+
+def _is_of(name: str, tests: Iterable[str]) -> bool:
+    """Whether runs may name one of these tests so, with what follows its name, as in ``tp-1024``, ``iops-2``.
+
+    Worked: ``tp-1024`` -> yes; ``tpp`` -> no.
+    """
+    known, name = _names(tests), name.casefold()
+    while name not in known and "-" in name:
+        name = name.rpartition("-")[0]
+    return name in known
+
+
+def _names(tests: Iterable[str]) -> list[str]:
+    """Names as runs have them."""
+    return [f"study-{name}" if name in known_studies() else name for name in tests]
+
 
 _Name = Annotated[str, Field(min_length=1, max_length=200)]
 _Text = Annotated[str, Field(max_length=2000)]
@@ -59,17 +104,16 @@ class LimitEntry(Strict):
     @field_validator("test")
     @classmethod
     def _is_test(cls, name: str | None) -> str | None:
-        if name is not None and not is_test_name(name):
-            raise ValueError(
-                f'is "{name:.60}", which is no test', did_you_mean(name, names_of_tests(), "see assay tests")
-            )
+        if name is not None and not _is_of(name, (*known_tests(), *known_studies())):
+            names = _names((*known_tests(), *known_studies()))
+            raise ValueError(f'is "{name:.60}", which is no test', did_you_mean(name, names, "see assay tests"))
         return name
 
     @field_validator("measure")
     @classmethod
     def _is_measure(cls, name: str | None, known: ValidationInfo) -> str | None:
         # What a test of another package measures is known once it is asked for them, of a run.
-        if is_shipped_test(known.data.get("test") or ""):
+        if _is_of(known.data.get("test") or "", SHIPPED):
             return _known(name, MEASURE_KEYS, "number of a test")
         return name
 
@@ -85,7 +129,7 @@ class LimitEntry(Strict):
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
-        if sum(one is not None for one in (self.measure, self.health, self.findings)) != 1:
+        if sum(subject is not None for subject in (self.measure, self.health, self.findings)) != 1:
             raise ValueError("needs exactly 1 of measure, health and findings", "keep a single key of these")
         if self.at_least is None and self.at_most is None:
             raise ValueError("has no bound", "give at_least or at_most")

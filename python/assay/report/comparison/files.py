@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from assay.compare.subject import LoadedRun
 from assay.report import records_of_tests, render_pages
-from assay.report.comparison.data import comparison_data, gate_data
-from assay.report.comparison.facts import comparison_facts, gate_facts
+from assay.report.comparison.facts import comparison_data, comparison_facts, gate_data, gate_facts
 from assay.report.comparison.gate import junit_xml
 from assay.report.comparison.pages import comparison_report, gate_report
 from assay.report.first_page.run_summary import summarise_run

@@ -23,7 +23,7 @@ _ESCAPED = {"%": "%25", "\r": "%0D", "\n": "%0A"}
 _ESCAPED_TITLE = {**_ESCAPED, ":": "%3A", ",": "%2C"}
 BARS_MAX = 16
 """Bars of one figure; more follow in another."""
-_BAR_WORDS: dict[Verdict, str] = {"pass": "passed", "fail": "FAILED", "undecided": "cannot decide"}
+_BAR_WORDS: dict[Verdict, str] = {**VERDICT_WORDS, "undecided": "cannot decide"}
 _READING = (
     "Left of 0 is worse than the baseline. Dashed: the limit. Whiskers: the uncertainty. A number fails where its bar "
     "is longer than its limit and its whiskers do not reach 0."
@@ -42,14 +42,14 @@ def gate_figures(gate_result: GateResult) -> Iterator[Figure]:
             x_title="Change",
             y_title="",
             series=(Series.through(_points(part), "Change", 0, "markers"),),
-            changes=tuple(_change(one, several=several) for one in part),
+            changes=tuple(_change(gated, several=several) for gated in part),
             reading=_READING,
         )
 
 
 def _points(part: Sequence[Gated]) -> list[tuple[float, float]]:
     """The changes, up the rows from the last one."""
-    return [(-one.worse, float(len(part) - index)) for index, one in enumerate(part) if one.worse is not None]
+    return [(-gated.worse, float(len(part) - index)) for index, gated in enumerate(part) if gated.worse is not None]
 
 
 def _change(gated: Gated, *, several: bool) -> Change:
@@ -78,8 +78,8 @@ def junit_xml(gate_result: GateResult, *, undecided_fails: bool) -> bytes:
     properties = ET.SubElement(suite, "properties")
     for name, value in _properties(gate_result):
         ET.SubElement(properties, "property", {"name": name, "value": paragraph(value)})
-    for one in gate_result.gated:
-        _case(suite, one, undecided_fails=undecided_fails)
+    for gated in gate_result.gated:
+        _case(suite, gated, undecided_fails=undecided_fails)
     ET.SubElement(suite, "system-out").text = "\n".join(gate_result.explained)
     ET.indent(root)
     text = ET.tostring(root, encoding="unicode")
@@ -116,11 +116,13 @@ def annotation_lines(gate_result: GateResult, *, undecided_fails: bool) -> Itera
     What makes the exit code 8 is an error, so that a build that fails shows one.
     """
     levels = {"pass": "notice", "fail": "error", "undecided": "error" if undecided_fails else "warning"}
-    for one in gate_result.gated:
-        if one.verdict != "pass":
-            title = _escaped(f"assay: {gated_label(one)} of {one.side.subject.title}", _ESCAPED_TITLE)
-            values = f"baseline {_value(one, one.baseline)}, now {_value(one, one.side)}, limit {share(one.limit)}"
-            yield f"::{levels[one.verdict]} title={title}::{_escaped(f'{one.reason}; {values}', _ESCAPED)}"
+    for gated in gate_result.gated:
+        if gated.verdict != "pass":
+            title = _escaped(f"assay: {gated_label(gated)} of {gated.side.subject.title}", _ESCAPED_TITLE)
+            values = (
+                f"baseline {_value(gated, gated.baseline)}, now {_value(gated, gated.side)}, limit {share(gated.limit)}"
+            )
+            yield f"::{levels[gated.verdict]} title={title}::{_escaped(f'{gated.reason}; {values}', _ESCAPED)}"
     yield f"::{levels[gate_result.verdict]} title=assay::{_escaped(' '.join(gate_result.explained[:1]), _ESCAPED)}"
 
 
@@ -145,14 +147,14 @@ def summary_md(gate_result: GateResult) -> str:
         "",
         _cell(f"{drives} against {baseline}. {gate_result.explained[0]}"),
     ]
-    shown = [one for one in gate_result.gated if one.verdict != "pass"]
+    shown = [gated for gated in gate_result.gated if gated.verdict != "pass"]
     if shown:
         lines += [
             "",
             "| Verdict | Drive | Number | Change | Limit | Uncertainty | Why |",
             "|---|---|---|---|---|---|---|",
         ]
-    lines += [f"| {' | '.join(map(_cell, _row(one)))} |" for one in shown]
+    lines += [f"| {' | '.join(map(_cell, _row(gated)))} |" for gated in shown]
     return "\n".join((*lines, ""))
 
 

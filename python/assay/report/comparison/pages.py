@@ -1,13 +1,15 @@
-"""The pages of a comparison, and the one page of a gate."""
+"""The pages of a comparison, the one page of a gate, and the survey that was published in 2010."""
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import replace
+from importlib import resources
 from typing import TYPE_CHECKING
 
-from assay.compare.summary import remarks
-from assay.report.comparison.dots import dot_figures
-from assay.report.comparison.gate import gate_figures
+from assay.compare.comparison import remarks
+from assay.report.comparison.figures import dot_figures, pages_per_test
+from assay.report.comparison.gate import VERDICT_WORDS, gate_figures
 from assay.report.comparison.tables import (
     cell_tables,
     cohort_tables,
@@ -19,9 +21,8 @@ from assay.report.comparison.tables import (
     unlike_tables,
     unverified_tables,
 )
-from assay.report.comparison.tests import pages_per_test
 from assay.spec.units import count_label
-from assay.summary.pages.model import Page, Report, slug
+from assay.summary.pages.model import Page, Report, Table, slug
 from assay.words.printed import utc, utc_datetime
 
 if TYPE_CHECKING:
@@ -30,20 +31,16 @@ if TYPE_CHECKING:
     from assay.compare.comparison import Comparison
     from assay.compare.gate import GateResult, Verdict
     from assay.compare.subject import Subject
-    from assay.summary.pages.model import Block, Table
+    from assay.summary.pages.model import Block
+
 
 BLIND_DATE = (2000, 1, 1, 0, 0, 0)
 """A date tells who measured; a blind comparison has this one."""
 
-_VERDICTS: dict[Verdict, str] = {
-    "pass": "PASSED",
-    "fail": "FAILED",
-    "undecided": "CANNOT DECIDE",
-}
 FIRST_TITLE = "Drives compared"
 _DRIVES_BESIDE = 6
 """So many drives have their sentences on the sheet of the figure."""
-_SAID_MAX = 4
+_REASONS_MAX = 4
 """Reasons in a banner."""
 
 
@@ -93,9 +90,8 @@ def _first(comparison: Comparison) -> list[Page]:
 def gate_report(gate_result: GateResult) -> Report:
     """Lay out a gate as one page: every number with its verdict and the reason for it, who is compared, and bars."""
     subjects = (gate_result.baseline, *gate_result.subjects)
-    caption = "A is the baseline" + (
-        f", {len(gate_result.baseline.runs)} repeats" if len(gate_result.baseline.runs) > 1 else ""
-    )
+    repeats = gate_result.baseline.run_count
+    caption = "A is the baseline" + (f", {repeats} repeats" if repeats > 1 else "")
     tables = (gate_table(gate_result), subject_table(subjects, caption), *unlike_tables(subjects))
     page = replace(_page("Against the baseline", *tables, *gate_figures(gate_result)), runs_on=True)
     count = gate_result.count
@@ -105,43 +101,37 @@ def gate_report(gate_result: GateResult) -> Report:
 
 def _coloured(page: Page, verdict: Verdict, counts: str) -> Page:
     """The verdict of a gate on its page: in red where it failed, in amber where it cannot decide, else as a title."""
-    words = f"GATE: {_VERDICTS[verdict]} - {counts}"
+    words = f"GATE: {VERDICT_WORDS[verdict].upper()} - {counts}"
     if verdict == "fail":
         return replace(page, banner=words)
     return replace(page, notice=words) if verdict == "undecided" else replace(page, subtitle=words)
 
 
 def _report(title: str, pages: Iterable[Page], subjects: Sequence[Subject], *, blind: bool) -> Report:
-    tools = {
-        f"{run.summary.platform.tool} {run.summary.platform.tool_version}"
-        for subject in subjects
-        for run in subject.runs
-    }
+    summaries = [run.summary for subject in subjects for run in subject.runs]
+    tools = {f"{summary.platform.tool} {summary.platform.tool_version}" for summary in summaries}
+    latest_ns = max(summary.started_wall_ns for summary in summaries)
     return Report(
         title=f"{title} of {count_label(len(subjects), 'drive')}" + (", blind" if blind else ""),
         label="; ".join(dict.fromkeys(subject.label for subject in subjects)),
         colophon=", ".join(sorted(tools)),
-        date=BLIND_DATE if blind else utc_datetime(_latest_ns(subjects)).timetuple()[:6],
+        # The latest begin of a run: the same runs give the same report.
+        date=BLIND_DATE if blind else utc_datetime(latest_ns).timetuple()[:6],
         pages=tuple(replace(page, title=title) for page in pages),
         facts=_facts(subjects, blind=blind),
     )
 
 
-def _latest_ns(subjects: Sequence[Subject]) -> int:
-    """When the last of the runs began: the same runs give the same report."""
-    return max(run.summary.started_wall_ns for subject in subjects for run in subject.runs)
-
-
 def _banner(comparison: Comparison) -> str | None:
     """That subjects stand apart, with the reason, and that files are unverified, on every page."""
-    said = [
-        f"{subject.letter} APART: {'; '.join(dict.fromkeys(one.what for one in subject.unlike))}"
+    apart = [
+        f"{subject.letter} APART: {'; '.join(dict.fromkeys(unlikeness.what for unlikeness in subject.unlike))}"
         for subject in comparison.subjects
         if subject.unlike
     ]
-    more = [f"{len(said) - _SAID_MAX} MORE APART"] if len(said) > _SAID_MAX else []
-    files = [f"{', '.join(one.letter for one in comparison.unverified)} UNVERIFIED: figures of Iometer"]
-    return " - ".join((*said[:_SAID_MAX], *more, *(files if comparison.unverified else ()))) or None
+    more = [f"{len(apart) - _REASONS_MAX} MORE APART"] if len(apart) > _REASONS_MAX else []
+    files = [f"{', '.join(file.letter for file in comparison.unverified)} UNVERIFIED: figures of Iometer"]
+    return " - ".join((*apart[:_REASONS_MAX], *more, *(files if comparison.unverified else ()))) or None
 
 
 def _facts(subjects: Sequence[Subject], *, blind: bool) -> str:
@@ -152,3 +142,34 @@ def _facts(subjects: Sequence[Subject], *, blind: bool) -> str:
     editions = "; ".join(dict.fromkeys(run.summary.edition_title for run in runs))
     counts = f"{count_label(len(subjects), 'drive')}, {count_label(len(runs), 'run')}"
     return f"{when} \N{MIDDLE DOT} {editions} \N{MIDDLE DOT} {counts}"
+
+
+_FILE = "survey-2010.toml"
+
+
+def published_tables() -> tuple[Table, ...]:
+    """The pool's IOPS of 4 KiB random accesses: fresh against steady writes, and steady reads and writes.
+
+    Source: Calypso Blind Survey 2010. Worked: MLC-3 from 50,156 to 2,716 IOPS -> ``"0.054"``.
+    """
+    data = tomllib.loads(resources.files("assay.spec").joinpath(_FILE).read_text("utf-8"))
+    note = f"Published in {data['source']}, not measured here. {data['note']}"
+    fresh = tuple(
+        (drive["drive"], f"{drive['fresh']:,}", f"{drive['steady']:,}", f"{drive['steady'] / drive['fresh']:.3f}")
+        for drive in data["fresh"]
+    )
+    steady = tuple((drive["drive"], f"{drive['read']:,}", f"{drive['write']:,}") for drive in data["steady"])
+    return (
+        Table(
+            caption="Pool of 2010: RND 4KiB W, fresh and steady",
+            columns=("Drive", "Fresh IOPS", "Steady IOPS", "Steady over fresh"),
+            rows=fresh,
+            notes=(note,),
+        ),
+        Table(
+            caption="Pool of 2010: RND 4KiB at steady state",
+            columns=("Drive", "Read IOPS", "Write IOPS"),
+            rows=steady,
+            notes=(note,),
+        ),
+    )

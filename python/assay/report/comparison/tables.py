@@ -1,33 +1,138 @@
-"""The tables of a comparison, and how each test of each drive came out."""
+"""The tables of a comparison, the state of each test of each drive, and the words of both."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from assay.compare.comparison import LEVEL_SHARE, cohorts, matrix_numbers, published_rows
 from assay.compare.gate import gated_cells, gated_label, share
-from assay.compare.summary import cohorts, matrix_numbers, published_rows
-from assay.report.comparison.words import remark_sentence, worded
 from assay.spec.units import GB
-from assay.summary.measures import measure_words
+from assay.summary.measures import FIRST, LAST, MAXIMUM, SETTLED, measure_words, percentile_key
 from assay.summary.pages.model import Table
 from assay.summary.verdict import STATE_WORDS, gravity, level_of, verdict_caveats
 from assay.words.coded import coded
+from assay.words.digits import nth
 from assay.words.printed import NOT_AVAILABLE, number_text, paragraph, printable
+from assay.words.text import joined, sentence, text
 from assay.workloads.iometer.results import UNVERIFIED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from assay.compare.comparison import Comparison
+    from assay.compare.comparison import Cited, Comparison, Remark, RemarkKind
     from assay.compare.gate import Gated, GateResult, Verdict
     from assay.compare.numbers import NumberName, Price
     from assay.compare.sides import Compared, Side
     from assay.compare.subject import Subject
-    from assay.compare.summary import Remark
     from assay.compare.unverified import Beside, OldFigure, Unverified
-    from assay.summary.record import Level, State, TestSummary
+    from assay.summary.record import Key, Level, State, TestSummary
     from assay.words.coded import Coded
+
+
+REMARKS: dict[RemarkKind, str] = {
+    "leads": "best in {first} of {count}: {ahead}[; {behind}]",
+    "trails": "[best in {first} of {count}; ]{behind}",
+    "level": "within {share:share} of the best in all {count}",
+    "state": "no number counts: {states}",
+}
+WORDS: dict[str, str] = {
+    **{str(kind): words for kind, words in REMARKS.items()},
+    "behind": "largest deficit to {other}: {number} ({times:times})",
+    "rate-ahead": "{number} ({times:times} {other})",
+    "time-ahead": "{number} ({share:share} of {other})",
+    "unstable": "{count:cell} unstable",
+    "stalls": "stalls {longest_ms:span}",
+    "host": "host interference",
+    "void": "{count:part} void",
+    "short": "{count:step} too short",
+    "sample-first": "{test} first sample",
+    "sample-settled": "{test} settled",
+    "sample-last": "{test} last sample",
+    "size": "[{order} ]{way} {size:block}",
+    "apart": "apart: {what}",
+}
+_ORDERS = {"RND": "random", "SEQ": "sequential", None: None}
+_WAYS = {100: "read", 0: "write"}
+_SAMPLES: dict[Key, str] = {FIRST: "sample-first", SETTLED: "sample-settled", LAST: "sample-last"}
+_PARTS = {
+    MAXIMUM: "max",
+    **{percentile_key(share): nth(share) for share in (0.5, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999)},
+}
+
+
+def worded(said: Coded) -> str:
+    """A statement in words. Worked: ``coded("unstable", count=8)`` -> ``"8 cells unstable"``."""
+    return text(said, WORDS)
+
+
+def number_label(name: NumberName, unit: str) -> str:
+    """A number as a row has it, with its unit. Worked: ``Random read 4 KiB, p99.9 (ms)``."""
+    label = _short_name(name)
+    return f"{label[:1].upper()}{label[1:]} ({unit})"
+
+
+def number_phrase(name: NumberName) -> str:
+    """A number within a sentence. Worked: ``p99.9 of random 4 KiB reads``, ``WSAT first sample per EUR``."""
+    return f"{_phrase(name)} per {name.per}" if name.per else _phrase(name)
+
+
+def _phrase(name: NumberName) -> str:
+    if name.about is None:
+        return _short_name(name)
+    accesses = text(coded("subject", subject=name.about), {"subject": "{subject}"})
+    return f"{_part(name)} of {accesses}" if name.unit == "ms" else accesses
+
+
+def remark_sentence(remark: Remark, states: str) -> str:
+    """One sentence of a drive. states : of its tests, where no number counts.
+
+    Worked: ``Best in 4 of 12: random 4 KiB writes (4.5x C); largest deficit to B: p99.9 of random 4 KiB reads (1.6x).``
+    """
+    behind = remark.behind
+    values = {
+        "first": remark.first or None,
+        "count": remark.count,
+        "ahead": joined(_ahead(cited) for cited in remark.ahead) if remark.ahead else None,
+        "behind": _behind(behind) if behind else None,
+        "share": 1 - LEVEL_SHARE,
+        "states": states,
+    }
+    return sentence(worded(coded(remark.kind, **values)))
+
+
+def _ahead(cited: Cited) -> str:
+    name = cited.number.name
+    code = "time-ahead" if name.better == "lower" else "rate-ahead"
+    return worded(
+        coded(code, number=number_phrase(name), share=cited.share, times=1 / cited.share, other=cited.other.letter)
+    )
+
+
+def _behind(cited: Cited) -> str:
+    values = {"times": 1 / cited.share, "other": cited.other.letter}
+    return worded(coded("behind", number=number_phrase(cited.number.name), **values))
+
+
+def _short_name(name: NumberName) -> str:
+    about, code = name.about, _SAMPLES.get(name.cell)
+    if code:
+        return worded(coded(code, test=name.shown))
+    if about is None or about.read_pct not in _WAYS:
+        return name.label
+    order = _ORDERS[about.order]
+    label = worded(coded("size", order=order, way=_WAYS[about.read_pct], size=about.size_bytes))
+    return f"{label}, {_part(name)}" if name.unit == "ms" else label
+
+
+def _part(name: NumberName) -> str:
+    """What of the response times a number is. Worked: ``latency_ms_p99.9`` -> ``"p99.9"``."""
+    return _PARTS.get(name.name, "mean")
+
+
+def order_text(letters: list[list[Subject]]) -> str:
+    """Drives from the best on; those of one place are joined. Worked: B first, A and C equal -> ``"B A=C"``."""
+    return " ".join("=".join(subject.letter for subject in group) for group in letters)
 
 
 VERDICT_LEVELS: dict[Verdict, Level] = {"pass": "good", "fail": "bad", "undecided": "warn"}
@@ -120,7 +225,7 @@ def summary_tables(comparison: Comparison) -> Iterator[Table]:
         yield from _split(
             comparison,
             "Summary performance, the rows of the comparison of 2012",
-            [(one, (one.name.shown, title, one.name.unit)) for title, one in rows],
+            [(number, (number.name.shown, title, number.name.unit)) for title, number in rows],
             value_text,
             ("Test", "Workload", "Unit"),
         )
@@ -128,7 +233,7 @@ def summary_tables(comparison: Comparison) -> Iterator[Table]:
 
 def quoted_tables(comparison: Comparison) -> Iterator[Table]:
     """Values, ratios and ranks of the numbers that people quote."""
-    rows = [(one, _names(one)) for one in comparison.quoted]
+    rows = [(number, _names(number)) for number in comparison.quoted]
     keys = ("Test", "Figure", "Unit")
     yield from _split(comparison, "Key results", rows, value_text, keys)
     if len(comparison.subjects) == 1:
@@ -160,7 +265,9 @@ def _split(  # noqa: PLR0917 - the parts of a table
                 if len(comparison.subjects) <= COLUMNS_MAX
                 else f"{caption}, {letters[0]} to {letters[-1]}",
                 columns=(*keys, *letters),
-                rows=tuple((*names, *(text(one, one.sides[place]) for place in places)) for one, names in rows),
+                rows=tuple(
+                    (*names, *(text(number, number.sides[place]) for place in places)) for number, names in rows
+                ),
                 notes=tuple(paragraph(note) for note in notes),
                 merged=keys[:1],
             )
@@ -204,11 +311,11 @@ def cell_tables(comparison: Comparison) -> Iterator[Table]:
         chosen = [number for number in numbers if few or _place(number) in _BOX]
         name = numbers[0].name
         which = "all cells" if few else "cells of the boxes of 2012"
-        rows = [(one, (one.name.cell_label, one.name.unit)) for one in chosen]
+        rows = [(number, (number.name.cell_label, number.name.unit)) for number in chosen]
         yield from _split(
             comparison, f"{name.shown}: {measure_words(name.name)}, {which}", rows, value_text, ("Cell", "Unit")
         )
-        cells = {one.name.cell for one in chosen}
+        cells = {number.name.cell for number in chosen}
         maxima = [
             (number, (number.name.cell_label, number.name.unit))
             for number in comparison.numbers
@@ -252,10 +359,10 @@ def cohort_tables(comparison: Comparison) -> tuple[Table, ...]:
 
 def gate_table(gate_result: GateResult) -> Table:
     """Every gated number with its verdict and the reason for it, those that fail first; then what is not gated."""
-    gated = sorted(gate_result.gated, key=lambda one: _VERDICT_ORDER[one.verdict])
+    gated = sorted(gate_result.gated, key=lambda gated: _VERDICT_ORDER[gated.verdict])
     rows = (*map(_gated_row, gated), *map(_left_out_row, gate_result.left_out))
     levels: tuple[tuple[int, int, Level], ...] = (
-        *((line, 0, VERDICT_LEVELS[one.verdict]) for line, one in enumerate(gated)),
+        *((line, 0, VERDICT_LEVELS[gated.verdict]) for line, gated in enumerate(gated)),
         *((line, 0, "unknown") for line in range(len(gated), len(rows))),
     )
     columns = ("Verdict", "", "Number", "Baseline", "Now", "Change", "Limit", "Uncertainty", "Why")
@@ -288,13 +395,13 @@ def unverified_tables(comparison: Comparison) -> Iterator[Table]:
     if not comparison.unverified:
         return
     rows = tuple(
-        (one.letter, one.called, one.version, str(one.run_count), "unverified") for one in comparison.unverified
+        (file.letter, file.called, file.version, str(file.run_count), "unverified") for file in comparison.unverified
     )
     columns = ("", "Results of Iometer", "Version", "Runs", "Level")
     yield Table(caption="Unverified results next to the runs", columns=columns, rows=rows, notes=_UNVERIFIED_NOTES)
-    for one in comparison.unverified:
-        yield from _file_figures(one, [subject.letter for subject in comparison.subjects])
-        yield from _file_apart(one)
+    for file in comparison.unverified:
+        yield from _file_figures(file, [subject.letter for subject in comparison.subjects])
+        yield from _file_apart(file)
 
 
 def _file_figures(unverified: Unverified, letters: list[str]) -> Iterator[Table]:
@@ -337,7 +444,7 @@ def _file_apart(unverified: Unverified) -> Iterator[Table]:
         yield Table(caption=f"{unverified.letter}, unverified, apart", columns=columns, rows=tuple(reasons))
 
 
-SETTLED: frozenset[State] = frozenset({"steady", "no-rule"})
+SETTLED_STATES: frozenset[State] = frozenset({"steady", "no-rule"})
 """Of other tests the dots are hollow."""
 _NO_RESULT: frozenset[State] = frozenset({"withheld", "cut-short", "not-run"})
 _BESIDE_MAX = 1
@@ -378,7 +485,7 @@ def _with_apart(state: TestState, subject: Subject, shown: str) -> TestState:
     return replace(state, level="unknown", beside=(coded("apart", what=unlike[0].what),))
 
 
-def drives_table(comparison: Comparison, said: Sequence[Remark]) -> Table:
+def drives_table(comparison: Comparison, remarks: Sequence[Remark]) -> Table:
     """A row per drive: one sentence that compares it, and how each of its tests came out."""
     states = test_states(comparison)
     rows = tuple(
@@ -387,12 +494,12 @@ def drives_table(comparison: Comparison, said: Sequence[Remark]) -> Table:
             remark_sentence(remark, _failed(comparison, states[remark.subject.letter])),
             *(states[remark.subject.letter][test].text for test, _ in comparison.tests),
         )
-        for remark in said
+        for remark in remarks
     )
     columns = ("Drive", "Compared", *(shown for _, shown in comparison.tests))
     levels = tuple(
         (line, place, states[remark.subject.letter][test].level)
-        for line, remark in enumerate(said)
+        for line, remark in enumerate(remarks)
         for place, (test, _) in enumerate(comparison.tests, 2)
     )
     return Table(caption="Drives", columns=columns, rows=rows, levels=levels, verdicts=columns[2:])
@@ -409,8 +516,8 @@ def _failed(comparison: Comparison, states: Mapping[str, TestState]) -> str:
 
 def _of_subject(subject: Subject, test: str) -> TestState:
     """Of repeats the gravest."""
-    listed = [next((one for one in run.summary.tests if one.prefix == test), None) for run in subject.runs]
-    states = [_of_test(one) if one else NOT_RUN for one in listed]
+    listed = [next((summary for summary in run.summary.tests if summary.prefix == test), None) for run in subject.runs]
+    states = [_of_test(summary) if summary else NOT_RUN for summary in listed]
     return min(states, key=lambda state: (state.state not in _NO_RESULT, gravity(state.level)))
 
 

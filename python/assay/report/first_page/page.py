@@ -181,7 +181,7 @@ def _level(test: TestSummary, slot: Slot, said: Iterable[Coded]) -> Level | None
 LIMITS_MAX = 8
 """So many limits stand in the strip."""
 
-_LEVELS: dict[Outcome, Level] = {"fail": "bad", "not decided": "unknown", "pass": "good"}
+OUTCOME_LEVELS: dict[Outcome, Level] = {"fail": "bad", "not decided": "unknown", "pass": "good"}
 _WORDS: dict[Outcome, str] = {"fail": "missed", "not decided": "not decided", "pass": "met"}
 
 
@@ -232,7 +232,7 @@ def _view(held_number: HeldNumber) -> LimitView:
         value=text(value) if value else "n/a",
         bound=text(bound),
         outcome=_WORDS[held_number.outcome],
-        level=_LEVELS[held_number.outcome],
+        level=OUTCOME_LEVELS[held_number.outcome],
     )
 
 

@@ -130,13 +130,12 @@ def _drive(run: StoredRun, folder: str) -> ListedDrive:
     if run.identity.capacity_bytes >= _CAPACITY_BYTES_MAX:
         raise StoreError(folder, "is of a drive larger than any", "the run was changed or damaged")
     identity = run.identity
-    return ListedDrive(
+    return ListedDrive.of_records(
+        identity,
         id=unicode_name(identity.id),
         path=unicode_name(identity.path),
         model=model_label(run),
         firmware=identity.firmware or None,
-        capacity_bytes=identity.capacity_bytes,
-        kind=identity.kind,
         serial=unicode_name(identity.serial) if identity.serial else None,
     )
 
@@ -145,32 +144,25 @@ def _quoted(run: StoredRun, measures: Iterable[Measure]) -> Iterator[Quoted]:
     """The numbers that people quote, unrounded, with what their data sheet claims."""
     claims = run.plan.get("claims") or {}
     for measure in (measure for measure in measures if measure.quoted):
-        yield Quoted(
+        yield Quoted.of_records(
+            measure,
             item=measure.printed,
-            unit=measure.unit,
             value=None if measure.value is None else float(measure.value),
             **round_range(measure.value, measure.stat, measure.rounds),
             basis=basis_text(measure),
             claim=claims.get(measure.claim) if measure.claim else None,
-            bound=measure.bound,
-            mark=measure.mark,
         )
 
 
 def _test(test: StoredTest, state: State, numbers: tuple[Quoted, ...]) -> ListedTest:
-    withheld = withheld_reason(test)
-    return ListedTest(
-        test=test.settings.test,
-        procedure=test.settings.procedure,
-        edition=test.settings.edition,
+    return ListedTest.of_records(
+        test.settings,
+        test,
         measured=measured_extent(test),
-        ended=test.ended,
         reached=not missed_steady_state(test),
-        withheld=text_or_none(withheld),
+        withheld=text_or_none(withheld_reason(test)),
         # A test that was not run is in no list.
         verdict=cast("Verdict", state),
         cut_short=test.ended is not None and is_cut_short(test.ended),
-        started_wall_ns=test.started_wall_ns,
-        ended_wall_ns=test.ended_wall_ns,
         headlines=numbers,
     )

@@ -1,17 +1,21 @@
-"""A page or more per test of a comparison: curves on shared axes, tails, consistency and the ratio of every cell."""
+"""The figures of a comparison: shares of the best drive, curves, tails and ratios of cells."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
+from assay.compare.comparison import matrix_numbers
 from assay.compare.numbers import NOT_RUN, WITHOUT_RESULT
-from assay.compare.summary import matrix_numbers
+from assay.report.comparison.tables import SETTLED_STATES, number_label, order_text, test_states
 from assay.results.consistency import consistency, seconds_of
 from assay.spec.units import KIB, kib_label
 from assay.summary.measures import FIRST, LAST, SETTLED
 from assay.summary.pages.figures import matrix_heat, tail_figure
-from assay.summary.pages.model import Figure, Series, Table, Tick, with_values
+from assay.summary.pages.model import Dot, DotRow, Dots, Figure, Series, Table, Tick, with_values
+from assay.summary.verdict import STATE_WORDS
 from assay.words.digits import brief, share, span, times
 from assay.words.printed import NOT_AVAILABLE, mix_label
 
@@ -21,9 +25,11 @@ if TYPE_CHECKING:
     from assay.compare.comparison import Comparison
     from assay.compare.sides import Compared, Side
     from assay.compare.subject import Subject
+    from assay.report.comparison.tables import TestState
     from assay.summary.pages.histograms import Part
     from assay.summary.pages.model import Block
     from assay.summary.pages.test_record import TestRecord
+
 
 CURVES_MAX = 9
 """Curves in one figure: more have no colour of their own."""
@@ -86,15 +92,15 @@ def _what(figure: Figure) -> str:
 def _paired(figures: Sequence[Figure]) -> Iterator[tuple[Figure, ...]]:
     """Two figures a page, side by side; one alone has all of it."""
     for pair in (tuple(figures[first : first + 2]) for first in range(0, len(figures), 2)):
-        yield pair if len(pair) == 1 else tuple(replace(one, room="figure", aspect=HALF_ASPECT) for one in pair)
+        yield pair if len(pair) == 1 else tuple(replace(figure, room="figure", aspect=HALF_ASPECT) for figure in pair)
 
 
 def _curves(comparison: Comparison, test: str, shown: str, left_out: list[tuple[str, str]]) -> Iterator[Figure]:
     """What a test offers to be laid over others, such as IOPS over time, all subjects on its axes."""
-    reports = [(one, test_of(one, test)) for one in in_order(comparison)]
-    offered = [(one, figure) for one, report in reports if report for figure in report.overlaid]
+    reports = [(subject, test_of(subject, test)) for subject in in_order(comparison)]
+    offered = [(subject, figure) for subject, report in reports if report for figure in report.overlaid]
     for name in dict.fromkeys(figure.name for _, figure in offered):
-        curves = [(one, figure) for one, figure in offered if figure.name == name]
+        curves = [(subject, figure) for subject, figure in offered if figure.name == name]
         if reason := _unlike_amounts(curves):
             left_out.append((f"{shown}: {curves[0][1].y_title} over {curves[0][1].x_title}", reason))
         else:
@@ -103,7 +109,7 @@ def _curves(comparison: Comparison, test: str, shown: str, left_out: list[tuple[
 
 def _unlike_amounts(curves: Sequence[tuple[Subject, Figure]]) -> str:
     """Why curves over what was written are not drawn; empty where they are."""
-    capacities = {one.capacity for one, _ in curves}
+    capacities = {subject.capacity for subject, _ in curves}
     if len(capacities) < 2 or not curves[0][1].by_amount:  # noqa: PLR2004 - two to differ
         return ""
     return (
@@ -117,7 +123,7 @@ def _overlaid(comparison: Comparison, curves: Sequence[tuple[Subject, Figure]]) 
     most = max((y for _, figure in curves for y in figure.series[0].y), default=None)
     for begin in range(0, len(curves), CURVES_MAX):
         part = curves[begin : begin + CURVES_MAX]
-        series = tuple(_curve(comparison, one, figure) for one, figure in part)
+        series = tuple(_curve(comparison, subject, figure) for subject, figure in part)
         name = f"compare-{first.name}" + (f"-{begin}" if begin else "")
         alt = f"{first.y_title} over {first.x_title.lower()} of {len(part)} drives on the same axes"
         yield replace(first, name=name, alt=alt, series=series, y_most=most)
@@ -131,7 +137,11 @@ def _curve(comparison: Comparison, subject: Subject, figure: Figure) -> Series:
 
 def _fresh(comparison: Comparison, test: str) -> Iterator[Figure]:
     """The first sample of a write saturation against the settled level, or the last sample where there is none."""
-    samples = {one.name.cell: one for one in comparison.quoted if one.name.test == test and one.name.unit == "IOPS"}
+    samples = {
+        number.name.cell: number
+        for number in comparison.quoted
+        if number.name.test == test and number.name.unit == "IOPS"
+    }
     if FIRST not in samples:
         return
     ends = zip(*(_ends(comparison, samples.get(cell)) for cell in _LEVELS), strict=True)
@@ -171,7 +181,7 @@ def _bars(
         alt="IOPS of the first sample and of the settled state of every drive",
         x_title="Drive",
         y_title="IOPS",
-        series=tuple(one for one in series if one.x),
+        series=tuple(line for line in series if line.x),
         ticks=tuple(
             Tick(at=index * 2 + 0.5, label=subject.letter) for index, subject in enumerate(comparison.subjects)
         ),
@@ -183,19 +193,21 @@ def _tails(comparison: Comparison, test: str) -> list[tuple[str, Figure]]:
     drawn = []
     for number, (label, curves) in enumerate(parts_of(comparison, test).items(), 1):
         shown = curves[:CURVES_MAX]
-        figure = tail_figure(f"compare-{test}-tail-{number}", [(one.title, part.times) for one, part in shown])
+        figure = tail_figure(f"compare-{test}-tail-{number}", [(subject.title, part.times) for subject, part in shown])
         if figure and len(curves) > 1:
-            places = [comparison.subjects.index(one) for one, part in shown if part.times.io_count]
-            series = tuple(replace(one, colour=places[one.colour]) for one in figure.series)
+            places = [comparison.subjects.index(subject) for subject, part in shown if part.times.io_count]
+            series = tuple(replace(line, colour=places[line.colour]) for line in figure.series)
             drawn.append((label, replace(figure, series=series, x_title=f"{figure.x_title}, {label}")))
     return drawn
 
 
 def parts_of(comparison: Comparison, test: str) -> dict[str, list[tuple[Subject, Part]]]:
     """The parts of a test whose response times are drawn, by name, each with those of every subject that has it."""
-    drawn = [(one, place, part) for one in in_order(comparison) for place, part in _drawn(test_of(one, test))]
+    drawn = [
+        (subject, place, part) for subject in in_order(comparison) for place, part in _drawn(test_of(subject, test))
+    ]
     places = sorted({place for _, place, _ in drawn})[:_PARTS_MAX]
-    parts = [[(one, part) for one, at, part in drawn if at == place] for place in places]
+    parts = [[(subject, part) for subject, at, part in drawn if at == place] for place in places]
     return {_common_label([part for _, part in same]): same for same in parts}
 
 
@@ -211,7 +223,7 @@ def _drawn(report: TestRecord | None) -> list[tuple[int, Part]]:
     if spread is None:
         return []
     cells = [dict(zip(spread.columns, part.key, strict=True)) for part in spread.parts]
-    quoted = [(index, spread.parts[cells.index(one)]) for index, one in enumerate(_QUOTED) if one in cells]
+    quoted = [(index, spread.parts[cells.index(cell)]) for index, cell in enumerate(_QUOTED) if cell in cells]
     return quoted or list(enumerate(spread.drawn[:_PARTS_MAX]))
 
 
@@ -235,9 +247,9 @@ def consistency_table(
     """
     letters = [subject.letter for subject in comparison.subjects]
     rows = [
-        (label, one.title, *_even_values(one, test, part))
+        (label, subject.title, *_even_values(subject, test, part))
         for label, listed in parts.items()
-        for one, part in sorted(listed, key=lambda pair: letters.index(pair[0].letter))
+        for subject, part in sorted(listed, key=lambda pair: letters.index(pair[0].letter))
     ]
     if not rows:
         return None
@@ -280,7 +292,7 @@ def ratio_maps(comparison: Comparison, test: str) -> Iterator[Figure]:
         figure = matrix_heat(
             f"compare-{test}-ratio-{subject.letter.lower()}",
             rows,
-            [["" if one is None else brief(one) for one in row] for row in rows],
+            [["" if ratio is None else brief(ratio) for ratio in row] for row in rows],
             columns=[kib_label(round(size * KIB)) for size in sizes],
             rows=[mix_label(mix) for mix in mixes],
             titles=("Block Size (KiB)", "R/W Mix", _map_title(numbers, subject.letter, first.letter)),
@@ -309,3 +321,107 @@ def _cell_place(number: Compared) -> tuple[float, int]:
 
 def _cell_ratio(number: Compared | None, index: int) -> float | None:
     return number.sides[index].ratio if number else None
+
+
+ROWS_MAX = 18
+"""Rows of one figure; more follow in another."""
+SUBJECTS_MAX = 9
+"""Drives in one figure: more have no colour of their own."""
+_MARGIN, _LEAST_SPAN = 1.15, 1.25
+"""Of the axis beyond its last dot, and at least, as ratios."""
+_FAR, _HALVED = 0.1, 2.0
+"""A drive with a share below this whose absence makes the axis so many times shorter stands at its border."""
+_MS_UNITS = ((0.1, 1e3, "\N{MICRO SIGN}s"), (1e3, 1.0, "ms"), (math.inf, 1e-3, "s"))
+"""Up to which slowest value a unit is used, how many there are in a millisecond, and its symbol."""
+READING = (
+    "Each dot is a drive's share of the best drive, on a logarithmic axis: for times, the best over its time. "
+    "Bars are 95 % intervals from rounds or repeats. Hollow: the test is not steady or not settled."
+)
+
+
+def dot_figures(comparison: Comparison) -> Iterator[Figure]:
+    """All ranked numbers of all drives; as many figures as they need."""
+    numbers = comparison.ranked
+    for begin in range(0, len(comparison.subjects), SUBJECTS_MAX):
+        for first in range(0, len(numbers), ROWS_MAX):
+            part = numbers[first : first + ROWS_MAX]
+            yield _figure(comparison, part, begin, f"compare-dots-{begin + 1}-{first + 1}")
+
+
+def _figure(comparison: Comparison, numbers: Sequence[Compared], begin: int, name: str) -> Figure:
+    places = range(begin, min(begin + SUBJECTS_MAX, len(comparison.subjects)))
+    states = test_states(comparison)
+    rows = tuple(_row(number, [number.sides[place] for place in places], states) for number in numbers)
+    letters = tuple(comparison.subjects[place].letter for place in places)
+    count = len(rows)
+    return Figure(
+        name=name,
+        kind="dots",
+        alt=f"Every drive's share of the best drive in {count} numbers",
+        x_title="Share of the best drive",
+        y_title="",
+        x_scale="log",
+        room="figure",
+        series=tuple(
+            _series(comparison.subjects[place].title, [row.dots[at] for row in rows], at)
+            for at, place in enumerate(places)
+        ),
+        y_ticks=tuple(Tick(at=float(count - at), label=row.label) for at, row in enumerate(rows)),
+        dots=Dots(letters=letters, rows=rows, least=_least(rows)),
+        reading=READING,
+    )
+
+
+def _series(title: str, dots: Sequence[Dot], index: int) -> Series:
+    """The dots of a drive as points: across its shares, up the rows from the last."""
+    points = [(dot.at, float(len(dots) - at)) for at, dot in enumerate(dots) if dot.at is not None]
+    return Series.through(points, title, index, "markers")
+
+
+def _row(number: Compared, sides: Sequence[Side], states: dict[str, dict[str, TestState]]) -> DotRow:
+    scale, unit = _unit(number)
+    dots = tuple(_dot(each, states[each.subject.letter][number.name.test], scale) for each in sides)
+    groups = [list(group) for _, group in groupby(number.ranked, key=lambda each: each.order)]
+    last = number.ranked[-1]
+    return DotRow(
+        label=number_label(number.name, unit),
+        dots=dots,
+        order=""
+        if number.name.stat == "maximum"
+        else order_text([[each.subject for each in group] for group in groups]),
+        behind=f"{last.subject.letter} {times(last.times)}" if last.times and last.order != 1 else "",
+    )
+
+
+def _unit(number: Compared) -> tuple[float, str]:
+    """How a row prints its values: times in the unit that suits the slowest. Worked: 0.08 ms -> 1000 and ``µs``."""
+    if number.name.unit != "ms":
+        return 1.0, number.name.unit
+    slowest = max(each.value or 0.0 for each in number.sides)
+    return next((scale, unit) for most, scale, unit in _MS_UNITS if slowest < most)
+
+
+def _dot(side: Side, state: TestState, scale: float) -> Dot:
+    return Dot(
+        at=side.share,
+        value=None if side.value is None else side.value * scale,
+        low=side.share_low,
+        high=side.share_high,
+        words=STATE_WORDS[state.state] if state.state not in SETTLED_STATES else "",
+        hollow=state.state not in SETTLED_STATES,
+        best=side.order == 1,
+    )
+
+
+def _least(rows: Sequence[DotRow]) -> float:
+    """Where the axis begins. A drive that would stretch it to more than twice its length stands at its border.
+
+    Worked: shares of 0.5 and 0.003 of two of three drives -> 0.43.
+    """
+    columns = zip(*(row.dots for row in rows), strict=True)
+    farthest = [min((dot.at for dot in dots if dot.at), default=1.0) for dots in columns]
+    kept = sorted(min(least, 1 / _LEAST_SPAN) for least in farthest)
+    # Of two drives either is what the other is compared with.
+    while len(kept) > 2 and kept[0] < _FAR and math.log(kept[0]) < _HALVED * math.log(kept[1]):  # noqa: PLR2004
+        kept.pop(0)
+    return kept[0] / _MARGIN

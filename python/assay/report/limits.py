@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
+from assay.compare.limits.judge import ShownLimit  # noqa: TC001 - read by pydantic when the program runs
 from assay.procedures.conformity import conformity_label
 from assay.report.annex.summary import summary_header
+from assay.report.first_page.page import OUTCOME_LEVELS
 from assay.summary.forms import Facts
 from assay.summary.measures import measure_words
 from assay.summary.pages.model import Page, Report, Table
@@ -16,33 +18,12 @@ from assay.words.printed import capacity_label, number_text, paragraph, printabl
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.compare.limits.judge import Judged
     from assay.engine.records import StoredRun
     from assay.summary.pages.test_record import TestRecord
 
 
 COLUMNS = ("Requirement", "Test", "Of", "Number", "Bound", "Found", "Verdict")
 _NONE = "n/a"
-
-
-class ShownLimit(Facts):
-    """One number held against one limit."""
-
-    model_config = ConfigDict(from_attributes=True)
-
-    kind: Literal["limit", "claim"] = Field(description="A limit, or what the data sheet claims.")
-    id: str = Field(description="Of the requirement; for a claim its key in the plan.")
-    text: str = Field(description="Of the requirement.")
-    test: str = Field(description="The test; empty for all of the run.")
-    where: str = Field(description="The cell or item that it is of.")
-    name: str = Field(description="The number, as assay.load names it, or the health value, or the kind of finding.")
-    unit: str = Field(description="Its unit; empty for counts and health values.")
-    at_least: float | None = Field(description="The bound from below; those for each TB multiplied by the capacity.")
-    at_most: float | None = Field(description="The bound from above, likewise.")
-    per_tb: float | None = Field(description="The bound for each TB of user capacity; null where it is absolute.")
-    value: float | None = Field(description="What was measured, unrounded; null where there is none.")
-    verdict: Literal["pass", "fail", "not decided"] = Field(description="not decided is never a pass.")
-    reason: str = Field(description="Why it is not decided; empty where it is.")
 
 
 class ShownLimits(Facts):
@@ -60,9 +41,9 @@ class ShownLimits(Facts):
     limits: tuple[ShownLimit, ...] = Field(description="Every verdict, in the order of the limits; claims last.")
 
 
-def shown_limits(run: StoredRun, judged: Sequence[Judged], *, folder: str, title: str, code: int) -> ShownLimits:
+def shown_limits(run: StoredRun, judged: Sequence[ShownLimit], *, folder: str, title: str, code: int) -> ShownLimits:
     """Gather verdicts. folder : as the user named it. title : of the limits. code : the exit code."""
-    verdicts = [one.verdict for one in judged]
+    verdicts = [limit.verdict for limit in judged]
     return ShownLimits(
         run=folder,
         run_id=run.run_id,
@@ -72,16 +53,16 @@ def shown_limits(run: StoredRun, judged: Sequence[Judged], *, folder: str, title
         failed=verdicts.count("fail"),
         undecided=verdicts.count("not decided"),
         exit_code=code,
-        limits=tuple(map(ShownLimit.model_validate, judged)),
+        limits=tuple(judged),
     )
 
 
-def summary(found: ShownLimits) -> str:
+def summary(shown: ShownLimits) -> str:
     """All verdicts in one line. Worked: ``"LIMITS NOT MET: 3 pass, 1 fail, 2 not decided"``."""
-    counts = f"{found.passed} pass, {found.failed} fail, {found.undecided} not decided"
-    if found.failed:
+    counts = f"{shown.passed} pass, {shown.failed} fail, {shown.undecided} not decided"
+    if shown.failed:
         return f"LIMITS NOT MET: {counts}"
-    return f"LIMITS NOT DECIDED: {counts}" if found.undecided else f"Limits met: {counts}"
+    return f"LIMITS NOT DECIDED: {counts}" if shown.undecided else f"Limits met: {counts}"
 
 
 def limit_row(shown_limit: ShownLimit) -> tuple[str, ...]:
@@ -138,6 +119,8 @@ def limits_report(run: StoredRun, tests: Sequence[TestRecord], shown_limits: Sho
     """Lay out verdicts as a report of their own; the same run and limits give the same pages."""
     rows = tuple(tuple(paragraph(text) if text else "" for text in row) for row in map(limit_row, shown_limits.limits))
     notes = tuple(paragraph(text) for text in _EXPLANATION)
+    place = COLUMNS.index("Verdict")
+    levels = tuple((line, place, OUTCOME_LEVELS[one.verdict]) for line, one in enumerate(shown_limits.limits))
     drive = (
         f"{printable(run.identity.model_number or run.identity.path)}, {capacity_label(run.identity.capacity_bytes)}"
     )
@@ -147,7 +130,7 @@ def limits_report(run: StoredRun, tests: Sequence[TestRecord], shown_limits: Sho
         subtitle=f"{drive} - {paragraph(shown_limits.title)}",
         header=summary_header(run, tests[0].edition),
         banner=None if shown_limits.failed + shown_limits.undecided == 0 else summary(shown_limits),
-        blocks=(Table(caption=summary(shown_limits), columns=COLUMNS, rows=rows, notes=notes),),
+        blocks=(Table(caption=summary(shown_limits), columns=COLUMNS, rows=rows, notes=notes, levels=levels),),
         runs_on=True,
         place="1 of 1",
     )

@@ -1,1 +1,0 @@
-"""The verdicts on limits as pages and JSON."""
