@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import sys
+from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -75,28 +76,29 @@ def _own_index(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def _session_runs(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> None:
+    """The folder of runs that tests only read; the folder of a worker lies in that of the session."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if hasattr(request.config, "workerinput") else base) / "session-runs"
+    folder.mkdir(exist_ok=True)
+    os.environ["ASSAY_TEST_RUNS"] = str(folder)
+
+
+@pytest.fixture(scope="session", autouse=True)
 def _terminal() -> None:
     """A terminal that can draw, whatever that of whoever runs the tests can: panels are left out on a dumb one."""
     os.environ["TERM"] = "xterm-256color"
 
 
 @pytest.fixture(scope="session")
-def quiet(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], StoredRun]:
-    """A run of a kind to which nothing happens, made once in each worker.
+def quiet() -> Callable[[str], StoredRun]:
+    """A run of a kind to which nothing happens, read once in each worker.
 
     Records are frozen, so that no test changes it for another.
     """
-    from every_kind import run_of  # noqa: PLC0415 - takes a second, which most tests need not wait for
+    from every_kind import stored_of  # noqa: PLC0415 - takes a second, which most tests need not wait for
 
-    folder = tmp_path_factory.mktemp("quiet")
-    found: dict[str, StoredRun] = {}
-
-    def of(kind: str) -> StoredRun:
-        if kind not in found:
-            found[kind] = run_of(kind, folder / kind)
-        return found[kind]
-
-    return of
+    return cache(stored_of)
 
 
 @pytest.fixture(scope="session")

@@ -25,6 +25,7 @@ from broken_rules import BREAKINGS, QUIET_HOST, data
 from click.testing import CliRunner
 from every_kind import EVERY, KINDS, REAL_ONLY, TRACE, run_of
 from folder_faults import Folder, change
+from session_runs import copied_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,7 +63,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
         path = folder / kind
         if not path.exists():
             plan = load_plan(None, {"drive": DRIVE, "seed": 1, "scale": 0.001, "edition": "pts-e-1.1", **GOOD[kind]})
-            run_plan(plan, out=path, answers=Answers(), show=lambda _: None)
+            copied_run(plan, path)
             render_run(path, ["csv", "json"])
         return path
 

@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING
 import pytest
 from assay.archive.rendering import render_run
 from assay.archive.verify import verify_run
-from assay.dut.dut import Answers
 from assay.errors import StoreError
 from assay.run.plan_file import load_plan
-from assay.run.run import run_plan
+from session_runs import copied_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +39,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run with every kind of file that numbers come from, and its report, against which all results are held."""
     path = tmp_path_factory.mktemp("bits") / "run"
     keys = {"drive": "sim:client-2011?capacity=1GB", "seed": 1, "scale": 0.001, "tests": ["tp"], "capture": "times"}
-    run_plan(load_plan(None, keys), out=path, answers=Answers(), show=lambda _: None)
+    copied_run(load_plan(None, keys), path)
     render_run(path, ["csv", "json"])
     return path
 
