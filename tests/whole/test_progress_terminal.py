@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 from assay.run.store.read import read_run
+from same_process import assay
 
 ASSAY = str(Path(sys.executable).with_name("assay"))
 DRIVE = "sim:client-2011?capacity=1GB"
@@ -49,7 +50,7 @@ def on_terminal(columns: int, folder: Path, *, colour: bool = True) -> tuple[str
     return content.decode(), process.returncode
 
 
-@pytest.mark.parametrize("columns", [40, 60, 80, 120, 200])
+@pytest.mark.parametrize("columns", [40, 80, 120])
 def test_no_line_is_wider_than_the_terminal_and_the_time_left_is_always_there(columns: int, tmp_path: Path) -> None:
     colour = columns != 80
     stream, code = on_terminal(columns, tmp_path / "run", colour=colour)
@@ -86,12 +87,8 @@ def test_a_running_run_a_killed_one_and_a_finished_one_are_told_apart(tmp_path: 
             process.kill()
     assert status("--json", str(killed), folder=tmp_path)["state"] == "dead"
     assert "dead: its process was killed" in told(tmp_path, str(killed))
-    done = subprocess.run(
-        [ASSAY, "run", DRIVE, "--test", "wsat", "--scale", "0.01", "--no-report", "-q", "--out", str(finished)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    quiet = ("--test", "wsat", "--scale", "0.01", "--no-report", "-q", "--out", str(finished))
+    done = assay("run", DRIVE, *quiet)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     found = status("--json", folder=tmp_path)
     assert (found["state"], found["run"], found["exit_code"]) == ("finished", "runs/finished", 0)
@@ -100,9 +97,9 @@ def test_a_running_run_a_killed_one_and_a_finished_one_are_told_apart(tmp_path: 
 
 
 def test_a_folder_of_progress_that_somebody_made_up_is_no_traceback(tmp_path: Path) -> None:
-    done = subprocess.run([ASSAY, "status"], capture_output=True, text=True, check=False, cwd=tmp_path)
+    done = assay("status", cwd=tmp_path)
     assert (done.returncode, "assay: runs: holds no run; name a run folder\n" in done.stderr) == (2, True)
-    done = subprocess.run([ASSAY, "status", "x"], capture_output=True, text=True, check=False, cwd=tmp_path)
+    done = assay("status", "x", cwd=tmp_path)
     assert (done.returncode, "no run folder" in done.stderr) == (6, True)
 
 
@@ -113,8 +110,8 @@ def test_a_command_is_run_at_the_end_and_at_a_failure_and_changes_no_exit_code(
     more: tuple[str, ...], code: int, outcome: str, tmp_path: Path
 ) -> None:
     end = f'echo "$ASSAY_OUTCOME $ASSAY_EXIT_CODE $ASSAY_RUN" > {tmp_path}/end; echo said; exit 9'
-    command = [ASSAY, "run", DRIVE, "--test", "wsat", "--no-report", "--out", str(tmp_path / "run"), "--on-end", end]
-    done = subprocess.run([*command, *more, "--json"], capture_output=True, text=True, check=False)
+    command = ("run", DRIVE, "--test", "wsat", "--no-report", "--out", str(tmp_path / "run"), "--on-end", end)
+    done = assay(*command, *more, "--json")
     folder = str(tmp_path / "run") if not code else ""
     assert (done.returncode, (tmp_path / "end").read_text().strip()) == (code, f"{outcome} {code} {folder}".strip())
     assert "ended with 9; the run is not affected" in done.stderr
@@ -134,7 +131,7 @@ def status(*arguments: str, folder: Path) -> dict[str, Any]:
 
 
 def told(folder: Path, *arguments: str) -> str:
-    done = subprocess.run([ASSAY, "status", *arguments], capture_output=True, text=True, check=False, cwd=folder)
+    done = assay("status", *arguments, cwd=folder)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

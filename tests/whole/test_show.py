@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import same_process
 from assay.archive.rendering import run_summary, whole_run
 from assay.cli import assay
 from assay.cli.origin import with_level
@@ -176,7 +177,8 @@ def in_terminal(columns: int, *arguments: str, colour: bool = True) -> str:
 @pytest.mark.parametrize("columns", [60, 80, 120, 200])
 def test_no_number_is_broken_and_no_line_too_long_on_a_terminal(columns: int, folder: Path) -> None:
     for name in ("iops", "oio"):
-        printed = re.sub(r"\x1b\[[0-9;]*m", "", in_terminal(columns, "show", "--full", str(folder / name)))
+        printed = same_process.assay("show", "--full", str(folder / name), columns=columns).stdout
+        printed = re.sub(r"\x1b\[[0-9;]*m", "", printed)
         copied = ("Run folder: ", "Final hash: ", "Report: ", "Tables: ")
         assert [line for line in printed.splitlines() if len(line) > columns and not line.startswith(copied)] == []
         words = set(re.split(r"\s+", printed))
@@ -187,7 +189,9 @@ def test_no_number_is_broken_and_no_line_too_long_on_a_terminal(columns: int, fo
 
 
 def test_colours_are_left_out_on_request(folder: Path) -> None:
-    assert "\x1b[1m" in in_terminal(80, "show", "--full", str(folder / "iops"))
+    coloured = in_terminal(80, "show", "--full", str(folder / "iops"))
+    assert "\x1b[1m" in coloured
+    assert "\x1b" in same_process.assay("show", "--full", str(folder / "iops"), columns=80).stdout
     assert not re.search(r"\x1b\[[0-9;]*3[0-9]", in_terminal(80, "show", "--full", str(folder / "iops"), colour=False))
 
 
@@ -358,6 +362,5 @@ def test_runs_are_a_table_of_what_was_measured_whole(
 def test_a_folder_that_holds_no_runs_is_an_error(name: str, said: str, folder: Path, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     changed(folder / "iops", tmp_path / "run", lambda _: None)
-    line = [sys.executable, "-c", "from assay.cli import main; main()", "runs", str(tmp_path / name)]
-    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    done = same_process.assay("runs", str(tmp_path / name))
     assert (done.returncode, said in done.stderr, done.stderr.count("\n"), done.stdout) == (6, True, 1, "")
