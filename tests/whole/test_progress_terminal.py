@@ -2,58 +2,28 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
-import pty
 import re
 import signal
-import struct
 import subprocess
-import sys
-import termios
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from assay.run.store.read import read_run
+from on_terminal import ASSAY, on_terminal
 from same_process import assay
 
-ASSAY = str(Path(sys.executable).with_name("assay"))
 DRIVE = "sim:client-2011?capacity=1GB"
 OPTIONS = ("--test", "wsat", "--scale", "0.5", "--seed", "1", "--no-report")
-LINES = 40
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-
-
-def on_terminal(columns: int, folder: Path, *, colour: bool = True) -> tuple[str, int]:
-    """What a run writes to a terminal of a width, until it ends by itself; and its exit code."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, columns, 0, 0))
-    away = {"COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "TERM"}
-    environment = {name: text for name, text in os.environ.items() if name not in away}
-    environment |= {"TERM": "xterm-256color", **({} if colour else {"NO_COLOR": "1"})}
-    command = [ASSAY, "run", DRIVE, *OPTIONS, "--out", str(folder)]
-    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment) as process:
-        os.close(theirs)
-        content = b""
-        while True:
-            try:
-                more = os.read(ours, 1 << 16)
-            except OSError:
-                break
-            if not more:
-                break
-            content += more
-    os.close(ours)
-    return content.decode(), process.returncode
 
 
 @pytest.mark.parametrize("columns", [40, 80, 120])
 def test_no_line_is_wider_than_the_terminal_and_the_time_left_is_always_there(columns: int, tmp_path: Path) -> None:
     colour = columns != 80
-    stream, code = on_terminal(columns, tmp_path / "run", colour=colour)
+    stream, code = on_terminal(columns, "run", DRIVE, *OPTIONS, "--out", str(tmp_path / "run"), colour=colour)
     # The lines of the outcome, behind the last drawing, are the shell's to fold.
     before = stream.partition("Simulated client")[0]
     drawn = _CONTROL.sub("", before).replace("\r", "\n").split("\n")

@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
-import pty
 import re
-import struct
-import subprocess
-import sys
-import termios
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +26,7 @@ from click.testing import CliRunner
 from every_kind import EVERY, run_of, with_stall
 from folder_faults import Folder
 from json_schemas import schemas
+from on_terminal import on_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -153,27 +147,6 @@ def test_numbers_stand_under_each_other(folder: Path, capsys: pytest.CaptureFixt
     assert any("," in row for row in rows)
 
 
-def in_terminal(columns: int, *arguments: str, colour: bool = True) -> str:
-    """What a command prints on a terminal of this width."""
-    leader, follower = pty.openpty()
-    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-    environment = {key: text for key, text in os.environ.items() if key not in {"COLUMNS", "LINES"}}
-    environment |= {"TERM": "xterm-256color", **({} if colour else {"NO_COLOR": "1"})}
-    line = [sys.executable, "-c", "from assay.cli import main; main()", *arguments]
-    with subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=follower, stderr=follower, env=environment) as child:
-        os.close(follower)
-        parts = []
-        try:
-            while part := os.read(leader, 1 << 16):
-                parts.append(part)
-        except OSError:
-            # The last process that had it open is gone.
-            pass
-        child.wait()
-    os.close(leader)
-    return b"".join(parts).decode().replace("\r\n", "\n")
-
-
 @pytest.mark.parametrize("columns", [60, 80, 120, 200])
 def test_no_number_is_broken_and_no_line_too_long_on_a_terminal(columns: int, folder: Path) -> None:
     for name in ("iops", "oio"):
@@ -189,10 +162,11 @@ def test_no_number_is_broken_and_no_line_too_long_on_a_terminal(columns: int, fo
 
 
 def test_colours_are_left_out_on_request(folder: Path) -> None:
-    coloured = in_terminal(80, "show", "--full", str(folder / "iops"))
+    coloured, _ = on_terminal(80, "show", "--full", str(folder / "iops"))
+    plain, _ = on_terminal(80, "show", "--full", str(folder / "iops"), colour=False)
     assert "\x1b[1m" in coloured
     assert "\x1b" in same_process.assay("show", "--full", str(folder / "iops"), columns=80).stdout
-    assert not re.search(r"\x1b\[[0-9;]*3[0-9]", in_terminal(80, "show", "--full", str(folder / "iops"), colour=False))
+    assert not re.search(r"\x1b\[[0-9;]*3[0-9]", plain)
 
 
 def fits(value: Any, schema: dict[str, Any], every: dict[str, Any], place: str = "") -> None:
