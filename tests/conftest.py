@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from assay.archive.index.location import Place
     from assay.engine.records import StoredRun
+    from chromium import Page
 
 # A test run started in the background ignores Ctrl-C, and so would every process that the tests interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -99,6 +100,15 @@ def quiet() -> Callable[[str], StoredRun]:
     from every_kind import stored_of  # noqa: PLC0415 - takes a second, which most tests need not wait for
 
     return cache(stored_of)
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[Page]:
+    """A page of Debian's Chromium. Modules that need it are of a group, so that each starts it once."""
+    from chromium import browser  # noqa: PLC0415 - few tests need its driver
+
+    with browser() as found:
+        yield found
 
 
 @pytest.fixture(scope="session")
