@@ -38,8 +38,7 @@ def violations(page: Page) -> list[str]:
     return [f"{one['id']} {one['count']}x {one['html']} {one['why']}" for one in found if one["impact"] in SERIOUS]
 
 
-@pytest.mark.parametrize("width", [390, 1440])
-@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize(("width", "dark"), [(390, True), (1440, False)])
 def test_axe_core_finds_no_serious_violation(report: Path, page: Page, width: int, *, dark: bool) -> None:
     page.open(report, width=width, height=844, dark=dark)
     page.value("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
