@@ -53,6 +53,25 @@ _BASIC = ("wsat", "iops", "tp", "lat")
 EVERY = [kind if kind in _BASIC else pytest.param(kind, marks=pytest.mark.long) for kind in KINDS]
 """Parameters of a test of every kind: `make test` takes the basic ones, `make test-all` all."""
 
+FAMILIES = (
+    "wsat",
+    "iops",
+    "lat",
+    "hir",
+    "xsr",
+    "ecw",
+    "study-oio",
+    "study-oem-guide",
+    "study-five-steps",
+    "study-workload",
+    "study-replay",
+)
+"""A kind of each family: the others share run, result and pages with one of these."""
+OF_FAMILIES = [kind if kind in _BASIC else pytest.param(kind, marks=pytest.mark.long) for kind in FAMILIES]
+"""Parameters of a test of what all kinds of a family share."""
+FEW = ["wsat", "iops", pytest.param("hir", marks=pytest.mark.long)]
+"""Parameters of a second look at numbers that tests/frozen holds of every kind."""
+
 _SECOND_NS = 10**9
 
 

@@ -23,7 +23,7 @@ from assay.summary.verdict import stated
 from assay.words.levels import NOT_CHECKED
 from assay.words.text import text
 from click.testing import CliRunner
-from every_kind import EVERY, run_of, with_stall
+from every_kind import EVERY, OF_FAMILIES, run_of, with_stall
 from folder_faults import Folder
 from json_schemas import schemas
 from on_terminal import on_terminal
@@ -54,7 +54,7 @@ def flat(text: str) -> str:
     return re.sub(" {2,}", "  ", text).replace("\n  ", "\n")
 
 
-@pytest.mark.parametrize("kind", EVERY)
+@pytest.mark.parametrize("kind", OF_FAMILIES)
 def test_in_full_every_table_of_results_and_every_key_result_is_printed(
     kind: str, quiet: Callable[[str], StoredRun], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -100,7 +100,7 @@ def test_colours_are_left_out_where_they_are_unwanted(tmp_path: Path, variables:
         assert ("\x1b[" in done.stdout) == (styled and not options), done.stdout
 
 
-@pytest.mark.parametrize("kind", EVERY)
+@pytest.mark.parametrize("kind", OF_FAMILIES)
 def test_withheld_results_have_no_numbers_and_exit_with_5(
     kind: str, quiet: Callable[[str], StoredRun], capsys: pytest.CaptureFixture[str]
 ) -> None:
