@@ -51,7 +51,8 @@ def pytest_configure(config: pytest.Config) -> None:
 # Last, because a worker adds the group of a test to its id.
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what passed before."""
+    """Leave out what passed before, and begin with groups: their tests follow each other in a single worker."""
+    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
     if path := config.getoption("--without-passed"):
         passed = set(Path(path).read_text("utf-8").splitlines())
         config.hook.pytest_deselected(items=[item for item in items if item.nodeid in passed])
