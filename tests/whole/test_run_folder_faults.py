@@ -31,7 +31,7 @@ pytestmark = pytest.mark.long
 
 DRIVE = "sim:client-2011?capacity=1GB"
 CASES = int(os.environ.get("ASSAY_FUZZ_CASES", "10000"))
-CHUNK = 100
+CHUNK = 50
 KINDS: dict[str, dict[str, Any]] = {
     "lat": {"tests": ["lat"], "scale": 0.01},
     "wsat": {"tests": ["wsat"], "scale": 0.005, "edition": "pts-c-2.0"},
