@@ -54,18 +54,9 @@ EVERY = [kind if kind in _BASIC else pytest.param(kind, marks=pytest.mark.long) 
 """Parameters of a test of every kind: `make test` takes the basic ones, `make test-all` all."""
 
 FAMILIES = (
-    "wsat",
-    "iops",
-    "lat",
-    "hir",
-    "xsr",
-    "ecw",
-    "study-oio",
-    "study-oem-guide",
-    "study-five-steps",
-    "study-workload",
-    "study-replay",
-)
+    "wsat", "iops", "lat", "hir", "xsr", "ecw",
+    "study-oio", "study-oem-guide", "study-five-steps", "study-workload", "study-replay",
+)  # fmt: skip
 """A kind of each family: the others share run, result and pages with one of these."""
 OF_FAMILIES = [kind if kind in _BASIC else pytest.param(kind, marks=pytest.mark.long) for kind in FAMILIES]
 """Parameters of a test of what all kinds of a family share."""

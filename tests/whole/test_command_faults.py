@@ -3,17 +3,16 @@
 import os
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from assay.errors import UsageError, joined
 from assay.words.visible import visible
 from every_kind import run_of
+from on_terminal import ASSAY
 from same_process import assay
 from shown_errors import error_lines
 
-ASSAY = str(Path(sys.executable).with_name("assay"))
 DRIVE = "sim:client-2011?capacity=1GB"
 MODEL = Path(__file__).parents[2] / "python/assay/dut/simulated/models/client-2011.toml"
 

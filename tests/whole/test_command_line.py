@@ -6,14 +6,13 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 from importlib import resources
 from pathlib import Path
 
 import pytest
+from on_terminal import ASSAY
 from same_process import assay
 
-ASSAY = str(Path(sys.executable).with_name("assay"))
 DRIVE = "sim:client-2011?capacity=1GB"
 
 

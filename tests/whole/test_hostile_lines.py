@@ -9,17 +9,16 @@ import json
 import os
 import random
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 from assay.cli import _COMMANDS, assay
 from mistaken_files import CPU_SECONDS_MAX, EXITS, RAW, mistaken
+from on_terminal import ASSAY
 from same_process import assay as in_process
 
 ROOT = Path(__file__).parents[2]
-ASSAY = str(Path(sys.executable).with_name("assay"))
 COMMANDS, SAMPLE = 200, 6
 LINES = int(os.environ.get("ASSAY_LINE_CASES", "5000"))
 CHUNK = 100

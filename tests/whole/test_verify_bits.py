@@ -9,7 +9,6 @@ from __future__ import annotations
 import random
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ from assay.archive.rendering import render_run
 from assay.archive.verify import verify_run
 from assay.errors import StoreError
 from assay.run.plan_file import load_plan
+from on_terminal import ASSAY
 from session_runs import copied_run
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.long
 
-ASSAY = str(Path(sys.executable).with_name("assay"))
 SAMPLE_BYTES, COMMANDS = 1 << 16, 200
 FEW_BYTES, FEW_COMMANDS = 12, 2
 SLOW_BYTES = {"traces": (1024, 4), "report": (1024, 2), "report_date.json": (1024, 3)}
