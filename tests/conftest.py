@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import sys
+from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from assay.archive.index.location import Place
     from assay.engine.records import StoredRun
+    from chromium import Page
 
 # A test run started in the background ignores Ctrl-C, and so would every process that the tests interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -49,7 +51,8 @@ def pytest_configure(config: pytest.Config) -> None:
 # Last, because a worker adds the group of a test to its id.
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what passed before."""
+    """Leave out what passed before, and begin with groups: their tests follow each other in a single worker."""
+    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
     if path := config.getoption("--without-passed"):
         passed = set(Path(path).read_text("utf-8").splitlines())
         config.hook.pytest_deselected(items=[item for item in items if item.nodeid in passed])
@@ -75,28 +78,38 @@ def _own_index(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def _session_runs(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> None:
+    """The folder of runs that tests only read; the folder of a worker lies in that of the session."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if hasattr(request.config, "workerinput") else base) / "session-runs"
+    folder.mkdir(exist_ok=True)
+    os.environ["ASSAY_TEST_RUNS"] = str(folder)
+
+
+@pytest.fixture(scope="session", autouse=True)
 def _terminal() -> None:
     """A terminal that can draw, whatever that of whoever runs the tests can: panels are left out on a dumb one."""
     os.environ["TERM"] = "xterm-256color"
 
 
 @pytest.fixture(scope="session")
-def quiet(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], StoredRun]:
-    """A run of a kind to which nothing happens, made once in each worker.
+def quiet() -> Callable[[str], StoredRun]:
+    """A run of a kind to which nothing happens, read once in each worker.
 
     Records are frozen, so that no test changes it for another.
     """
-    from every_kind import run_of  # noqa: PLC0415 - takes a second, which most tests need not wait for
+    from every_kind import stored_of  # noqa: PLC0415 - takes a second, which most tests need not wait for
 
-    folder = tmp_path_factory.mktemp("quiet")
-    found: dict[str, StoredRun] = {}
+    return cache(stored_of)
 
-    def of(kind: str) -> StoredRun:
-        if kind not in found:
-            found[kind] = run_of(kind, folder / kind)
-        return found[kind]
 
-    return of
+@pytest.fixture(scope="module")
+def page() -> Iterator[Page]:
+    """A page of Debian's Chromium. Modules that need it are of a group, so that each starts it once."""
+    from chromium import browser  # noqa: PLC0415 - few tests need its driver
+
+    with browser() as found:
+        yield found
 
 
 @pytest.fixture(scope="session")

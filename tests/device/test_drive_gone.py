@@ -28,7 +28,7 @@ FILE_SYSTEM_BYTES = 208 << 20
 # EXT4_IOC_SHUTDOWN without writing anything back.
 SHUTDOWN, SHUTDOWN_NOW = 0x8004587D, 2
 HANG_LIMIT_S = 3
-STALL_LIMIT_S, HANG_IN_ROUND_S = 5, 15
+STALL_LIMIT_S, HANG_IN_ROUND_S = 5, 10
 """No busy host keeps a drive in memory silent for the first; of the second it may keep the watch from seeing a part."""
 FEW_ROUNDS = 'schema = 1\ndrive = "/dev/null"\n[lat]\nround_limit = 7\n'
 CELLS = 9

@@ -7,15 +7,14 @@ import random
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from assay.dut.dut import Answers
 from assay.engine.records import JournalEnd
 from assay.engine.records.host import HostCertificate
 from assay.engine.records.reference import ReferenceDrive, ReferencePoint
 from assay.report.comparison.files import loaded_run
 from assay.results.reference import repeated
 from assay.run.plan_file import load_plan
-from assay.run.run import run_plan
 from assay.run.store.read import read_run
+from session_runs import copied_run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +28,7 @@ def short_run(folder: Path, *, test: str = "lat", **more: Any) -> StoredRun:
     """A run of one test with steps of 60 ms or so. more : keys of the plan."""
     keys = {"drive": "sim:client-2011?capacity=1GB", "edition": "pts-c-1.0", "seed": 1, "scale": 0.001}
     plan = load_plan(None, {**keys, "tests": [test], **more})
-    run_plan(plan, out=folder, answers=Answers(), show=lambda _: None)
+    copied_run(plan, folder)
     return read_run(folder, histograms=True)
 
 

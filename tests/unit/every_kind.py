@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from assay.dut.dut import Answers
 from assay.engine.records import HostRecord
 from assay.procedures.registry import known_studies
 from assay.report import build_report
 from assay.run.plan_file import load_plan
-from assay.run.run import run_plan
 from assay.run.store.read import read_run
 from assay.summary.pages.model import Table
+from session_runs import copied_run, session_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,12 +53,27 @@ _BASIC = ("wsat", "iops", "tp", "lat")
 EVERY = [kind if kind in _BASIC else pytest.param(kind, marks=pytest.mark.long) for kind in KINDS]
 """Parameters of a test of every kind: `make test` takes the basic ones, `make test-all` all."""
 
+FAMILIES = (
+    "wsat", "iops", "lat", "hir", "xsr", "ecw",
+    "study-oio", "study-oem-guide", "study-five-steps", "study-workload", "study-replay",
+)  # fmt: skip
+"""A kind of each family: the others share run, result and pages with one of these."""
+OF_FAMILIES = [kind if kind in _BASIC else pytest.param(kind, marks=pytest.mark.long) for kind in FAMILIES]
+"""Parameters of a test of what all kinds of a family share."""
+FEW = ["wsat", "iops", pytest.param("hir", marks=pytest.mark.long)]
+"""Parameters of a second look at numbers that tests/frozen holds of every kind."""
+
 _SECOND_NS = 10**9
 
 
+def stored_of(kind: str, **more: Any) -> StoredRun:
+    """A run of one kind of test with steps of 60 ms, with its histograms. more : keys of the plan."""
+    return read_run(session_run(plan_of(kind, **more)), histograms=True)
+
+
 def run_of(kind: str, folder: Path, **more: Any) -> StoredRun:
-    """Run one kind of test with steps of 60 ms and read it back with its histograms. more : keys of the plan."""
-    run_plan(plan_of(kind, **more), out=folder, answers=Answers(), show=lambda _: None)
+    """The same in a folder that the test may change."""
+    copied_run(plan_of(kind, **more), folder)
     return read_run(folder, histograms=True)
 
 

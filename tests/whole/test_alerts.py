@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import same_process
 from assay.cli import assay
 from assay.errors import AssayError
 from assay.run import alerts
@@ -54,15 +53,6 @@ def run(*words: str) -> Result:
     return CliRunner().invoke(assay, ["run", *words], standalone_mode=False)
 
 
-def process(path: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """A run in a process that looks for its alerts in a file of the test."""
-    program = (
-        "from assay.run import alerts as file\nfrom pathlib import Path\n"
-        f"file.ALERTS_FILE = Path({str(path)!r})\nfile.OWNER_UID = {os.geteuid()}\nfrom assay.cli import main\nmain()"
-    )
-    return subprocess.run([sys.executable, "-c", program, "run", *words], capture_output=True, text=True, check=False)
-
-
 def shown(folder: Path) -> dict[str, Any]:
     result: dict[str, Any] = json.loads(CliRunner().invoke(assay, ["show", str(folder), "--json"]).stdout)
     return result
@@ -72,7 +62,7 @@ def test_an_alert_says_of_a_run_what_its_folder_does(path: Path, tmp_path: Path)
     folder = tmp_path / "run"
     write(path, kept(tmp_path / "ended", '"ended"') + kept(tmp_path / "failed", '"failed", "refused"'))
     on_end = f'echo "$ASSAY_OUTCOME $ASSAY_EXIT_CODE $ASSAY_RUN" > {tmp_path}/on_end'
-    done = process(path, *SHORT, "--out", str(folder), "--on-end", on_end)
+    done = same_process.assay("run", *SHORT, "--out", str(folder), "--on-end", on_end)
     alert, result = json.loads((tmp_path / "ended").read_text()), shown(folder)
     assert done.returncode == alert["exit_code"] == result["exit_code"]
     assert (done.stdout, done.stderr) == ("", "")

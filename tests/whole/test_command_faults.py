@@ -1,17 +1,18 @@
 """The command line in a hostile surrounding: closed streams, pipes for files, texts that steer a terminal."""
 
 import os
+import shlex
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from assay.errors import UsageError, joined
 from assay.words.visible import visible
 from every_kind import run_of
+from on_terminal import ASSAY
+from same_process import assay
 from shown_errors import error_lines
 
-ASSAY = str(Path(sys.executable).with_name("assay"))
 DRIVE = "sim:client-2011?capacity=1GB"
 MODEL = Path(__file__).parents[2] / "python/assay/dut/simulated/models/client-2011.toml"
 
@@ -21,9 +22,14 @@ def shell(line: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize(
-    "command", ["drives", f"plan '{DRIVE}'", "models", "--help", "drives --describe sim:client-2011"]
+    ("command", "closed"),
+    [
+        ("drives", ">&-"),
+        ("drives", "<&- >&-"),
+        ("drives", ">&- 2>&-"),
+        *((command, ">&-") for command in (f"plan '{DRIVE}'", "models", "--help", "drives --describe sim:client-2011")),
+    ],
 )
-@pytest.mark.parametrize("closed", [">&-", "<&- >&-", ">&- 2>&-"])
 def test_a_closed_output_is_one_line_and_the_code_that_the_readme_has(
     command: str, closed: str, tmp_path: Path
 ) -> None:
@@ -63,7 +69,7 @@ def test_a_pipe_is_not_waited_for(words: str, command: str, tmp_path: Path) -> N
     (tmp_path / "folder").mkdir()
     os.mkfifo(tmp_path / "folder/run.json")
     (tmp_path / "data.toml").write_text(f'drive = "{DRIVE}"\n[data]\nkind = "file"\npath = "pipe.toml"\n')
-    done = shell(f"{ASSAY} {command}", tmp_path)
+    done = assay(*shlex.split(command), cwd=tmp_path)
     assert done.returncode in {2, 6}
     assert words.replace("is no regular file", "regular file") in done.stderr
     assert done.stderr.count("\n") == 1
@@ -72,18 +78,18 @@ def test_a_pipe_is_not_waited_for(words: str, command: str, tmp_path: Path) -> N
 def test_texts_of_a_model_drive_model_steer_no_terminal(tmp_path: Path) -> None:
     text = MODEL.read_text("utf-8").replace('model = "', 'model = "\\u001b[2J\\u009b31m\\u202e\\n')
     (tmp_path / "drive_model.toml").write_text(text, "utf-8")
-    for command in ("plan sim:drive_model.toml", "drives --describe sim:drive_model.toml"):
-        done = shell(f"{ASSAY} {command}", tmp_path)
+    for command in (["plan", "sim:drive_model.toml"], ["drives", "--describe", "sim:drive_model.toml"]):
+        done = assay(*command, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         assert not set(done.stdout) & set("\x1b\x9b\u202e")
         assert r"\x1b[2J\x9b31m\u202e\n" in done.stdout
-    done = shell(f"{ASSAY} plan $'sim:\\e[2J'", tmp_path)
+    done = assay("plan", "sim:\x1b[2J", cwd=tmp_path)
     assert (done.returncode, "\x1b" in done.stderr) == (2, False)
 
 
 def test_a_drive_model_of_ones_own_needs_no_option_to_be_told_from_a_plan(tmp_path: Path) -> None:
     (tmp_path / "drive_model.toml").write_text(MODEL.read_text("utf-8"), "utf-8")
-    plan = shell(f"{ASSAY} plan sim:drive_model.toml --test lat --scale 0.01", tmp_path)
+    plan = assay("plan", "sim:drive_model.toml", "--test", "lat", "--scale", "0.01", cwd=tmp_path)
     assert (plan.returncode, "sim:drive_model.toml" in plan.stdout) == (0, True)
 
 
@@ -100,7 +106,7 @@ def test_a_remedy_that_faults_of_one_thing_share_stands_once_and_at_the_end() ->
 
 
 def test_a_limit_of_writes_is_no_choice_for_a_simulated_drive(tmp_path: Path) -> None:
-    done = shell(f"{ASSAY} plan '{DRIVE}' --max-drive-writes 9", tmp_path)
+    done = assay("plan", DRIVE, "--max-drive-writes", "9", cwd=tmp_path)
     assert (done.returncode, "--max-drive-writes: is a choice for real drives only" in done.stderr) == (2, True)
 
 
@@ -113,6 +119,6 @@ def test_a_server_without_its_library_is_a_matter_of_usage(tmp_path: Path) -> No
 def test_a_deleted_journal_is_named_with_its_remedy(tmp_path: Path) -> None:
     run_of("lat", tmp_path / "run")
     (tmp_path / "run/journal.jsonl").unlink()
-    done = shell(f"{ASSAY} show run", tmp_path)
+    done = assay("show", "run", cwd=tmp_path)
     said = "assay: run/journal.jsonl: No such file or directory; restore it from a copy or bundle of the run\n"
     assert (done.returncode, done.stderr) == (6, said)

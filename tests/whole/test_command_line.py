@@ -6,18 +6,14 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 from importlib import resources
 from pathlib import Path
 
 import pytest
+from on_terminal import ASSAY
+from same_process import assay
 
-ASSAY = str(Path(sys.executable).with_name("assay"))
 DRIVE = "sim:client-2011?capacity=1GB"
-
-
-def assay(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([ASSAY, *arguments], capture_output=True, text=True, cwd=cwd, check=False)
 
 
 @pytest.mark.parametrize(

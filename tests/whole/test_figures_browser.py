@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-pytestmark = pytest.mark.skipif(PROGRAM is None, reason="SKIPPED: needs the Debian package chromium")
+pytestmark = [
+    pytest.mark.skipif(PROGRAM is None, reason="SKIPPED: needs the Debian package chromium"),
+    pytest.mark.xdist_group("report-browser"),
+]
 
 LINES = Figure(
     name="lines",

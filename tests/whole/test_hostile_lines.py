@@ -5,27 +5,20 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import random
-import signal
 import subprocess
-import sys
 import time
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-from assay.cli import _COMMANDS, assay, main
+from assay.cli import _COMMANDS, assay
 from mistaken_files import CPU_SECONDS_MAX, EXITS, RAW, mistaken
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from on_terminal import ASSAY
+from same_process import assay as in_process
 
 ROOT = Path(__file__).parents[2]
-ASSAY = str(Path(sys.executable).with_name("assay"))
 COMMANDS, SAMPLE = 200, 6
 LINES = int(os.environ.get("ASSAY_LINE_CASES", "5000"))
 CHUNK = 100
@@ -108,16 +101,6 @@ def test_a_command_line_that_nobody_means_ends_in_our_words(seed: int, tmp_path:
     assert os.times().children_user - begun < CPU_SECONDS_MAX, f"seed {seed}: assay {words}"
 
 
-@pytest.fixture
-def signals_kept() -> Iterator[None]:
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = [signal.getsignal(number) for number in numbers]
-    yield
-    for number, handler in zip(numbers, before, strict=True):
-        signal.signal(number, handler)
-
-
-@pytest.mark.usefixtures("signals_kept")
 @pytest.mark.parametrize(
     "chunk", [pytest.param(chunk, marks=[] if chunk < 1 else pytest.mark.soak) for chunk in range(LINES // CHUNK)]
 )
@@ -129,12 +112,6 @@ def test_command_lines_that_nobody_means_end_so_in_this_process_too(
         draw = random.Random(f"inner {seed}")  # noqa: S311 - the same every time
         files_in(tmp_path, draw)
         words, begun = line_of(draw), time.process_time()
-        monkeypatch.setattr(sys, "argv", ["assay", *words])
-        with (
-            redirect_stdout(io.StringIO()),
-            redirect_stderr(io.StringIO()) as said,
-            pytest.raises(SystemExit) as caught,
-        ):
-            main()
-        check(f"inner {seed}", int(caught.value.code or 0), said.getvalue(), words)
+        done = in_process(*words)
+        check(f"inner {seed}", done.returncode, done.stderr, words)
         assert time.process_time() - begun < CPU_SECONDS_MAX, f"seed inner {seed}: assay {words}"

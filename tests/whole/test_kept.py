@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,8 +15,9 @@ from assay.archive import kept, rendering
 from assay.archive.kept import kept_summary
 from assay.archive.rendering import run_summary
 from assay.cli import assay, origin
+from assay.summary import stored
 from assay.summary.stored import summary_of, summary_text
-from every_kind import EVERY, run_of
+from every_kind import OF_FAMILIES, run_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,12 +51,16 @@ def known(path: Path) -> bool:
     return kept_summary(path, origin.host_id()) is not None
 
 
-@pytest.mark.parametrize("kind", EVERY)
+@pytest.mark.parametrize("kind", OF_FAMILIES)
 def test_a_summary_comes_back_equal(kind: str, quiet: Callable[[str], StoredRun]) -> None:
     summary = run_summary(quiet(kind), Path("RUN"))
     back = summary_of(summary_text(summary))
     assert back == summary
     assert repr(back) == repr(summary)
+
+
+def test_a_number_that_is_a_third_comes_back_equal() -> None:
+    assert stored._record(json.loads(json.dumps(stored._plain(Fraction(1, 3))))) == Fraction(1, 3)
 
 
 def test_a_run_is_shown_alike_from_what_was_kept(run: Path, capsys: pytest.CaptureFixture[str], cache: Path) -> None:

@@ -5,19 +5,18 @@ from typing import Any
 
 import pytest
 from assay.archive.rendering import render_run
-from assay.dut.dut import Answers
 from assay.engine.records import Cell, StoredTest
 from assay.procedures.families.loop.result import latency_maxima, loop_result
 from assay.report import FORMATS, build_report
 from assay.results.step import max_latency_ns
 from assay.run.plan_file import load_plan
-from assay.run.run import run_plan
 from assay.run.store.read import read_run
+from session_runs import copied_run
 
 
 def stored(folder: Path, **keys: Any) -> tuple[StoredTest, ...]:
     plan = load_plan(None, {"drive": "sim:client-2011?capacity=1GB", "seed": 1, "scale": 0.01, **keys})
-    run_plan(plan, out=folder, answers=Answers(), show=lambda _: None)
+    copied_run(plan, folder)
     return read_run(folder).tests
 
 

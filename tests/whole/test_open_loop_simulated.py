@@ -8,17 +8,16 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from assay.archive.rendering import render_run
-from assay.dut.dut import Answers
 from assay.engine.records import Cell, StoredTest
 from assay.procedures.families.loop.plan import LoopSettings
 from assay.procedures.families.loop.result import loop_result, offered_rates, open_loop_times
 from assay.report import FORMATS, build_report
 from assay.results.histogram import intended_times
 from assay.run.plan_file import load_plan
-from assay.run.run import run_plan
 from assay.run.store.read import read_run
 from assay.summary.pages.model import Table
 from result_rows import table_rows
+from session_runs import copied_run
 
 RND_4K_R = Cell(read_pct=100, transfer_bytes=4096)
 SERVICE_MS = 0.011204
@@ -28,7 +27,7 @@ SERVICE_MS = 0.011204
 def conducted(folder: Path, arrival: str, choices: dict[str, Any] | None = None, **keys: Any) -> StoredTest:
     overrides = {"drive": "sim:ideal?capacity=1GB", "seed": 1, "scale": 0.01, "tests": ("lat",), **keys}
     plan = load_plan(None, overrides, {"arrival": arrival, **(choices or {})})
-    run_plan(plan, out=folder, answers=Answers(), show=lambda _: None)
+    copied_run(plan, folder)
     return read_run(folder, histograms=True).tests[0]
 
 

@@ -10,26 +10,22 @@ from assay.report import build_report, render
 from assay.report.drawing import Size, figure_svg, screen_rules
 from assay.report.drawing.theme import FONT
 from assay.summary.pages.model import Figure, Series
-from chromium import PROGRAM, Page, browser
+from chromium import PROGRAM, Page
 from page_layout import SIZES as WINDOWS
 from page_layout import layout_faults
 from report_run import synthetic_run, synthetic_test
 from saturation_run import saturation_test
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-pytestmark = pytest.mark.skipif(PROGRAM is None, reason="SKIPPED: needs the Debian package chromium")
+pytestmark = [
+    pytest.mark.skipif(PROGRAM is None, reason="SKIPPED: needs the Debian package chromium"),
+    pytest.mark.xdist_group("report-browser"),
+]
 
 LABEL = '<text x="{}" y="{}" font-size="12">{}</text>'
 SIZES = (Size(width=620, height=340), Size(width=350, height=270, beside=False, grows=True))
-
-
-@pytest.fixture(scope="module")
-def page() -> Iterator[Page]:
-    with browser() as found:
-        yield found
 
 
 def faults_of(page: Page, path: Path, *labels: tuple[float, float, str], body: str = "") -> list[str]:
@@ -97,8 +93,14 @@ def test_small_shares_on_a_logarithmic_axis_are_plain_figures(page: Page, tmp_pa
     assert layout_faults(page, tmp_path / "shares.html", "desk") == []
 
 
-@pytest.mark.parametrize("size", WINDOWS)
-def test_no_report_of_several_tests_has_a_fault(size: str, page: Page, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def several(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of a saturation and an IOPS test."""
     tests = (saturation_test([24_600.0] * 100 + [3_950.0] * 1340), synthetic_test())
-    (path,) = render(replace(synthetic_run(), tests=tests), tmp_path, formats=["html"])
-    assert layout_faults(page, path, size) == []
+    (path,) = render(replace(synthetic_run(), tests=tests), tmp_path_factory.mktemp("several"), formats=["html"])
+    return path
+
+
+@pytest.mark.parametrize("size", WINDOWS)
+def test_no_report_of_several_tests_has_a_fault(size: str, page: Page, several: Path) -> None:
+    assert layout_faults(page, several, size) == []

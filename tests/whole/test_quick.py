@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from assay.cli import assay
-from assay.dut.dut import Answers, find_drive
+from assay.dut.dut import find_drive
 from assay.errors import UsageError
 from assay.procedures.conformity import conformity_label
 from assay.procedures.editions import load_edition
@@ -16,9 +16,9 @@ from assay.report import build_report
 from assay.results.step import issued_bytes
 from assay.run.plan_file import load_plan
 from assay.run.planning import forecast, plan_suite
-from assay.run.run import run_plan
 from assay.run.store.read import read_run
 from click.testing import CliRunner
+from session_runs import copied_run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,8 +35,7 @@ def looked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     """A quick look at a simulated drive, with the shortest cells that it has."""
     folder = tmp_path_factory.mktemp("quick") / "run"
     keys = {"drive": "sim:client-2011?capacity=1GB", "suite": request.param, "scale": 0.01, "seed": 1}
-    outcome = run_plan(load_plan(None, keys), out=folder, answers=Answers(), show=lambda _: None)
-    assert outcome.exit_code == 0
+    assert copied_run(load_plan(None, keys), folder) == 0
     return read_run(folder, histograms=True)
 
 

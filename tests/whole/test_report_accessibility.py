@@ -1,14 +1,13 @@
 """The HTML report for readers with a screen reader, a keyboard or weak sight: judged by axe-core in a browser."""
 
 import os
-from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 from assay.report import render
-from chromium import PROGRAM, Page, browser
+from chromium import PROGRAM, Page
 from report_run import synthetic_run
 
 SPEC = find_spec("axe_core_python")
@@ -16,6 +15,7 @@ AXE = os.environ.get("ASSAY_AXE") or (SPEC and SPEC.origin and str(Path(SPEC.ori
 """The program of axe-core: a file that somebody names, else that of the development package."""
 
 pytestmark = [
+    pytest.mark.xdist_group("report-browser"),
     pytest.mark.skipif(PROGRAM is None, reason="SKIPPED: needs the Debian package chromium"),
     pytest.mark.skipif(not AXE, reason="SKIPPED: needs the Python package axe-core-python"),
 ]
@@ -28,12 +28,6 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(scope="module")
-def page() -> Iterator[Page]:
-    with browser() as found:
-        yield found
-
-
 def violations(page: Page) -> list[str]:
     """What axe-core holds to be serious: the rule, how often, and the first place."""
     page.value(f"(() => {{ {Path(AXE).read_text('utf-8')} }})()")
@@ -44,8 +38,7 @@ def violations(page: Page) -> list[str]:
     return [f"{one['id']} {one['count']}x {one['html']} {one['why']}" for one in found if one["impact"] in SERIOUS]
 
 
-@pytest.mark.parametrize("width", [390, 1440])
-@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize(("width", "dark"), [(390, True), (1440, False)])
 def test_axe_core_finds_no_serious_violation(report: Path, page: Page, width: int, *, dark: bool) -> None:
     page.open(report, width=width, height=844, dark=dark)
     page.value("document.querySelectorAll('details').forEach((one) => { one.open = true; })")

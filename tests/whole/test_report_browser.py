@@ -2,7 +2,6 @@
 
 import re
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,10 @@ from assay.report import render
 from chromium import PROGRAM, Page, browser
 from report_run import HOSTILE, synthetic_run
 
-pytestmark = pytest.mark.skipif(PROGRAM is None, reason="SKIPPED: needs the Debian package chromium")
+pytestmark = [
+    pytest.mark.skipif(PROGRAM is None, reason="SKIPPED: needs the Debian package chromium"),
+    pytest.mark.xdist_group("report-browser"),
+]
 
 DRAWN = "[...document.querySelectorAll('.figure')]"
 FIGURES = f"{DRAWN}.length"
@@ -26,12 +28,6 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("html")
     (path,) = render(synthetic_run(serial=HOSTILE[0]), folder, formats=["html"])
     return path
-
-
-@pytest.fixture(scope="module")
-def page() -> Iterator[Page]:
-    with browser() as found:
-        yield found
 
 
 def show(page: Page, selector: str) -> None:

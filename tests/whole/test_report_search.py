@@ -1,14 +1,16 @@
 """The search field of the HTML report in a real browser: what it finds, where it goes, and by which keys."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from assay.report import render
-from chromium import PROGRAM, Page, browser
+from chromium import PROGRAM, Page
 from report_run import HOSTILE, synthetic_run
 
-pytestmark = pytest.mark.skipif(PROGRAM is None, reason="SKIPPED: needs the Debian package chromium")
+pytestmark = [
+    pytest.mark.skipif(PROGRAM is None, reason="SKIPPED: needs the Debian package chromium"),
+    pytest.mark.xdist_group("report-browser"),
+]
 
 FIELD = "document.querySelector('.search input')"
 COUNT = "document.querySelector('.search output').textContent"
@@ -21,12 +23,6 @@ SHIFT = 8
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (path,) = render(synthetic_run(serial=HOSTILE[0]), tmp_path_factory.mktemp("html"), formats=["html"])
     return path
-
-
-@pytest.fixture(scope="module")
-def page() -> Iterator[Page]:
-    with browser() as found:
-        yield found
 
 
 def press(page: Page, key: str, *, modifiers: int = 0) -> None:

@@ -9,32 +9,29 @@ import json
 import os
 import random
 import re
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from assay.archive.rendering import render_run, whole_run
-from assay.dut.dut import Answers
 from assay.errors import AssayError, StoreError
 from assay.report import render
 from assay.report.formats.terminal.listed import listed_run
 from assay.run.plan_file import load_plan
-from assay.run.run import run_plan
 from assay.run.store.read import read_run
 from folder_faults import Folder, change
+from same_process import assay
+from session_runs import copied_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 pytestmark = pytest.mark.long
 
-ASSAY = str(Path(sys.executable).with_name("assay"))
 DRIVE = "sim:client-2011?capacity=1GB"
 CASES = int(os.environ.get("ASSAY_FUZZ_CASES", "10000"))
-CHUNK = 100
+CHUNK = 50
 KINDS: dict[str, dict[str, Any]] = {
     "lat": {"tests": ["lat"], "scale": 0.01},
     "wsat": {"tests": ["wsat"], "scale": 0.005, "edition": "pts-c-2.0"},
@@ -56,12 +53,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     for kind, keys in KINDS.items():
         folders[kind] = tmp_path_factory.mktemp("runs") / kind
         plan = load_plan(None, {"drive": DRIVE, "seed": 1, **keys})
-        run_plan(plan, out=folders[kind], answers=Answers(), show=lambda _: None)
+        copied_run(plan, folders[kind])
     return folders
-
-
-def assay(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([ASSAY, *arguments], capture_output=True, text=True, check=False)
 
 
 @pytest.mark.parametrize(("kind", "chunk"), CHUNKS)

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
-import pty
 import re
-import struct
-import subprocess
-import sys
-import termios
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import same_process
 from assay.archive.rendering import run_summary, whole_run
 from assay.cli import assay
 from assay.cli.origin import with_level
@@ -29,9 +23,10 @@ from assay.summary.verdict import stated
 from assay.words.levels import NOT_CHECKED
 from assay.words.text import text
 from click.testing import CliRunner
-from every_kind import EVERY, run_of, with_stall
+from every_kind import EVERY, OF_FAMILIES, run_of, with_stall
 from folder_faults import Folder
 from json_schemas import schemas
+from on_terminal import on_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,7 +54,7 @@ def flat(text: str) -> str:
     return re.sub(" {2,}", "  ", text).replace("\n  ", "\n")
 
 
-@pytest.mark.parametrize("kind", EVERY)
+@pytest.mark.parametrize("kind", OF_FAMILIES)
 def test_in_full_every_table_of_results_and_every_key_result_is_printed(
     kind: str, quiet: Callable[[str], StoredRun], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -105,7 +100,7 @@ def test_colours_are_left_out_where_they_are_unwanted(tmp_path: Path, variables:
         assert ("\x1b[" in done.stdout) == (styled and not options), done.stdout
 
 
-@pytest.mark.parametrize("kind", EVERY)
+@pytest.mark.parametrize("kind", OF_FAMILIES)
 def test_withheld_results_have_no_numbers_and_exit_with_5(
     kind: str, quiet: Callable[[str], StoredRun], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -152,31 +147,11 @@ def test_numbers_stand_under_each_other(folder: Path, capsys: pytest.CaptureFixt
     assert any("," in row for row in rows)
 
 
-def in_terminal(columns: int, *arguments: str, colour: bool = True) -> str:
-    """What a command prints on a terminal of this width."""
-    leader, follower = pty.openpty()
-    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-    environment = {key: text for key, text in os.environ.items() if key not in {"COLUMNS", "LINES"}}
-    environment |= {"TERM": "xterm-256color", **({} if colour else {"NO_COLOR": "1"})}
-    line = [sys.executable, "-c", "from assay.cli import main; main()", *arguments]
-    with subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=follower, stderr=follower, env=environment) as child:
-        os.close(follower)
-        parts = []
-        try:
-            while part := os.read(leader, 1 << 16):
-                parts.append(part)
-        except OSError:
-            # The last process that had it open is gone.
-            pass
-        child.wait()
-    os.close(leader)
-    return b"".join(parts).decode().replace("\r\n", "\n")
-
-
 @pytest.mark.parametrize("columns", [60, 80, 120, 200])
 def test_no_number_is_broken_and_no_line_too_long_on_a_terminal(columns: int, folder: Path) -> None:
     for name in ("iops", "oio"):
-        printed = re.sub(r"\x1b\[[0-9;]*m", "", in_terminal(columns, "show", "--full", str(folder / name)))
+        printed = same_process.assay("show", "--full", str(folder / name), columns=columns).stdout
+        printed = re.sub(r"\x1b\[[0-9;]*m", "", printed)
         copied = ("Run folder: ", "Final hash: ", "Report: ", "Tables: ")
         assert [line for line in printed.splitlines() if len(line) > columns and not line.startswith(copied)] == []
         words = set(re.split(r"\s+", printed))
@@ -187,8 +162,11 @@ def test_no_number_is_broken_and_no_line_too_long_on_a_terminal(columns: int, fo
 
 
 def test_colours_are_left_out_on_request(folder: Path) -> None:
-    assert "\x1b[1m" in in_terminal(80, "show", "--full", str(folder / "iops"))
-    assert not re.search(r"\x1b\[[0-9;]*3[0-9]", in_terminal(80, "show", "--full", str(folder / "iops"), colour=False))
+    coloured, _ = on_terminal(80, "show", "--full", str(folder / "iops"))
+    plain, _ = on_terminal(80, "show", "--full", str(folder / "iops"), colour=False)
+    assert "\x1b[1m" in coloured
+    assert "\x1b" in same_process.assay("show", "--full", str(folder / "iops"), columns=80).stdout
+    assert not re.search(r"\x1b\[[0-9;]*3[0-9]", plain)
 
 
 def fits(value: Any, schema: dict[str, Any], every: dict[str, Any], place: str = "") -> None:
@@ -358,6 +336,5 @@ def test_runs_are_a_table_of_what_was_measured_whole(
 def test_a_folder_that_holds_no_runs_is_an_error(name: str, said: str, folder: Path, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     changed(folder / "iops", tmp_path / "run", lambda _: None)
-    line = [sys.executable, "-c", "from assay.cli import main; main()", "runs", str(tmp_path / name)]
-    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    done = same_process.assay("runs", str(tmp_path / name))
     assert (done.returncode, said in done.stderr, done.stderr.count("\n"), done.stdout) == (6, True, 1, "")

@@ -3,7 +3,6 @@
 import json
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -13,8 +12,8 @@ from assay.run.store.live import LiveLine, LiveReader, LiveSums, SecondKey
 from assay.run.store.lock import is_going
 from assay.run.store.status import GoingRuns
 from assay.spec.units import SECOND_NS
+from on_terminal import ASSAY
 
-ASSAY = str(Path(sys.executable).with_name("assay"))
 LONG = [ASSAY, "run", "sim:client-2011?capacity=16GB", "--test", "iops", "--scale", "0.9", "--no-report", "--out"]
 PLACE = SecondKey(1, 0, 0)
 

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from assay.archive.rendering import render_run
-from assay.dut.dut import Answers
 from assay.procedures.five_steps.plan import LABELS
 from assay.report import build_report
 from assay.results.audit import sequence_audits
 from assay.run.plan_file import load_plan
-from assay.run.run import run_plan
 from assay.run.store.read import read_run
 from assay.summary.pages.model import Figure, Table
 from openpyxl import load_workbook
 from result_rows import table_rows
+from session_runs import copied_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +30,7 @@ DRIVE = "sim:client-2011?capacity=512MB"
 
 def suite_run(name: str, folder: Path) -> StoredRun:
     plan = load_plan(None, {"drive": DRIVE, "suite": name, "seed": 1, "scale": 0.004})
-    assert run_plan(plan, out=folder, answers=Answers(), show=lambda _: None).exit_code == 0
+    assert copied_run(plan, folder) == 0
     render_run(folder, formats=("json", "csv", "xlsx"))
     run = read_run(folder, histograms=True)
     assert all(one.write_bytes[0] == one.write_bytes[1] for one in sequence_audits(run.tests[0]))

@@ -23,8 +23,9 @@ from assay.run.plan_file import load_plan
 from assay.run.run import run_plan
 from broken_rules import BREAKINGS, QUIET_HOST, data
 from click.testing import CliRunner
-from every_kind import EVERY, KINDS, REAL_ONLY, TRACE, run_of
+from every_kind import EVERY, KINDS, REAL_ONLY, TRACE, plan_of
 from folder_faults import Folder, change
+from session_runs import copied_run, session_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,7 +63,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
         path = folder / kind
         if not path.exists():
             plan = load_plan(None, {"drive": DRIVE, "seed": 1, "scale": 0.001, "edition": "pts-e-1.1", **GOOD[kind]})
-            run_plan(plan, out=path, answers=Answers(), show=lambda _: None)
+            copied_run(plan, path)
             render_run(path, ["csv", "json"])
         return path
 
@@ -94,9 +95,8 @@ def invoke(*arguments: str) -> tuple[int, str, str]:
 
 
 @pytest.mark.parametrize("kind", EVERY)
-def test_a_run_that_nobody_changed_breaks_no_rule(kind: str, tmp_path: Path) -> None:
-    run_of(kind, tmp_path / kind)
-    found = verify_run(tmp_path / kind)
+def test_a_run_that_nobody_changed_breaks_no_rule(kind: str) -> None:
+    found = verify_run(session_run(plan_of(kind)))
     assert (found.answers, found.unchecked, found.complete) == ((), (), True)
     assert found.rules == tuple(rule.id for rule in RULES)
 

@@ -9,24 +9,22 @@ from __future__ import annotations
 import random
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from assay.archive.rendering import render_run
 from assay.archive.verify import verify_run
-from assay.dut.dut import Answers
 from assay.errors import StoreError
 from assay.run.plan_file import load_plan
-from assay.run.run import run_plan
+from on_terminal import ASSAY
+from session_runs import copied_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 pytestmark = pytest.mark.long
 
-ASSAY = str(Path(sys.executable).with_name("assay"))
 SAMPLE_BYTES, COMMANDS = 1 << 16, 200
 FEW_BYTES, FEW_COMMANDS = 12, 2
 SLOW_BYTES = {"traces": (1024, 4), "report": (1024, 2), "report_date.json": (1024, 3)}
@@ -40,7 +38,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run with every kind of file that numbers come from, and its report, against which all results are held."""
     path = tmp_path_factory.mktemp("bits") / "run"
     keys = {"drive": "sim:client-2011?capacity=1GB", "seed": 1, "scale": 0.001, "tests": ["tp"], "capture": "times"}
-    run_plan(load_plan(None, keys), out=path, answers=Answers(), show=lambda _: None)
+    copied_run(load_plan(None, keys), path)
     render_run(path, ["csv", "json"])
     return path
 

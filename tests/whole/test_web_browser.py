@@ -6,10 +6,8 @@ import json
 import os
 import re
 import subprocess
-import sys
 from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,17 +19,18 @@ from assay.cli.indexed import update
 from assay.web.app import ADDRESSES
 from chromium import PROGRAM, Page, browser
 from every_kind import run_of
+from on_terminal import ASSAY
 from page_layout import FAULTS
 from test_report_accessibility import AXE, violations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 pytestmark = [
     pytest.mark.skipif(PROGRAM is None, reason="SKIPPED: needs the Debian package chromium"),
     pytest.mark.xdist_group("web-browser"),
 ]
-ASSAY = str(Path(sys.executable).with_name("assay"))
 NO_PAGE = {"made", "stored", "compared"}
 """Addresses that answer with a file."""
 PAGES = [address for address in ADDRESSES if address.title and address.name not in NO_PAGE]

@@ -4,7 +4,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,10 +12,10 @@ from typing import Any
 
 import pytest
 from chromium import PROGRAM, Page, browser
+from on_terminal import ASSAY
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="SKIPPED: needs the Debian package chromium")
 
-ASSAY = str(Path(sys.executable).with_name("assay"))
 LONG = [ASSAY, "run", "sim:client-2011?capacity=2GB", "--test", "iops", "--scale", "0.9", "--no-report", "--out"]
 CHANGED = "document.dispatchEvent(new Event('visibilitychange')) && undefined"
 CUT = "[...document.querySelectorAll('h1, h2, dd')].filter((one) => one.scrollWidth > one.clientWidth + 1).length"

@@ -6,25 +6,24 @@ import json
 import os
 import re
 import subprocess
-import sys
 import time
 from contextlib import contextmanager
 from html import unescape
 from http.cookiejar import CookieJar
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.error import HTTPError
 from urllib.request import HTTPCookieProcessor, OpenerDirector, Request, build_opener
 
 import pytest
 from every_kind import run_of
+from on_terminal import ASSAY
 from postgresql_server import new_database, stoppable_server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 pytestmark = pytest.mark.xdist_group("postgresql")
-ASSAY = str(Path(sys.executable).with_name("assay"))
 
 
 @contextmanager

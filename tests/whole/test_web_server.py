@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from on_terminal import ASSAY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-ASSAY = str(Path(sys.executable).with_name("assay"))
 MB = 10**6
 
 

@@ -12,7 +12,7 @@ from assay.report import FORMATS, build_report, records_of_tests, render
 from assay.results.measured import counted_sequences
 from assay.results.outcome import withheld_reason
 from assay.words.text import text_or_none
-from every_kind import EVERY, selected, with_stall
+from every_kind import EVERY, OF_FAMILIES, selected, with_stall
 from openpyxl import load_workbook
 
 if TYPE_CHECKING:
@@ -33,14 +33,14 @@ def places(run: StoredRun) -> list[str]:
     return [one.name for one in counted_sequences(run.tests[0])]
 
 
-@pytest.mark.parametrize("kind", EVERY)
+@pytest.mark.parametrize("kind", OF_FAMILIES)
 def test_without_a_stall_headlines_are_printed(kind: str, quiet: Callable[[str], StoredRun]) -> None:
     run = with_stall(quiet(kind), lambda _: False)
     assert withheld_reason(run.tests[0]) is None
     assert any(text not in {"n/a", "not reached", "not recovered"} for text in selected(run))
 
 
-@pytest.mark.parametrize("kind", EVERY)
+@pytest.mark.parametrize("kind", OF_FAMILIES)
 def test_a_stall_of_the_host_in_anything_measured_is_said_on_every_page(
     kind: str, quiet: Callable[[str], StoredRun]
 ) -> None:

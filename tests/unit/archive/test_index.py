@@ -8,7 +8,6 @@ import multiprocessing
 import os
 import shutil
 import sqlite3
-import subprocess
 import sys
 from contextlib import ExitStack
 from dataclasses import asdict
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import same_process
 from assay.archive.bundle import keys, origin
 from assay.archive.index import driver
 from assay.archive.index import location as place_module
@@ -70,8 +70,7 @@ def listed(place: Place, folder: Path) -> dict[str, ListedRun]:
 
 
 def command(*arguments: str) -> tuple[int, str, str]:
-    line = [sys.executable, "-c", "from assay.cli import main; main()", *arguments]
-    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    done = same_process.assay(*arguments)
     return done.returncode, done.stdout, done.stderr
 
 

@@ -12,8 +12,8 @@ from assay.dut.real.memory import spare_memory_bytes
 from assay.dut.simulated.model import parse_simulated
 from assay.errors import PlanError, ValueRangeError
 from assay.run.plan_file import load_plan
+from on_terminal import ASSAY
 
-ASSAY = str(Path(sys.executable).with_name("assay"))
 MODEL = Path(__file__).parents[3] / "python/assay/dut/simulated/models/client-2011.toml"
 SCRIPT = """
 import json, resource

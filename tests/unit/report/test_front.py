@@ -28,12 +28,12 @@ from assay.summary.record import Held, HeldNumber, Status
 from assay.summary.table import Column, Pivot, ResultTable
 from assay.words.coded import coded
 from assay.words.digits import span_parts, thousands
-from every_kind import EVERY, run_of
+from every_kind import EVERY
 from report_run import synthetic_run, synthetic_test
 from saturation_run import saturation_test
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
 
     from assay.engine.records import StoredRun
     from assay.report.first_page.front import Front
@@ -169,8 +169,10 @@ def test_one_test_stands_on_the_summary_and_several_have_pages_with_names_of_the
 
 
 @pytest.mark.parametrize("kind", EVERY)
-def test_every_kind_of_test_has_a_page_with_a_question_and_no_figure_twice(kind: str, tmp_path: Path) -> None:
-    run = run_of(kind, tmp_path)
+def test_every_kind_of_test_has_a_page_with_a_question_and_no_figure_twice(
+    kind: str, quiet: Callable[[str], StoredRun]
+) -> None:
+    run = quiet(kind)
     reports = records_of_tests(run)
     found = report_front(run, reports, summarise_run(run, reports, held_of_plan(run, reports)))
     names = Counter(one.figure.name for one in found.figures)

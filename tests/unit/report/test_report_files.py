@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.engine.records import StoredRun
+    from assay.report import Format
 
 TABLES = [
     "iops_matrix.csv", "iops_rounds.csv", "iops_response_times.csv", "iops_sequences.csv", "iops_percentiles.csv",
@@ -33,9 +34,9 @@ TABLES = [
 NAMES = ["report.pdf", "report.html", *TABLES, "report.xlsx", "results.json"]
 
 
-def rendered(run: StoredRun, folder: Path) -> dict[str, bytes]:
-    """Render every format and return the files' contents by name."""
-    return {path.name: path.read_bytes() for path in render(run, folder, formats=FORMATS)}
+def rendered(run: StoredRun, folder: Path, *formats: Format) -> dict[str, bytes]:
+    """Render formats, every one where none is named, and return the files' contents by name."""
+    return {path.name: path.read_bytes() for path in render(run, folder, formats=formats or FORMATS)}
 
 
 def rows_of(content: bytes) -> list[dict[str, str]]:
@@ -70,7 +71,7 @@ def test_runs_that_ended_badly_render_in_every_format(
 def test_a_drive_that_completed_nothing_still_renders(edition: str, tmp_path: Path) -> None:
     why = "no I/O of RND 4KiB 0/100 completed within a step of 1 min, which is too short for this drive and demand"
     test = replace(synthetic_test(edition, (0.0,), ended="no-completions"), ended_detail=why)
-    files = rendered(synthetic_run(test), tmp_path)
+    files = rendered(synthetic_run(test), tmp_path, "html", "csv")
     assert b"n/a: no I/O of RND " in files["report.html"]
     assert b"NO HEADLINE: no I/O of RND " in files["report.html"]
     assert rows_of(files["iops_rounds.csv"]) == []
@@ -83,7 +84,7 @@ def test_a_cell_without_a_completion_has_no_value(tmp_path: Path) -> None:
     sequences = tuple(
         replace(one, steps=(empty, *one.steps[1:])) if one.stage == "round" else one for one in test.sequences
     )
-    files = rendered(synthetic_run(replace(test, sequences=sequences)), tmp_path)
+    files = rendered(synthetic_run(replace(test, sequences=sequences)), tmp_path, "html", "csv", "json")
     values = {(row["block_kib"], row["read_pct"]): row["iops"] for row in rows_of(files["iops_matrix.csv"])}
     assert [cell for cell, value in values.items() if value == "n/a"] == [("1024", "100")]
     assert b"1 cell n/a: no I/O completed inside; the cell is too short" in files["report.html"]
@@ -94,7 +95,7 @@ def test_a_cell_without_a_completion_has_no_value(tmp_path: Path) -> None:
 def test_texts_from_drive_and_plan_are_inert_in_html(tmp_path: Path) -> None:
     hostile = " ".join(HOSTILE)
     run = synthetic_run(serial=hostile, model_number=hostile, description={"sponsor": hostile, "notes": hostile})
-    page = rendered(run, tmp_path)["report.html"].decode()
+    page = rendered(run, tmp_path, "html")["report.html"].decode()
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert page.count("</script>") == 2
@@ -102,14 +103,14 @@ def test_texts_from_drive_and_plan_are_inert_in_html(tmp_path: Path) -> None:
 
 def test_hostile_texts_inside_figures_cannot_end_their_script(tmp_path: Path) -> None:
     run = synthetic_run(description={"objective": HOSTILE[2]}, deviations=HOSTILE[:3])
-    page = rendered(run, tmp_path)["report.html"].decode()
+    page = rendered(run, tmp_path, "html")["report.html"].decode()
     (figures,) = re.findall(r'<script type="application/json" id="figures">(.*?)</script>', page, re.DOTALL)
     assert set(json.loads(figures)) >= {"iops-1-convergence", "iops-1-columns"}
     assert "<" not in figures
 
 
 def test_the_html_allows_its_own_two_scripts_and_no_network(tmp_path: Path) -> None:
-    page = rendered(synthetic_run(), tmp_path)["report.html"].decode()
+    page = rendered(synthetic_run(), tmp_path, "html")["report.html"].decode()
     (policy,) = re.findall(r'Content-Security-Policy" content="([^"]*)"', page)
     assert policy.startswith("default-src &#39;none&#39;; script-src &#39;sha256-")
     assert "unsafe-eval" not in policy
@@ -121,7 +122,7 @@ def test_the_html_allows_its_own_two_scripts_and_no_network(tmp_path: Path) -> N
 def test_a_long_list_of_deviations_still_fits_each_page(tmp_path: Path) -> None:
     many = tuple(f"deviation {index}: something departs from the specification" for index in range(80))
     run = synthetic_run(synthetic_test("pts-e-2.0", errors=1), deviations=many, serial="x" * 400)
-    page = rendered(run, tmp_path)["report.html"].decode()
+    page = rendered(run, tmp_path, "pdf", "html")["report.html"].decode()
     assert page.count(many[-1]) >= 3
 
 
@@ -132,7 +133,7 @@ def test_a_page_that_spills_onto_another_sheet_is_refused() -> None:
 
 
 def test_the_matrix_table_begins_with_block_read_share_and_iops(tmp_path: Path) -> None:
-    content = rendered(synthetic_run(), tmp_path)["iops_matrix.csv"]
+    content = rendered(synthetic_run(), tmp_path, "csv")["iops_matrix.csv"]
     assert content.decode().startswith("block_kib,read_pct,iops,write_pct,rounds,")
     rows = rows_of(content)
     assert len(rows) == 56
@@ -145,7 +146,7 @@ def test_the_matrix_table_begins_with_block_read_share_and_iops(tmp_path: Path) 
 
 def test_the_matrix_table_says_why_a_size_or_a_value_is_missing(tmp_path: Path) -> None:
     test = synthetic_test(sizes_bytes=(4 * KIB,), not_applicable={512: "4096-byte blocks"}, errors=1)
-    rows = rows_of(rendered(synthetic_run(test), tmp_path)["iops_matrix.csv"])
+    rows = rows_of(rendered(synthetic_run(test), tmp_path, "csv")["iops_matrix.csv"])
     assert {(row["block_kib"], row["iops"], row["note"]) for row in rows} == {
         ("0.5", "N/A", "4096-byte blocks"),
         ("4", "n/a", "n/a: 5 I/O errors in the test"),
@@ -153,7 +154,7 @@ def test_the_matrix_table_says_why_a_size_or_a_value_is_missing(tmp_path: Path) 
 
 
 def test_the_rounds_table_has_a_row_per_cell_and_round(tmp_path: Path) -> None:
-    content = rendered(synthetic_run(), tmp_path)["iops_rounds.csv"]
+    content = rendered(synthetic_run(), tmp_path, "csv")["iops_rounds.csv"]
     rows = rows_of(content)
     assert len(rows) == 5 * 56
     assert rows[0]["round"] == "1"
@@ -177,12 +178,12 @@ def test_negative_numbers_stay_numbers() -> None:
 
 
 def test_the_serial_of_the_drive_is_inert_in_the_matrix_table(tmp_path: Path) -> None:
-    rows = rows_of(rendered(synthetic_run(serial="=1+1"), tmp_path)["iops_matrix.csv"])
+    rows = rows_of(rendered(synthetic_run(serial="=1+1"), tmp_path, "csv")["iops_matrix.csv"])
     assert rows[0]["drive_serial"] == "'=1+1"
 
 
 def test_results_json_is_unrounded_and_carries_label_and_verdict(tmp_path: Path) -> None:
-    results = json.loads(rendered(synthetic_run(), tmp_path)["results.json"])
+    results = json.loads(rendered(synthetic_run(), tmp_path, "json")["results.json"])
     (test,) = results["tests"]
     (verdict,) = test["window"]["verdicts"].values()
     assert verdict["average"] == 3147.046

@@ -12,19 +12,19 @@ from assay.results.histogram import step_times
 from assay.summary.measures import SETTLED, quoted
 from assay.summary.pages.histograms import percentile_data
 from assay.words.coded import coded
-from every_kind import EVERY, run_of
+from every_kind import FEW
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
 
-    from assay.engine.records import StoredSequence
+    from assay.engine.records import StoredRun, StoredSequence
     from assay.results.histogram import ResponseTimes
     from assay.summary.pages.test_record import TestRecord
 
 
-@pytest.mark.parametrize("kind", EVERY)
-def test_measures_are_the_numbers_of_the_report(tmp_path: Path, kind: str) -> None:
-    for one in records_of_tests(run_of(kind, tmp_path)):
+@pytest.mark.parametrize("kind", FEW)
+def test_measures_are_the_numbers_of_the_report(kind: str, quiet: Callable[[str], StoredRun]) -> None:
+    for one in records_of_tests(quiet(kind)):
         _agrees(one)
 
 
@@ -67,7 +67,7 @@ def test_the_unit_of_a_quoted_number_is_its_key_and_says_what_is_better() -> Non
 
 
 def test_response_times_of_a_sequence_are_gathered_once_for_all_cells(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    quiet: Callable[[str], StoredRun], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gathered: list[str] = []
 
@@ -75,7 +75,7 @@ def test_response_times_of_a_sequence_are_gathered_once_for_all_cells(
         gathered.append(sequence.name)
         return step_times(sequence)
 
-    run = run_of("iops", tmp_path)
+    run = quiet("iops")
     monkeypatch.setattr("assay.procedures.families.loop.measures.step_times", counted)
     (report,) = records_of_tests(run)
     assert len({one.cell for one in report.measures}) > len(gathered) == len(set(gathered)) > 0

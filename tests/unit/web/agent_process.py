@@ -7,17 +7,17 @@ import os
 import re
 import signal
 import subprocess
-import sys
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+from on_terminal import ASSAY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
     from chromium import Page
 
-ASSAY = str(Path(sys.executable).with_name("assay"))
 END_S = 60
 IDLE = "!document.querySelector('[aria-busy=true]')"
 
