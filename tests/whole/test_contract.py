@@ -130,7 +130,7 @@ def test_a_stall_of_the_drive_where_it_is_measured_is_void_or_ends_the_test(
     said_everywhere(run, [banner_of(*one) for one in places], tmp_path / "report", formats_of(kind))
 
 
-@pytest.mark.parametrize("kind", FAMILIES)
+@pytest.mark.parametrize("kind", list(KINDS))
 def test_a_reset_of_the_drive_where_it_is_measured_is_void_and_a_check_says_so(
     kind: str, tmp_path: Path, quiet: Callable[[str], StoredRun]
 ) -> None:
