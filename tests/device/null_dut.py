@@ -24,7 +24,7 @@ from assay.engine.records import Demand, DriveCondition, HostCalibration, PurgeR
 from assay.engine.stimulus import Stimulus
 from assay.host.calibration import calibrate_host
 from assay.report import records_of_tests
-from assay.results.calm import is_calm
+from assay.results.host_part import is_calm
 from assay.run import run
 from assay.run.plan_file import load_plan
 from assay.run.store.read import read_run

@@ -17,7 +17,7 @@ from assay.dut import dut
 from assay.dut.real.host_watch import HostWatch
 from assay.engine.records import CalibrationPoint, HostCalibration, HostRecord, StepRecord
 from assay.engine.stimulus import Stimulus
-from assay.results.disturbed import host_findings
+from assay.results.host import host_findings
 from assay.run import run
 
 QUIET_ASSAY = (sys.executable, __file__)

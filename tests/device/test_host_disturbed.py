@@ -15,7 +15,7 @@ from assay.engine.records import DataPattern, Demand, HostRecord, StepSpec, Stop
 from assay.engine.stimulus import Stimulus
 from assay.errors import EXIT_WITHHELD
 from assay.procedures.families.loop.result import loop_result
-from assay.results.disturbed import sequence_host
+from assay.results.host import sequence_host
 from assay.results.outcome import withheld_reason
 from assay.results.stall import void_reason
 from assay.run.store.read import read_run

@@ -17,7 +17,7 @@ from assay.dut.real.host_watch import HostWatch
 from assay.errors import EXIT_NOT_STEADY, EXIT_OK, EXIT_WITHHELD, TimekeepingError
 from assay.results.outcome import withholding
 from assay.run.store.read import read_run
-from assay.words.endings import NO_COMPLETIONS
+from assay.words.outcomes import NO_COMPLETIONS
 from conftest import HANG_S
 from quiet_host import QUIET_ASSAY, was_disturbed
 

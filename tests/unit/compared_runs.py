@@ -8,8 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from assay.engine.records import JournalEnd
-from assay.engine.records.host import HostCertificate
-from assay.engine.records.reference import ReferenceDrive, ReferencePoint
+from assay.engine.records.host import HostCertificate, ReferenceDrive, ReferencePoint
 from assay.report.comparison.files import loaded_run
 from assay.results.reference import repeated
 from assay.run.plan_file import load_plan

@@ -33,8 +33,7 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StepRecord, StoredRun, StoredSequence
     from assay.report import Format
-    from assay.words.coded import Coded
-    from assay.words.location import Place
+    from assay.words.coded import Coded, Place
 
 pytestmark = pytest.mark.long
 

@@ -20,7 +20,7 @@ from assay.report.formats.terminal.listed import ListedRun
 from assay.report.formats.terminal.tables import printed_tables
 from assay.run.store.read import read_run
 from assay.summary.verdict import stated
-from assay.words.levels import NOT_CHECKED
+from assay.words.outcomes import NOT_CHECKED
 from assay.words.text import text
 from click.testing import CliRunner
 from every_kind import EVERY, OF_FAMILIES, run_of, with_stall

@@ -24,7 +24,7 @@ from assay.spec.files import open_inside
 from assay.spec.state_file import BYTES_MAX, read_whole, write_whole
 from assay.summary.stored import summary_of, summary_text
 from assay.version import tool_version
-from assay.words.endings import is_cut_short
+from assay.words.outcomes import is_cut_short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -136,7 +136,7 @@ def _print(certificate: Certificate, path: str, found: list[str]) -> None:
 
 
 def _quiet_lines(calibration: HostCalibration) -> Iterator[str]:
-    from assay.results.calm import is_calm  # noqa: PLC0415
+    from assay.results.host_part import is_calm  # noqa: PLC0415
     from assay.spec.units import MICROSECOND_NS  # noqa: PLC0415
 
     for point in calibration.points:

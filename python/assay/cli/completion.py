@@ -9,8 +9,7 @@ from click.shell_completion import BashComplete, add_completion_class, get_compl
 
 from assay.cli.helped import HelpedCommand
 from assay.errors import StoreError
-from assay.spec.files import user_folder
-from assay.spec.user_files import write_user_file
+from assay.spec.files import user_folder, write_user_file
 
 if TYPE_CHECKING:
     from pathlib import Path

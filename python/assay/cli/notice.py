@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.words.endings import ending_label, is_cut_short
+from assay.words.outcomes import ending_label, is_cut_short
 from assay.words.visible import visible
 
 if TYPE_CHECKING:

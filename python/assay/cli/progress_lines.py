@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from assay.spec.steady import WINDOW_ROUNDS
 from assay.spec.units import MINUTE_NS, SECOND_NS, count_label, duration_label, gigabytes, gigabytes_label, rate_label
-from assay.words.endings import ending_label
+from assay.words.outcomes import ending_label
 from assay.words.text import text
 
 if TYPE_CHECKING:

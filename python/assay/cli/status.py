@@ -17,7 +17,7 @@ from assay.cli.helped import HelpedCommand
 from assay.cli.notice import limits_label, say_left_changed
 from assay.cli.progress_lines import left_label, percent_label, span_label, time_label
 from assay.errors import UsageError
-from assay.words.endings import ending_label
+from assay.words.outcomes import ending_label
 from assay.words.visible import visible
 
 if TYPE_CHECKING:

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Literal
 from assay.errors import UsageError
 from assay.spec.units import KIB, count_label
 from assay.summary.measures import key_of_unit, measure_words, moved_share
-from assay.words.endings import ending_label, is_cut_short
-from assay.words.subject import Subject
+from assay.words.coded import Subject
+from assay.words.outcomes import ending_label, is_cut_short
 from assay.words.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from assay.summary.record import Better, Key, Measure, Stat, TestSummary
-    from assay.words.subject import Order
+    from assay.words.coded import Order
 
 State = Literal["ok", "not settled", "not steady", "withheld", "cut short", "no value", "not run"]
 _ORDERS: dict[str, Order] = {"random": "RND", "sequential": "SEQ"}

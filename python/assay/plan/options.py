@@ -1,14 +1,18 @@
-"""What tables of tests in a plan file have in common."""
+"""Options of a test in a plan file, and the files that they name."""
 
 from __future__ import annotations
 
+import os
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from pydantic import Field
 
 from assay.engine.records import Demand
+from assay.errors import UsageError
 from assay.spec.datum import Strict
+from assay.spec.files import open_named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,3 +78,17 @@ def parse_arrival(text: str) -> tuple[Literal["fixed", "poisson"], float]:
     if match is None or not _ARRIVALS_MIN < float(match[2]) <= _ARRIVALS_MAX:
         raise ValueError(f"{text!r} is not fixed:RATE or poisson:RATE with 0.001 < RATE <= 1e9 I/Os per second")
     return ("fixed" if match[1] == "fixed" else "poisson"), float(match[2])
+
+
+DATA_FILE_BYTES_MAX = 1 << 30
+
+
+def check_data_file(path: str) -> None:
+    """Raise UsageError where a file to write from cannot be read, is empty or is larger than 1 GiB."""
+    try:
+        with open_named(Path(path)) as file:
+            size = os.fstat(file.fileno()).st_size
+    except OSError as error:
+        raise UsageError(path, error.strerror or "cannot be read", "name a readable data file") from None
+    if not 0 < size <= DATA_FILE_BYTES_MAX:
+        raise UsageError(path, "is no regular file of 1 byte to 1 GiB", "name a file with data")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self, get_args
 from pydantic import Field, PrivateAttr, field_validator, model_validator
 
 from assay.engine.records import DataPattern, IoPath, PurgeMethod
-from assay.plan.data_file import check_data_file
+from assay.plan.options import check_data_file
 from assay.spec.datum import OF_FILES, FileName, Strict
 from assay.spec.nearest import did_you_mean
 from assay.spec.units import KIB

@@ -12,18 +12,17 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from assay.engine.records import CheckData, Ending, Purge, Round, SetCache, StepRecord, StepSequence, Trim
-from assay.results.silent import no_completions_reason, silent_cell
-from assay.results.stall import void_reason
+from assay.results.stall import no_completions_reason, silent_cell, void_reason
 from assay.results.step import iops, ran_whole
 from assay.spec.steady import WINDOW_ROUNDS
-from assay.words.endings import NO_COMPLETIONS
+from assay.words.outcomes import NO_COMPLETIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from fractions import Fraction
 
     from assay.engine.records import MeasurementWindow, TestSettings
-    from assay.results.silent import Tracked
+    from assay.results.stall import Tracked
     from assay.words.coded import Coded
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.procedures.conformity import deviations
-from assay.results.disturbed import sequence_host
 from assay.results.events import disturbing
+from assay.results.host import sequence_host
 from assay.results.measured import counted_sequences
 from assay.results.outcome import withheld_reason
 from assay.results.run_checks import ENDED
@@ -18,8 +18,7 @@ from assay.summary.findings import Found, break_texts, gathered
 from assay.summary.pages.header import ENDINGS
 from assay.summary.pages.model import Table
 from assay.summary.table import UNIT, Column, Words, table_of
-from assay.words.coded import coded
-from assay.words.location import Place
+from assay.words.coded import Place, coded
 from assay.words.printed import paragraph
 from assay.words.text import text
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from assay.results.histogram import merged
 from assay.spec.units import MILLISECOND_NS
 from assay.summary.insights import KINDS, insight, is_raised
+from assay.words.coded import Subject
 from assay.words.printed import outstanding
-from assay.words.subject import Subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from assay.engine.records import AccessPattern, Demand, SteadyVerdict, StepRecord
     from assay.results.histogram import ResponseTimes
     from assay.summary.insights import Insight
-    from assay.words.subject import Order
+    from assay.words.coded import Order
 
 
 _ORDERS: dict[float, Order] = {0.0: "SEQ", 1.0: "RND"}

@@ -1,4 +1,4 @@
-"""What a whole read-back of addressed data says: the first wrong sector, and how large the drive really is."""
+"""Whether the drive holds what was written: blocks read back, and the check of written data."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from dataclasses import dataclass
 from math import gcd
 from typing import TYPE_CHECKING, Literal
 
-from assay.engine.records.data_check import SECTOR_BYTES
+from assay.engine.records.watched import SECTOR_BYTES
 from assay.results.finding import Finding
 from assay.words.coded import coded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from assay.engine.records import DataCheck, WrongRange
+    from assay.engine.records import DataCheck, ReadBack, StoredTest, WrongRange
     from assay.words.coded import Coded
+
 
 Span = tuple[int, int]
 """First and end, in sectors."""
@@ -115,3 +116,40 @@ def _covers(cover: Sequence[Span], spans: Sequence[Span]) -> bool:
     """Whether all of the spans lies in the cover."""
     length = sum(end - first for first, end in spans)
     return sum(end - first for first, end in _overlap(cover, spans)) == length
+
+
+NAMED_MAX = 64
+"""Wrong blocks of a check that are named, at most."""
+
+
+def wrong_data(record: ReadBack) -> Coded | None:
+    """What a drive did not return as it was written; None where all that was read is right.
+
+    Worked: LBA 1,024 of 64 blocks holds zeros -> ``"LBA 1,024 returned zeros, not the data written last (1 of 64 blocks
+    wrong)"``.
+    """
+    if record.wrong:
+        first = record.wrong[0]
+        return coded(
+            "wrong-data",
+            lba=first.lba,
+            returned=coded(f"returned-{first.returned}"),
+            wrong=record.wrong_count,
+            checked=record.checked_count,
+            where=record.after or None,
+        )
+    if record.unread_lba is not None:
+        return coded("unread-data", lba=record.unread_lba, where=record.after or None)
+    return None
+
+
+def data_held(test: StoredTest) -> Iterator[Finding]:
+    """What was read back after preparation and at the end of a test."""
+    yield from sectors_held(test.data_checks)
+    for record in test.read_backs:
+        if reason := wrong_data(record):
+            yield Finding(level="invalid", reason=reason, measured=record.wrong_count, limit=0)
+        elif record.checked_count:
+            yield Finding(level="pass", reason=coded("data-held", checked=record.checked_count), measured=0, limit=0)
+        elif record.given_count:
+            yield Finding(level="unknown", reason=coded("data-given"))

@@ -11,8 +11,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 from weakref import finalize
 
-from assay.words.coded import Coded, coded
-from assay.words.location import NOWHERE, Place
+from assay.words.coded import NOWHERE, Coded, Place, coded
 from assay.words.text import text
 
 if TYPE_CHECKING:

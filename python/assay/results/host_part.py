@@ -1,32 +1,64 @@
-"""The host's part in a rate or a mean: the share of the time in which the stimulus could not go on.
-
-```text
-part = max(waited - waited of the calibration, stalled, held back by a quota) + stolen + waited by servers
-```
-
-Shares of the time of the stimulus threads. A thread that waits submits nothing: a rate is at most this share too low,
-and by Little's law a mean at most part / (1 - part) too high.
-"""
+"""The host's part in each number: in rates and means, and in the tail."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import log2
 from typing import TYPE_CHECKING
 
-from assay.results.calm import calm_of_step, is_calm
 from assay.results.finding import Finding, at_most
-from assay.results.groups import group_of
 from assay.results.measured import counted_sequences, counted_window
 from assay.results.sequence_names import sequence_place
+from assay.results.step import group_of, mean_latency_ns
 from assay.spec.units import SECOND_NS
 from assay.words.coded import coded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from assay.engine.records import HostCalibration, HostRecord, StoredSequence, StoredTest
+    from assay.engine.records import CalibrationPoint, Demand, HostCalibration, HostRecord, StoredSequence, StoredTest
     from assay.results.finding import Level
-    from assay.words.location import Place
+    from assay.words.coded import Place
+
+
+CALM_OTHER_MAX, CALM_STEAL_MAX = 0.01, 0.005
+"""Shares of all processors' time that other tasks and the hypervisor may use while a host is calibrated."""
+
+
+def is_calm(calibration: HostCalibration | None) -> bool:
+    """Whether the host was quiet while it was calibrated; what the kernel does not count is not quiet.
+
+    Worked: other tasks 0.4 %, steal 0 -> True; other tasks 1 % -> False.
+    """
+    if calibration is None or calibration.other_busy_share is None or calibration.steal_share is None:
+        return False
+    return calibration.other_busy_share < CALM_OTHER_MAX and calibration.steal_share < CALM_STEAL_MAX
+
+
+def calm_of_step(sequence: StoredSequence, index: int, calibration: HostCalibration | None) -> CalibrationPoint | None:
+    """The point of a calibration nearest to a step; None where it does not count."""
+    return calm_point(calibration, sequence.asked[index].demand, mean_latency_ns(sequence.steps[index]) or 1.0)
+
+
+def calm_point(calibration: HostCalibration | None, demand: Demand, mean_ns: float) -> CalibrationPoint | None:
+    """The point of a calibration nearest to a demand and a mean response time; None where it does not count.
+
+    Nearest is where the ratios of threads, queue depth and answer time are the fewest octaves apart.
+    Worked: 1 x 32 that takes 0.8 ms -> of 1 x 1 and 1 x 32, each of 0.1 and 1 ms, 1 x 32 of 1 ms.
+    """
+    if calibration is None or not is_calm(calibration):
+        return None
+
+    def apart(point: CalibrationPoint) -> float:
+        ratios = (
+            point.thread_count / demand.thread_count,
+            point.queue_depth / demand.queue_depth,
+            point.answer_ns / max(mean_ns, 1.0),
+        )
+        return sum(abs(log2(ratio)) for ratio in ratios)
+
+    return min(calibration.points, key=apart, default=None)
+
 
 PART_PASS, PART_INVALID = 0.01, 0.05
 """Shares: up to the first a number is the drive's; above the second it is the host's, and is withheld."""

@@ -1,4 +1,4 @@
-"""What other devices on the drive's controller, uplink or disk did while a sequence ran, against what the test did."""
+"""What else the drive's link carried: I/O of neighbours, and the link itself."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 from assay.results.finding import Finding, at_most
 from assay.results.sequence_names import sequence_place
 from assay.results.step import completed_count, issued_bytes
-from assay.spec.link import link_bytes_per_s
-from assay.spec.units import SECOND_NS
+from assay.spec.units import MB, SECOND_NS, link_bytes_per_s
 from assay.words.coded import coded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from assay.engine.records import NeighbourRecord, NeighboursRecord, StoredSequence, StoredTest
+    from assay.engine.records import NeighbourRecord, NeighboursRecord, StoredRun, StoredSequence, StoredTest
     from assay.words.coded import Coded
+
 
 NEIGHBOUR_SHARE_PASS = 0.01
 """Of what the test issued in the same sequence, or of the link that both use; beyond it a warning."""
@@ -86,3 +86,13 @@ def _shares(sequence: StoredSequence, span_ns: int, group: Sequence[NeighbourRec
 def _row(near: NeighbourRecord, span_ns: int) -> Coded:
     rate = near.moved_bytes * SECOND_NS / max(span_ns, 1)
     return coded("neighbour-io", name=near.name, moved=near.moved_bytes, rate=rate)
+
+
+def link_mb_per_s(run: StoredRun) -> float | None:
+    """MB/s of the link as negotiated, else of the interface by its name; None where neither is known.
+
+    Worked: ``SATA 3.0 Gbps`` -> 300.
+    """
+    negotiated = run.conditions[0].link if run.conditions else None
+    named = (negotiated, run.identity.interface)
+    return next((rate / MB for one in named if one and (rate := link_bytes_per_s(one))), None)

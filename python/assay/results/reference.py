@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.engine.records import ReferenceChange, ReferenceDrive, Repeated
 from assay.results.finding import Check, Finding, ask_all
-from assay.words.coded import coded
-from assay.words.location import Place
+from assay.words.coded import Place, coded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

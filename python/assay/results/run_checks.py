@@ -11,16 +11,15 @@ from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING
 
-from assay.results.audit import program_pairs
-from assay.results.disturbed import disturbances
+from assay.results.audit import program_pairs, sequence_gap
+from assay.results.data_check import data_held
 from assay.results.ended import ending, failed_ios, silence
 from assay.results.events import disturbing, told
 from assay.results.finding import Check, Finding, Level, ask_all, at_most, outside_results
-from assay.results.gaps import sequence_gap
+from assay.results.host import disturbances
 from assay.results.host_part import host_part_findings
 from assay.results.measured import counted_sequences
 from assay.results.neighbours import neighbour_io
-from assay.results.read_back import data_held
 from assay.results.record import contradictions
 from assay.results.sequence_names import sequence_place
 from assay.results.stimulus_time import balance

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.words.location import Place
+from assay.words.coded import Place
 
 if TYPE_CHECKING:
     from assay.engine.records import StoredSequence

@@ -1,8 +1,4 @@
-"""What one step measured.
-
-Rates count completions inside (0, T] only, whichever of equal steps issued them, are exact rationals, and a mixed
-cell's rate is the sum of its reads and writes. Response times are those of the I/Os that were issued in [0, T).
-"""
+"""Numbers of a step and of groups of steps."""
 
 from __future__ import annotations
 
@@ -16,7 +12,7 @@ from assay.spec.units import MB, MILLISECOND_NS, MINUTE_NS, SECOND_NS, kib_label
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from assay.engine.records import Access, Cell, Demand, DirectionRecord, StepRecord, StopRule
+    from assay.engine.records import Access, Cell, Demand, DirectionRecord, StepRecord, StepSpec, StopRule, StoredTest
 
 
 class Sample(NamedTuple):
@@ -270,3 +266,53 @@ def arrival_label(demand: Demand) -> str | None:
     if demand.arrivals_per_s is None:
         return None
     return f"{demand.arrival_process} arrivals, {demand.arrivals_per_s:.12g} I/Os per second over all threads"
+
+
+def group_of(asked: Sequence[StepSpec], index: int) -> range:
+    """Places of the steps that run side by side with one, itself among them.
+
+    Worked: three steps of which the last two are ``beside`` -> ``range(0, 3)`` for each.
+    """
+    first = index
+    while asked[first].beside:
+        first -= 1
+    end = index + 1
+    while end < len(asked) and asked[end].beside:
+        end += 1
+    return range(first, end)
+
+
+def place_before(asked: Sequence[StepSpec], index: int) -> int | None:
+    """The place of the step of the group before that one follows: the same of it, or its last; None where none is.
+
+    Worked: the second of two streams behind a group of two -> the second of those.
+    """
+    own = group_of(asked, index)
+    if own[0] == 0:
+        return None
+    earlier = group_of(asked, own[0] - 1)
+    return earlier[min(index - own[0], len(earlier) - 1)]
+
+
+def goes_on(asked: Sequence[StepSpec], index: int) -> bool:
+    """Whether the group of a step is equal to the one before it but for the stop rule, so that both are one stream."""
+    own = group_of(asked, index)
+    if own[0] == 0:
+        return False
+    earlier = group_of(asked, own[0] - 1)
+    pairs = zip(own, earlier, strict=False)
+    return len(own) == len(earlier) and all(_stream(asked[one]) == _stream(asked[other]) for one, other in pairs)
+
+
+def _stream(spec: StepSpec) -> tuple[object, ...]:
+    return spec.pattern, spec.demand, spec.active_range
+
+
+def asked_depths(test: StoredTest) -> tuple[int, ...]:
+    """I/Os in flight that its measured steps asked for, each once, the fewest first.
+
+    Idle steps have none. Worked: one thread of 1 and one of 8 -> ``(1, 8)``.
+    """
+    demands = {spec.demand for sequence in test.sequences if sequence.role == "measure" for spec in sequence.asked}
+    depths = {demand.thread_count * demand.queue_depth for demand in demands}
+    return tuple(sorted(depths - {0} or {test.settings.demand.thread_count * test.settings.demand.queue_depth}))

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.results.audit import counted, program_pairs
+from assay.results.audit import counted, program_pairs, step_gaps, submission_gaps
 from assay.results.finding import Check, ask_all, within
-from assay.results.gaps import step_gaps, submission_gaps
 from assay.results.sequence_names import sequence_place
 from assay.results.step import issued_bytes, issued_count
 from assay.results.stimulus_checks import captured_ios, coverage, read_share, thread_shares, transfer_sizes
@@ -15,8 +14,7 @@ from assay.results.stimulus_offsets import alignment, successors
 from assay.results.stimulus_steps import asked_steps
 from assay.results.stimulus_time import lead_ins, littles_law, queue_depth, series_counts
 from assay.spec.units import MIB
-from assay.words.coded import coded
-from assay.words.location import Place
+from assay.words.coded import Place, coded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from assay.results.finding import within
 from assay.results.sequence_names import sequence_place
 from assay.results.step import completed_count, issued_bytes, issued_count, rate_count
-from assay.words.coded import coded
-from assay.words.location import Place
+from assay.words.coded import Place, coded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

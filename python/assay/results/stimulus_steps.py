@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.results.groups import group_of, place_before
 from assay.results.sequence_names import step_places
+from assay.results.step import group_of, place_before
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.engine.records import AccessPattern, Cell, Demand, StepRecord, StepSpec, StoredSequence, StoredTest
-    from assay.words.location import Place
+    from assay.words.coded import Place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from assay.results.audit import typical_latency_ns
 from assay.results.finding import Finding, within
-from assay.results.gaps import typical_latency_ns
 from assay.results.sequence_names import step_places
 from assay.results.step import (
     DEPTH_SHARE,
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StepRecord, StoredTest
     from assay.results.stimulus_steps import AskedStep
-    from assay.words.coded import Coded
-    from assay.words.location import Place
+    from assay.words.coded import Coded, Place
 
 LAW_SHARE = 0.005
 """Little's law against the outstanding I/Os."""

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING
 
 from assay.engine.records import ActiveRange
 from assay.results.finding import Finding, at_most
-from assay.results.groups import group_of
 from assay.results.measured import counted_sequences
 from assay.results.sequence_names import sequence_place
-from assay.results.step import issued_bytes, issued_count
+from assay.results.step import group_of, issued_bytes, issued_count
 from assay.spec.lazy import LazyModule
 from assay.words.coded import coded
 
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from assay.engine.records import StoredSequence, StoredTest
-    from assay.words.location import Place
+    from assay.words.coded import Place
 else:
     np = LazyModule("numpy")
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from assay.errors import UsageError
-from assay.results.groups import goes_on, group_of
+from assay.results.step import goes_on, group_of
 from assay.spec.model_faults import first_fault
 from assay.spec.nearest import nearest
 from assay.spec.units import MILLISECOND_NS, SECOND_NS

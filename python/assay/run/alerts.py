@@ -29,8 +29,7 @@ from assay.run.ending import EVENTS, Event
 from assay.spec.datum import Strict
 from assay.spec.model_faults import model_faults
 from assay.spec.root_file import owned_path, read_root_file
-from assay.spec.text_file import named_bytes
-from assay.spec.toml_file import FILE_BYTES_MAX, fault_errors, refuse_other_kind
+from assay.spec.toml_file import FILE_BYTES_MAX, fault_errors, named_bytes, refuse_other_kind
 from assay.spec.units import SECOND_NS
 from assay.version import tool_version
 

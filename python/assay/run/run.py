@@ -33,8 +33,8 @@ from assay.errors import (
 from assay.host.calibration import calibrate_host
 from assay.host.certificate import certificate_now
 from assay.procedures.editions import load_edition
-from assay.results.calm import is_calm
 from assay.results.ended import missed_steady_state
+from assay.results.host_part import is_calm
 from assay.run.ending import EndedTest, ended_test
 from assay.run.plan_file import Plan
 from assay.run.planning import disk_bytes, forecast, plan_suite, refuse_planned
@@ -45,7 +45,7 @@ from assay.run.store.journal import RESUMED
 from assay.run.store.progress_file import keeping
 from assay.run.store.read import read_run, read_with_journal
 from assay.run.store.write import RUNS, RunWriter, new_folder, refuse_full
-from assay.words.endings import is_cut_short
+from assay.words.outcomes import is_cut_short
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

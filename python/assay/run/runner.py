@@ -15,8 +15,7 @@ from assay.engine.records import CheckData, Purge, SetCache, StepSequence, Trim
 from assay.engine.stimulus import Capture
 from assay.errors import AssayError, DeviceFailureError, DriveChangedError, UsageError, WrongDataError
 from assay.plan.procedure import Context
-from assay.results.data_check import wrong_sectors
-from assay.results.read_back import wrong_data
+from assay.results.data_check import wrong_data, wrong_sectors
 from assay.results.stall import stalled_steps, void_reason
 from assay.run.progress import Pace, PhaseEnd, Progress, RunTimes, TimeLeft, Watched, extent
 from assay.words.text import text, text_or_none

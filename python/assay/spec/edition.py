@@ -1,13 +1,90 @@
-"""Editions: the parameters of one edition of the specification, every datum with its source note."""
+"""An edition of the specification as data: conditions of all its tests, and the records that its tables share."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, model_validator
 
 from assay.spec.datum import Datum, Strict
-from assay.spec.edition_data import RangeDatum, SampledPreconditioning, WorkloadName
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demand:
+    """Thread count TC and outstanding I/Os per thread QD, both at least 1 (or as ``IDLE``); total OIO is their product.
+
+    arrivals_per_s : I/Os are issued at this rate over all threads, whatever the drive does, as far as the total OIO
+        lets them; above 0.001, at most 1e9. None means as soon as another completes.
+    arrival_process : ``recorded`` where a replay keeps the times of its file, whose mean rate is then stated.
+    arrival_end_factor : the rate changes evenly over the step, which is of stated time, to this many times its first.
+    """
+
+    thread_count: int
+    queue_depth: int
+    arrivals_per_s: float | None = None
+    arrival_process: Literal["fixed", "poisson", "recorded"] = "fixed"
+    arrival_end_factor: float = 1.0
+
+
+def _unique(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    if not values or len(set(values)) != len(values):
+        raise ValueError("needs at least a value, and no duplicates")
+    return values
+
+
+Unique = AfterValidator(_unique)
+"""At least one value, and none twice."""
+
+Positive = Annotated[float, Field(gt=0)]
+NotNegative = Annotated[float, Field(ge=0, le=1e9)]
+Share = Annotated[float, Field(gt=0, le=1)]
+Seconds = Annotated[float, Field(ge=0.05, le=7 * 24 * 3600)]
+HistogramSeconds = Annotated[float, Field(ge=0, le=24 * 3600)]
+ReadPct = Annotated[int, Field(ge=0, le=100)]
+WorkloadName = Literal["rnd-4k-write", "oltp", "vod", "metadata", "composite"]
+BlockKib = Annotated[float, Field(ge=0.5, le=1024 * 64)]
+
+
+class DemandDatum(Strict):
+    """Thread count TC and queue depth QD per thread."""
+
+    thread_count: int = Field(ge=1, le=1024)
+    queue_depth: int = Field(ge=1, le=4096)
+
+    def to_demand(self) -> Demand:
+        """The demand as the record that steps take."""
+        return Demand(thread_count=self.thread_count, queue_depth=self.queue_depth)
+
+
+class RangeDatum(Strict):
+    """Test ActiveRange: an amount in equal random segments, or the first ``share`` of the drive."""
+
+    share: float | None = Field(default=None, gt=0, le=1)
+    amount_gib: float | None = Field(default=None, gt=0)
+    segment_count: int | None = Field(default=None, ge=1)
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if (self.amount_gib is None) != (self.segment_count is None):
+            raise ValueError("amount_gib and segment_count are given together or not at all")
+        return self
+
+
+class SampledPreconditioning(Strict):
+    """Writes in samples until the five-point rule holds, which stand for the preconditioning of a test.
+
+    first_verdict_sample, samples_per_verdict : which samples enter the rule. round_limit : so many of them at most.
+    """
+
+    demand: Datum[DemandDatum] | None = None
+    sample_seconds: Datum[Seconds]
+    first_verdict_sample: Datum[Annotated[int, Field(ge=1, le=1440)]]
+    samples_per_verdict: Datum[Annotated[int, Field(ge=1, le=1440)]]
+    round_limit: Datum[Annotated[int, Field(ge=5, le=1000)]]
+    range_limit: Datum[Share]
+    slope_limit: Datum[Share]
+
 
 __all__ = ["Edition", "RangeDatum", "SampledPreconditioning", "WorkloadName"]
 

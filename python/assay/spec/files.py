@@ -1,8 +1,4 @@
-"""Files in a folder that somebody else may have filled: nothing that lies at a name there leads out of it.
-
-The folder itself is the user's choice and may be reached over links. Below it no link is followed, only regular files
-are read, and what is written gets a new random name first and is then put in place whole.
-"""
+"""Files opened without following links, bounded, and named to their users."""
 
 from __future__ import annotations
 
@@ -18,6 +14,7 @@ from typing import IO, TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from io import BufferedReader
+
 
 _PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}")
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -196,3 +193,31 @@ def user_folder(kind: str) -> Path:
 def config_folder() -> Path:
     """The user's folder of settings and keys."""
     return user_folder("config") / "assay"
+
+
+_BYTES_MAX = 1 << 20
+
+
+def write_user_file(folder: Path, name: str, content: bytes, *, mode: int = 0o644) -> None:
+    """Put a file in place whole. Folders that are missing are made for the user alone.
+
+    folder : such as ``~/.config``, which may itself be reached over links. name : with folders below, such as
+    ``assay/trusted_keys``. mode : rights of the file.
+    Raises OSError also where a folder of the name is a link; a link at the name itself is replaced, not followed.
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    first = folder / name.partition("/")[0]
+    with suppress(FileExistsError):
+        os.mkdir(first, 0o700)  # noqa: PTH102 - one that leads nowhere is there as well
+    write_inside(folder, name, content, mode=mode)
+
+
+def read_user_file(folder: Path, name: str) -> bytes | None:
+    """The content of a file of at most a MiB; None where nothing has that name.
+
+    Raises OSError also where it is, or lies behind, a link, or is no regular file.
+    """
+    try:
+        return read_inside(folder, name, bytes_max=_BYTES_MAX) if exists_inside(folder, name) else None
+    except FileNotFoundError:
+        return None

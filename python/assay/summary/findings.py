@@ -9,11 +9,9 @@ from assay.results.finding import Finding
 from assay.results.run_checks import run_checks
 from assay.results.stimulus_audit import stimulus_audit
 from assay.spec.units import count_label
-from assay.words.coded import coded
-from assay.words.location import NOWHERE, Place, joined_places
-from assay.words.merged import merged, shape
+from assay.words.coded import NOWHERE, Place, coded, joined_places
 from assay.words.printed import paragraph, utc
-from assay.words.text import text
+from assay.words.text import merged, shape, text
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable

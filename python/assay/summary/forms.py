@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from assay.spec.units import count_label
 from assay.summary.record import extremes_of
-from assay.words.endings import ending_label
+from assay.words.outcomes import ending_label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

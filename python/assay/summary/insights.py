@@ -10,8 +10,7 @@ from itertools import groupby
 from math import log10
 from typing import TYPE_CHECKING, Any, Literal
 
-from assay.words.coded import Coded, coded
-from assay.words.subject import ALL_IOS, Subject, subject_text
+from assay.words.coded import ALL_IOS, Coded, Subject, coded, subject_text
 from assay.words.text import joined, sentence, text
 
 if TYPE_CHECKING:

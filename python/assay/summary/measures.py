@@ -6,9 +6,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from assay.results.calm import calm_of_step
 from assay.results.captured import POINT_SHARES
-from assay.results.host_part import average_part, busy_steps, part_level, step_part
+from assay.results.host_part import average_part, busy_steps, calm_of_step, part_level, step_part
 from assay.results.host_tail import host_excess, late_ns_near_maximum
 from assay.results.measured import counted_sequences
 from assay.spec.units import MILLISECOND_NS

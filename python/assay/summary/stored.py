@@ -20,9 +20,7 @@ from assay.summary.record import (
     Verdict,
     Window,
 )
-from assay.words.coded import Coded, Range
-from assay.words.location import Place
-from assay.words.subject import Subject
+from assay.words.coded import Coded, Place, Range, Subject
 
 _RECORDS = {
     record.__name__: record

@@ -9,7 +9,7 @@ from assay.errors import EXIT_NOT_STEADY, EXIT_WITHHELD
 from assay.spec.units import count_label
 from assay.summary.record import Verdict, Window
 from assay.words.coded import Coded, coded
-from assay.words.endings import ending_label, is_cut_short
+from assay.words.outcomes import ending_label, is_cut_short
 from assay.words.text import text
 
 if TYPE_CHECKING:
@@ -79,8 +79,8 @@ def framed(test: StoredTest, ruled: Ruled, withheld: Coded | None) -> Verdict:
     Worked: a test that was interrupted -> ``cut-short``; a write saturation that did not settle -> ``not-settled``.
     """
     # Loaded here: whoever reads a stored verdict needs none of it.
-    from assay.results.disturbed import disturbed_count  # noqa: PLC0415
     from assay.results.ended import missed_steady_state  # noqa: PLC0415
+    from assay.results.host import disturbed_count  # noqa: PLC0415
     from assay.results.stall import void_places  # noqa: PLC0415
     from assay.results.stimulus_steps import asked_steps  # noqa: PLC0415
     from assay.results.stimulus_time import short_windows  # noqa: PLC0415

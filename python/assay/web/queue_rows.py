@@ -11,7 +11,7 @@ from assay.archive.index.folders import address_of, parent_of
 from assay.run.foreseen import span_label
 from assay.run.store import RUN_DOCUMENT
 from assay.web.plan_fields import procedure_titles
-from assay.words.exit_codes import exit_words
+from assay.words.outcomes import exit_words
 from assay.words.visible import visible
 
 if TYPE_CHECKING:

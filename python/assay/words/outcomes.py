@@ -1,4 +1,4 @@
-"""Words of how runs and tests came out, and of what numbers come from."""
+"""How runs, tests and checks come out: endings, exit codes, levels of trust, and their words."""
 
 from __future__ import annotations
 
@@ -106,3 +106,76 @@ OUTCOMES: dict[str, str] = {
     # What a drive is good for, where nothing speaks against it.
     "good-for": "{name}: {value}[, {share:share} of its link]",
 }
+
+
+_ENDINGS = {
+    None: "unfinished",
+    "steady": "steady state",
+    "round-limit": "the last allowed round is over, without steady state",
+    "time": "its time is over",
+    "amount": "its amount is written",
+    "no-completions": "no I/O completed, so that nothing can be judged",
+    "incomplete": "not all of it was issued",
+    "interrupted": "it was interrupted",
+    "device-failure": "the drive failed, or stopped answering",
+    "drive-changed": "the drive was changed, or used by others, under the test",
+    "wrong-data": "the drive returned other data than were written",
+    "timekeeping": "the host lost track of time",
+    "store": "the run folder could not be written",
+    "system": "the system refused what the run needed",
+}
+
+
+RAN_TO_ITS_END = frozenset({"steady", "round-limit", "time", "amount"})
+"""Endings by a rule of the test itself."""
+INCOMPLETE = "incomplete"
+"""How a test ends of which less was issued than it asked for, though no I/O failed and nobody stopped it."""
+NO_COMPLETIONS = "no-completions"
+"""How a test ends in which a tracking variable would be zero for want of a completion: zeros are no value."""
+
+
+def is_cut_short(ended: str | None) -> bool:
+    """Whether a test ended before a rule of its own ended it, or has no end. Worked: ``interrupted`` -> it was."""
+    return ended != NO_COMPLETIONS and ended not in RAN_TO_ITS_END
+
+
+def ending_label(ended: str | None) -> str:
+    """Why a test ended. ended : as stored; None where it has no end.
+
+    Worked: ``"device-failure"`` -> ``"the drive failed, or stopped answering"``; ``"wear"``, of an error that no test
+    foresees -> ``"an error ended it: wear"``.
+    """
+    return _ENDINGS.get(ended, f"an error ended it: {(ended or '').replace('-', ' ')}")
+
+
+_EXIT_CODES = {
+    0: "complete",
+    1: "refused by the system",
+    2: "wrong option, plan or target",
+    3: "refused by the gate",
+    4: "the drive failed or changed",
+    5: "results withheld",
+    6: "the run folder failed",
+    7: "not steady",
+    8: "limits not met",
+    70: "defect of the program",
+    130: "stopped",
+}
+
+
+def exit_words(code: int | None) -> str:
+    """How a run ended. code : of its process, None where none is known.
+
+    Worked: 7 -> ``not steady``; 99 -> ``exit code 99``; -9 -> ``ended by signal 9``; None -> ``exit code unknown``.
+    """
+    if code is None:
+        return "exit code unknown"
+    return f"ended by signal {-code}" if code < 0 else _EXIT_CODES.get(code, f"exit code {code}")
+
+
+SELF_CHECKED = "self-checked"
+NOT_CHECKED = "not checked here"
+UNVERIFIED = "unverified"
+VERIFIED_BUNDLE = "verified bundle"
+BREAKS_RULES = f"{UNVERIFIED}: it breaks rules"
+REDACTED = "redacted by its maker"

@@ -40,7 +40,7 @@ from assay.report.formats.terminal.listed import listed_run, run_numbers
 from assay.run import store
 from assay.run.store.document import RUN_SCHEMA
 from assay.run.store.write import RUNS
-from assay.words.levels import NOT_CHECKED
+from assay.words.outcomes import NOT_CHECKED
 from click.testing import CliRunner
 from every_kind import run_of
 from going_run import held

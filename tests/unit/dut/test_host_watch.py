@@ -11,7 +11,7 @@ from assay.dut.real.host_watch import HostWatch
 from assay.engine.records import HostRecord, MeasurementWindow, SteadyVerdict
 from assay.procedures.families.loop.result import loop_result
 from assay.results.audit import sequence_audits
-from assay.results.disturbed import host_findings
+from assay.results.host import host_findings
 from assay.results.outcome import withheld_reason
 from assay.summary.pages.header import banner
 from assay.words.text import text_or_none

@@ -1,7 +1,7 @@
 """What a link carries follows from its name."""
 
 import pytest
-from assay.spec.link import link_bytes_per_s
+from assay.spec.units import link_bytes_per_s
 
 
 @pytest.mark.parametrize(

@@ -30,8 +30,7 @@ from assay.spec.units import KIB, SECOND_NS
 from assay.summary.insights import KINDS, ordered
 from assay.summary.pages import test_record
 from assay.summary.record import Measure
-from assay.words.coded import coded
-from assay.words.subject import ALL_IOS, Subject
+from assay.words.coded import ALL_IOS, Subject, coded
 from report_run import synthetic_run, synthetic_settings, synthetic_test
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 
     from assay.summary.insights import Insight, KindName
     from assay.summary.pages.test_record import Rated
-    from assay.words.subject import Order
+    from assay.words.coded import Order
 
 NEARS = (0.95, 1.0, 1.04)
 """How far from half and twice a floor a trait is made."""

@@ -9,7 +9,7 @@ from assay.procedures.families.grid.run import grid_rounds
 from assay.procedures.families.loop.plan import LoopSettings
 from assay.procedures.families.loop.result import tracked_cells
 from assay.procedures.families.saturation.result import SaturationStop
-from assay.results.silent import silent_cell
+from assay.results.stall import silent_cell
 from demand_run import demand_round, demand_settings, demand_step
 from report_run import (
     FALLING,

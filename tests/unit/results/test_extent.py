@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from assay.results.ended import missed_steady_state
-from assay.results.extent import measured_extent
+from assay.results.ended import measured_extent, missed_steady_state
 from assay.results.outcome import stored_exit_codes
 from report_run import synthetic_run, synthetic_test
 from saturation_run import saturation_test

@@ -12,9 +12,9 @@ from assay.engine.records import DriveRecord, DriveState, HostRecord
 from assay.procedures.checks import checks_table
 from assay.procedures.families.loop.plan import LoopSettings
 from assay.procedures.families.loop.result import loop_result
-from assay.results.disturbed import host_findings
+from assay.results.audit import drive_wait_ns, sequence_gap, step_gaps, submission_gaps, typical_latency_ns
 from assay.results.finding import LEVELS, Check, Finding, ask, at_least, at_most, facts, outside_results, within
-from assay.results.gaps import drive_wait_ns, sequence_gap, step_gaps, submission_gaps, typical_latency_ns
+from assay.results.host import host_findings
 from assay.results.outcome import withheld_reason, withholding
 from assay.results.run_checks import RUN_CHECKS, run_checks
 from assay.results.stall import void_places
@@ -23,8 +23,7 @@ from assay.results.stimulus_steps import asked_steps
 from assay.results.stimulus_time import lead_ins
 from assay.spec.units import MILLISECOND_NS, SECOND_NS
 from assay.summary.pages.header import banner
-from assay.words.coded import coded
-from assay.words.location import Place
+from assay.words.coded import Place, coded
 from assay.words.text import text, text_or_none
 from report_run import synthetic_direction, synthetic_test
 

@@ -9,9 +9,16 @@ from typing import TYPE_CHECKING
 import pytest
 from assay.compare.interval import Spread, Uncertainty
 from assay.engine.records import IDLE, CalibrationPoint, Demand, HostCalibration, HostRecord
-from assay.results.calm import calm_point, is_calm
 from assay.results.finding import ask
-from assay.results.host_part import average_part, busy_steps, host_part_findings, host_parts, step_part
+from assay.results.host_part import (
+    average_part,
+    busy_steps,
+    calm_point,
+    host_part_findings,
+    host_parts,
+    is_calm,
+    step_part,
+)
 from assay.results.host_tail import host_excess, late_excess, late_ns_near_maximum, wait_excess
 from assay.results.outcome import withheld_reason
 from assay.results.run_checks import RUN_CHECKS

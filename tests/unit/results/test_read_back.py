@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from assay.engine.records import ReadBack, WrongBlock
+from assay.results.data_check import wrong_data
 from assay.results.outcome import withheld_reason
-from assay.results.read_back import wrong_data
 from assay.results.run_checks import run_checks
 from assay.words.text import text_or_none
 from report_run import synthetic_test

@@ -39,7 +39,7 @@ from assay.spec.units import KIB, MILLISECOND_NS, SECOND_NS
 from assay.summary.pages.header import banner
 from assay.summary.pages.model import Table
 from assay.summary.verdict import NO_RULE, annex_caveats, framed
-from assay.words.location import Place
+from assay.words.coded import Place
 from assay.words.text import text_or_none
 from report_run import balanced, stored_steps, synthetic_direction, synthetic_run, synthetic_test
 

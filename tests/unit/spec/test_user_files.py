@@ -10,7 +10,7 @@ from assay.archive.bundle import make_key, own_public_key, signer, trust_key
 from assay.archive.bundle.keys import PublicKey
 from assay.cli import assay
 from assay.errors import StoreError
-from assay.spec.user_files import read_user_file, write_user_file
+from assay.spec.files import read_user_file, write_user_file
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from assay.summary.findings import Found, gathered
-from assay.words.coded import Coded, coded
-from assay.words.location import NOWHERE, Place, joined_places
+from assay.words.coded import NOWHERE, Coded, Place, coded, joined_places
 
 if TYPE_CHECKING:
     from assay.results.finding import Level

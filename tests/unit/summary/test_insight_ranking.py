@@ -22,8 +22,7 @@ from assay.summary.insights import (
     said,
 )
 from assay.words import digits
-from assay.words.coded import coded
-from assay.words.subject import Subject
+from assay.words.coded import Subject, coded
 
 if TYPE_CHECKING:
     from typing import Any

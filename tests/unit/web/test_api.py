@@ -17,7 +17,7 @@ from assay.web.forms import AddressedRun, ApiError, TrendFacts
 from assay.web.openapi import openapi
 from assay.web.pages.compare import comparison_job
 from assay.web.running import running_states, status_of
-from assay.words.levels import NOT_CHECKED
+from assay.words.outcomes import NOT_CHECKED
 from every_kind import run_of
 from openapi_text import FILE, openapi_text
 from trend_runs import Given, several, store

@@ -13,7 +13,7 @@ from assay.cli.indexed import update
 from assay.web import worker
 from assay.web.broken_rules import BrokenRule, Verified, checked_run, keep_verified, kept_verified
 from assay.web.pages.run import report_job
-from assay.words.levels import BREAKS_RULES
+from assay.words.outcomes import BREAKS_RULES
 from every_kind import run_of
 from synthetic_runs import _journal
 from web_site import client_of, indexed, site_in

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from assay.errors import DeviceFailureError, InterruptedRunError, StoreError, TimekeepingError
 from assay.report.formats.terminal.listed import listed_run
-from assay.words.endings import ending_label
+from assay.words.outcomes import ending_label
 from report_run import synthetic_run, synthetic_test
 
 ERRORS = (DeviceFailureError, InterruptedRunError, StoreError, TimekeepingError)

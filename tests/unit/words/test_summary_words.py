@@ -6,8 +6,7 @@ import re
 from string import Formatter
 
 import pytest
-from assay.words.coded import Range, coded
-from assay.words.location import Place
+from assay.words.coded import Place, Range, coded
 from assay.words.outcomes import OUTCOMES
 from assay.words.reasons import REASONS
 from assay.words.text import JOINTS, PRINTERS, SCALES, TEMPLATES, text

@@ -18,8 +18,7 @@ from unicodedata import normalize
 
 from assay.archive.bundle.weak_keys import is_weak
 from assay.errors import StoreError, UsageError
-from assay.spec.files import open_named
-from assay.spec.user_files import read_user_file, write_user_file
+from assay.spec.files import open_named, read_user_file, write_user_file
 from assay.words.visible import visible
 
 if TYPE_CHECKING:

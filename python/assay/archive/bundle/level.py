@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from assay.words.levels import BREAKS_RULES, NOT_CHECKED, REDACTED, VERIFIED_BUNDLE
+from assay.words.outcomes import BREAKS_RULES, NOT_CHECKED, REDACTED, VERIFIED_BUNDLE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

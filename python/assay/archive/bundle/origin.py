@@ -18,7 +18,7 @@ from assay.run.store import ORIGIN
 from assay.run.store.tables import TABLE_KINDS
 from assay.spec.files import exists_inside, read_inside
 from assay.version import tool_version
-from assay.words.levels import BREAKS_RULES, UNVERIFIED
+from assay.words.outcomes import BREAKS_RULES, UNVERIFIED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,7 +19,7 @@ from assay.results.outcome import withheld_reason
 from assay.run.store.read import steps_of_tests
 from assay.spec.nearest import did_you_mean
 from assay.spec.units import SECOND_NS
-from assay.words.endings import is_cut_short
+from assay.words.outcomes import is_cut_short
 from assay.words.text import text_or_none
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from assay.archive.index.folders import given_name, run_address, site
 from assay.errors import StoreError
 from assay.summary.forms import ListedRun, ListedTest, round_range
 from assay.version import tool_version
-from assay.words.levels import NOT_CHECKED
+from assay.words.outcomes import NOT_CHECKED
 from assay.words.visible import unicode_name
 
 if TYPE_CHECKING:

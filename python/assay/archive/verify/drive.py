@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from assay.archive.bundle.redact import is_redacted
 from assay.archive.verify.rule import Broken
 from assay.engine.records import REAL_PURGES, SIMULATED_PURGE
-from assay.words.endings import is_cut_short
+from assay.words.outcomes import is_cut_short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

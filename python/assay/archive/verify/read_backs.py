@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.archive.verify.rule import Broken
-from assay.engine.records.data_check import SECTOR_BYTES
+from assay.engine.records.watched import SECTOR_BYTES
 from assay.errors import WrongDataError
-from assay.results.read_back import NAMED_MAX, wrong_data
-from assay.words.endings import is_cut_short
+from assay.results.data_check import NAMED_MAX, wrong_data
+from assay.words.outcomes import is_cut_short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

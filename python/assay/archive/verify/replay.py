@@ -10,7 +10,7 @@ from assay.engine.records import CheckData, DataCheck, Purge, SetCache, StepSequ
 from assay.results.stall import void_reason
 from assay.results.step import ran_whole
 from assay.run.store.document import Verdict
-from assay.words.endings import is_cut_short
+from assay.words.outcomes import is_cut_short
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

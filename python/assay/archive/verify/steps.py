@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 from assay.archive.verify.rule import Broken
 from assay.results import record
 from assay.results.finding import Finding
-from assay.results.groups import group_of
 from assay.results.record import steps_of_test
 from assay.results.run_checks import RUN_CHECKS
-from assay.results.step import ran_whole, short_of_asked, submitted_count
+from assay.results.step import group_of, ran_whole, short_of_asked, submitted_count
 from assay.results.stimulus_audit import AUDIT, Issued
 from assay.results.stimulus_steps import asked_steps
 from assay.words.text import text

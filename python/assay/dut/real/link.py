@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from assay.dut.real.condition import read_link
 from assay.dut.simulated.model import parse_simulated
-from assay.spec import link as spec_link
+from assay.spec.units import link_bytes_per_s as bytes_per_s_of_link
 
 if TYPE_CHECKING:
     from assay.engine.records import DriveIdentity
@@ -35,4 +35,4 @@ def line_rate(link: str) -> float:
 
     Worked: ``SATA 6.0 Gbps`` -> 600e6; ``PCIe 8.0 GT/s x4`` -> 3.94e9; an unknown word -> ``FASTEST_BYTES_PER_S``.
     """
-    return spec_link.link_bytes_per_s(link) or FASTEST_BYTES_PER_S
+    return bytes_per_s_of_link(link) or FASTEST_BYTES_PER_S

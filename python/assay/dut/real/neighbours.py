@@ -19,7 +19,7 @@ from assay.dut.real.identity import sysfs_directory
 from assay.dut.real.loop import loops
 from assay.dut.real.sysfs import SYSFS, Disk, disk_of, whole_disks
 from assay.engine.records import NeighbourRecord, NeighboursRecord
-from assay.spec.link import link_bytes_per_s
+from assay.spec.units import link_bytes_per_s
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

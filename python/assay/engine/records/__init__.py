@@ -11,7 +11,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from assay.engine.records.data_check import SECTOR_BYTES, DataCheck, WrongKind, WrongRange
     from assay.engine.records.drive import (
         REAL_PURGES,
         SIMULATED_PURGE,
@@ -30,10 +29,11 @@ if TYPE_CHECKING:
         HostCalibration,
         HostCertificate,
         HostPoint,
+        ReferenceChange,
+        ReferenceDrive,
+        ReferencePoint,
+        Repeated,
     )
-    from assay.engine.records.neighbours import NeighbourRecord, NeighboursRecord, Shared
-    from assay.engine.records.read_back import ReadBack, Returned, WrongBlock
-    from assay.engine.records.reference import ReferenceChange, ReferenceDrive, ReferencePoint, Repeated
     from assay.engine.records.run import (
         JournalEnd,
         MeasurementWindow,
@@ -78,14 +78,24 @@ if TYPE_CHECKING:
     )
     from assay.engine.records.watched import (
         BY_GATE,
+        SECTOR_BYTES,
         Arrival,
+        DataCheck,
         DriveEvent,
         DriveRecord,
         DriveState,
         HostRecord,
         LooksRecord,
+        NeighbourRecord,
+        NeighboursRecord,
+        ReadBack,
+        Returned,
+        Shared,
+        WrongBlock,
+        WrongKind,
+        WrongRange,
     )
-    from assay.spec.demand import Demand
+    from assay.spec.edition import Demand
     from assay.spec.steady import SteadyVerdict
 
 __all__ = [
@@ -168,8 +178,7 @@ __all__ = [
 ]
 
 _MODULES = (
-    "drive", "neighbours", "watched", "read_back", "data_check", "host", "reference",
-    "stimulus", "settings", "sequence", "run",
+    "drive", "watched", "host", "stimulus", "settings", "sequence", "run",
 )  # fmt: skip
 
 

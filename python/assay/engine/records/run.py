@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from assay.engine.records.data_check import DataCheck
 from assay.engine.records.drive import DriveCondition, DriveIdentity, Platform, PurgeRecord
 from assay.engine.records.host import HostCalibration, HostCertificate
-from assay.engine.records.read_back import ReadBack
 from assay.engine.records.sequence import OnVoid, Role, Stage
 from assay.engine.records.settings import TestSettings
 from assay.engine.records.stimulus import HistogramTable, SeriesTable, StepRecord, StepSpec, TraceSummary
-from assay.engine.records.watched import DriveRecord, HostRecord, LooksRecord
+from assay.engine.records.watched import DataCheck, DriveRecord, HostRecord, LooksRecord, ReadBack
 from assay.spec.steady import SteadyVerdict
 
 if TYPE_CHECKING:

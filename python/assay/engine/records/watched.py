@@ -1,4 +1,4 @@
-"""What the test system did, and what was seen of the drive out of band, while a sequence ran."""
+"""What is watched beside a sequence: neighbours, reads back, and the check of written data."""
 
 from __future__ import annotations
 
@@ -6,7 +6,53 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from assay.engine.records.drive import CacheState
-from assay.engine.records.neighbours import NeighboursRecord
+
+Shared = Literal["subsystem", "target", "disk", "controller", "uplink"]
+"""From near to far: an NVMe subsystem (another namespace), a SCSI target (another LUN), a disk that both lie on, a PCI
+function or SCSI host, a PCIe port above both.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NeighbourRecord:
+    """I/O of another block device during one sequence, as the kernel counted it.
+
+    name : of the device, as the kernel has it. shared, by : what it shares with the drive, and the name of that.
+    link : PCIe link that both use, as negotiated; None where the kernel tells none.
+    """
+
+    name: str
+    shared: Shared
+    by: str
+    link: str | None = None
+    read_count: int
+    read_bytes: int
+    write_count: int
+    write_bytes: int
+
+    @property
+    def moved_bytes(self) -> int:
+        """Read and written. Worked: 4,096 read and 8,192 written -> 12,288."""
+        return self.read_bytes + self.write_bytes
+
+    @property
+    def io_count(self) -> int:
+        """Reads and writes."""
+        return self.read_count + self.write_count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NeighboursRecord:
+    """The devices that share something with the drive, during one sequence.
+
+    span_ns : between the two readings of their counters, at least 0. watched_count : devices whose counters were read.
+    moved : those with any I/O. uncounted : names of those whose I/O the kernel did not count.
+    """
+
+    span_ns: int
+    watched_count: int
+    moved: tuple[NeighbourRecord, ...] = ()
+    uncounted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,3 +181,85 @@ class LooksRecord:
     span_ns_max: int
     process_span_ns_max: int
     arrivals: tuple[Arrival, ...] = ()
+
+
+SECTOR_BYTES = 512
+"""What has an address of its own, whatever the logical block."""
+
+WrongKind = Literal["zeros", "stale", "other-run", "misdirected", "corrupt", "unread"]
+"""What a sector holds instead of what was written last: zeros; an earlier write of this run, or one of another run, to
+this address; what was written to another address; no data of this tool, or damaged; or it cannot be read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrongRange:
+    """Wrong sectors in a row. sector, count : of 512 bytes. distance : from each to the address that its data are of,
+    in sectors; 0 unless they are misdirected.
+    """  # noqa: D205 - one sentence
+
+    sector: int
+    count: int
+    kind: WrongKind
+    distance: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataCheck:
+    """A whole read-back.
+
+    after : name of the sequence before. block_bytes : logical block of the drive. flushed : the drive made its cache
+    durable in between. parts : (first byte, length) of what was read.
+    checked_count : sectors of 512 bytes read and compared, in ``span_ns``. counts : wrong ones by kind, none of zero.
+    ranges : where they lie, in rising order, 4,096 at most. unlisted_count : wrong ones in none of the ranges.
+    """
+
+    after: str
+    block_bytes: int
+    flushed: bool
+    parts: tuple[tuple[int, int], ...]
+    checked_count: int
+    span_ns: int
+    counts: dict[WrongKind, int] = field(default_factory=dict)
+    ranges: tuple[WrongRange, ...] = ()
+    unlisted_count: int = 0
+
+    @property
+    def wrong_count(self) -> int:
+        """Wrong sectors of all kinds."""
+        return sum(self.counts.values())
+
+
+Returned = Literal["zeros", "stale", "elsewhere", "another", "other"]
+"""What a block holds instead of what was written last: zeros, what was written before, what was written to another
+sampled block, the data of any other write of the run, or none of these."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrongBlock:
+    """A logical block that holds something else than was written last. lba : in logical blocks. returned : what."""
+
+    lba: int
+    returned: Returned
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadBack:
+    """Blocks that were read back between two sequences of a test, or at its end.
+
+    after : name of the sequence before; empty at the end of the test, where all known blocks are read.
+    checked_count : blocks read and compared, in ``span_ns`` of at most about ``limit_ns``.
+    known_count : blocks whose content is known. given_count : that hold data which repeat or come from a file, and are
+    not compared. unknown_count : of which nobody can tell, as after a trim.
+    wrong_count : of the checked blocks. wrong : the first 64 of them. unread : a block that could not be read.
+    """
+
+    after: str
+    checked_count: int
+    known_count: int
+    given_count: int
+    unknown_count: int
+    wrong_count: int
+    span_ns: int
+    limit_ns: int
+    wrong: tuple[WrongBlock, ...] = ()
+    unread_lba: int | None = None

@@ -11,8 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from assay.errors import StoreError
 from assay.host.certificate.record import Certificate
-from assay.spec.files import user_folder
-from assay.spec.user_files import read_user_file, write_user_file
+from assay.spec.files import read_user_file, user_folder, write_user_file
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -27,8 +27,7 @@ from assay.procedures.families.grid.plan import DemandSettings, DemandTable, Gri
 from assay.procedures.families.grid.run import plan_demand
 from assay.results.step import cell_label
 from assay.spec.datum import Datum, Strict
-from assay.spec.edition import WorkloadName
-from assay.spec.edition_data import BlockKib, ReadPct
+from assay.spec.edition import BlockKib, ReadPct, WorkloadName
 from assay.spec.lazy import later
 from assay.spec.units import KIB
 

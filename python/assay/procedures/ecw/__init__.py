@@ -22,7 +22,7 @@ from assay.plan.procedure import Procedure, Request
 from assay.procedures.families.grid.plan import DemandSettings, DemandTable, GridOptions, grid_departures
 from assay.procedures.families.grid.run import plan_demand
 from assay.spec.datum import Datum
-from assay.spec.edition_data import BlockKib, ReadPct
+from assay.spec.edition import BlockKib, ReadPct
 from assay.spec.lazy import later
 from assay.spec.units import KIB
 

@@ -14,7 +14,7 @@ from assay.procedures.families.saturation.run import earliest_steady_ns, sampled
 from assay.procedures.hir.run import IdleRecoverySettings, run_hir
 from assay.procedures.planned import refuse_deep, scaled_ns, shared_bytes, unfit
 from assay.spec.datum import Datum, Strict
-from assay.spec.edition_data import DemandDatum, RangeDatum, SampledPreconditioning, Seconds, Unique
+from assay.spec.edition import DemandDatum, RangeDatum, SampledPreconditioning, Seconds, Unique
 from assay.spec.units import count_label, duration_label
 
 if TYPE_CHECKING:

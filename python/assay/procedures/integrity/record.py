@@ -7,7 +7,7 @@ from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from assay.engine.records.data_check import SECTOR_BYTES
+from assay.engine.records.watched import SECTOR_BYTES
 from assay.procedures.integrity.result import first_wrong_lba, kind_counts, true_bytes, wrong_by_position, wrong_ranges
 from assay.procedures.studies.record import study_shown
 from assay.procedures.studies.run import StudySettings

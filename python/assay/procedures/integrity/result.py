@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from assay.engine.records.data_check import SECTOR_BYTES
+from assay.engine.records.watched import SECTOR_BYTES
 from assay.results.data_check import fake_capacity, first_lba
 from assay.spec.units import GB
 

@@ -29,9 +29,8 @@ from assay.summary.table import (
     table_of,
     table_of_columns,
 )
-from assay.words.coded import coded
+from assay.words.coded import ALL_IOS, coded
 from assay.words.printed import NOT_AVAILABLE, milliseconds_or_na, percent, rate_or_na, size_label
-from assay.words.subject import ALL_IOS
 from assay.words.text import text_or_none
 from assay.workloads.traces import OPERATIONS
 

@@ -13,7 +13,7 @@ from assay.engine.records import Ending, StepSequence, StepSpec, TestSettings
 from assay.errors import StoreError, UsageError
 from assay.plan.fills import prepared
 from assay.results.step import short_of_asked
-from assay.words.endings import INCOMPLETE
+from assay.words.outcomes import INCOMPLETE
 from assay.workloads.traces import Mapping, Rounded, StreamMap, at_speed, issued, mapped, open_trace, write_replay
 
 if TYPE_CHECKING:

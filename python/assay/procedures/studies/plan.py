@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from assay.engine.pattern import cell_pattern, fill_pattern
 from assay.engine.records import Cell, DataPattern, Demand, SkippedTest
 from assay.errors import TooSmallError
-from assay.plan.data_file import check_data_file
-from assay.plan.options import DemandOptions
+from assay.plan.options import DemandOptions, check_data_file
 from assay.plan.phases import PlannedPhase, steps_of, timed_phase
 from assay.plan.procedure import PlannedTest, PlanSummary, Procedure
 from assay.procedures.departures import shortened

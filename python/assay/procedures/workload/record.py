@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from assay.summary.pages.test_record import PagePart
     from assay.summary.record import Key, Stat
     from assay.summary.table import Declared
-    from assay.words.subject import Subject
+    from assay.words.coded import Subject
 
     Number = tuple[str, str, float | None, Stat]
     """Key, unit and value of a number, and what it is of many."""

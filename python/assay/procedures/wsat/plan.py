@@ -10,7 +10,7 @@ from assay.plan.options import DemandOptions
 from assay.procedures.departures import deeper, other_limits, other_range, short_histogram, shortened
 from assay.procedures.families.saturation.result import SaturationStop
 from assay.spec.datum import Datum, Strict
-from assay.spec.edition_data import DemandDatum, HistogramSeconds, RangeDatum, Seconds, Share, Unique, WorkloadName
+from assay.spec.edition import DemandDatum, HistogramSeconds, RangeDatum, Seconds, Share, Unique, WorkloadName
 from assay.spec.units import HOUR_SECONDS, SECOND_NS, duration_label
 
 if TYPE_CHECKING:

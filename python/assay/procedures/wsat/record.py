@@ -42,7 +42,7 @@ from assay.summary.pages.model import Box, figure_or_reason
 from assay.summary.pages.test_record import Shown, Source
 from assay.summary.record import Level, Tile
 from assay.words.coded import Coded, coded
-from assay.words.endings import ending_label
+from assay.words.outcomes import ending_label
 from assay.words.printed import NOT_AVAILABLE, minutes_label, one_decimal, percent
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from assay.procedures.xsr.run import AccessGroup, CrossStimulusSettings, run_xsr
 from assay.results.ended import ran_to_its_end
 from assay.results.step import cell_label
 from assay.spec.datum import Datum, Strict
-from assay.spec.edition_data import BlockKib, DemandDatum, RangeDatum, Seconds, Share
+from assay.spec.edition import BlockKib, DemandDatum, RangeDatum, Seconds, Share
 from assay.spec.units import HOUR_SECONDS, KIB, SECOND_NS, duration_label
 
 if TYPE_CHECKING:

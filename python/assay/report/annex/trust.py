@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from assay.results.host import host_checks
 from assay.results.reference import reference_checks
 from assay.spec.units import KIB, MB, count_label
-from assay.words.levels import BREAKS_RULES, NOT_CHECKED, SELF_CHECKED
+from assay.words.outcomes import BREAKS_RULES, NOT_CHECKED, SELF_CHECKED
 from assay.words.printed import paragraph, utc
 
 if TYPE_CHECKING:

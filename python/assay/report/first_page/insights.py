@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 from assay.procedures.traits import depth_insights
 from assay.report.first_page.claims import baseline_of, judged_claims
 from assay.results.ended import missed_steady_state
-from assay.results.link import link_mb_per_s
+from assay.results.neighbours import link_mb_per_s
 from assay.spec.units import KIB
 from assay.summary.insights import KINDS, RUN_MAX, TEST_MAX, Insight, in_words, insight, lead, ordered, said
 from assay.summary.record import Missed
-from assay.words.coded import coded, quantity
-from assay.words.subject import Subject
+from assay.words.coded import Subject, coded, quantity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

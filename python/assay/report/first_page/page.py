@@ -15,9 +15,8 @@ from assay.summary.record import OWN_SLOTS, SLOTS, Status
 from assay.summary.verdict import STATE_WORDS, gravity, level_of, stated, verdict_caveats
 from assay.words.coded import Coded, coded, quantity
 from assay.words.digits import si, span_parts, thousands, three_digits, times
-from assay.words.merged import merged, shape
 from assay.words.printed import NOT_AVAILABLE, UNKNOWN, paragraph, utc
-from assay.words.text import sentence, text
+from assay.words.text import merged, sentence, shape, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence

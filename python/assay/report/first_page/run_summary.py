@@ -10,8 +10,8 @@ from assay.procedures.registry import find_procedure
 from assay.procedures.run_findings import beyond, checks_beyond
 from assay.report.annex.trust import level_label
 from assay.report.first_page.insights import further_said, run_insights, run_said
-from assay.results.extent import driven_s
-from assay.results.queue_depths import asked_depths
+from assay.results.ended import driven_s
+from assay.results.step import asked_depths
 from assay.spec.units import SECOND_NS
 from assay.summary.conditions import test_conditions
 from assay.summary.findings import break_texts

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from pydantic import Field
 
 from assay.procedures.conformity import conformity_label
-from assay.results.disturbed import sequence_host
 from assay.results.finding import facts
-from assay.results.host import host_checks
+from assay.results.host import host_checks, sequence_host
 from assay.results.measured import counted_sequences
 from assay.results.reference import reference_checks
 from assay.results.stall import void_reason

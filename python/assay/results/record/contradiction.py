@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from assay.words.coded import Coded
-    from assay.words.location import Place
+    from assay.words.coded import Coded, Place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

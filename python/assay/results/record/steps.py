@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.results.groups import goes_on, place_before
 from assay.results.sequence_names import step_places
+from assay.results.step import goes_on, place_before
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.engine.records import DirectionRecord, StepRecord, StepSpec, StoredSequence, StoredTest
-    from assay.words.location import Place
+    from assay.words.coded import Place
 
 SIDES = ("reads", "writes", "trims or flushes")
 """Names of the directions of a step, in their order."""

@@ -22,7 +22,7 @@ from assay.errors import StoreError, VerificationError
 from assay.run.store import JOURNAL_NAME, RUN_DOCUMENT
 from assay.run.store.document import Asked, Line, Resumed
 from assay.spec.files import open_bounded, sync_folder
-from assay.words.endings import is_cut_short
+from assay.words.outcomes import is_cut_short
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

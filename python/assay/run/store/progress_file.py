@@ -20,7 +20,7 @@ from assay.run.store import PROGRESS
 from assay.spec.files import read_inside
 from assay.spec.steady import SteadyVerdict
 from assay.spec.units import MILLISECOND_NS, SECOND_NS
-from assay.words.endings import ending_label
+from assay.words.outcomes import ending_label
 from assay.words.text import text_or_none
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from assay.results.disturbed import disturbed_count, window_disturbed
+from assay.results.host import disturbed_count, window_disturbed
 from assay.results.outcome import withholding
 from assay.results.run_checks import ENDED
 from assay.results.stall import void_places

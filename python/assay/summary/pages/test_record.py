@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from assay.results.disturbed import disturbed_count, host_late_ns_max, window_disturbed
+from assay.results.host import disturbed_count, host_late_ns_max, window_disturbed
 from assay.results.outcome import withheld_reason
 from assay.results.step import arrival_label
 from assay.results.unwritten import unwritten_reads
@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from assay.summary.record import Measure, Verdict
     from assay.summary.table import ResultTable
     from assay.summary.verdict import Ruled
-    from assay.words.coded import Coded
-    from assay.words.subject import Subject
+    from assay.words.coded import Coded, Subject
 
 # The taller header of form 2.0 leaves flatter room for figures.
 _FLATTER = {"1.0": 0.88, "2.0": 1.06}

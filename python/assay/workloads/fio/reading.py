@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from assay.errors import PlanError
 from assay.spec.model_faults import first_fault
-from assay.spec.text_file import named_text
+from assay.spec.toml_file import named_text
 from assay.spec.workload import STREAMS_MAX, Stage, Stream, Workload
 from assay.workloads.fio.job_file import BYTES_MAX, NAME_LENGTH_MAX, Extent, Job, extent, jobs_of, time_us
 from assay.workloads.fio.keys import IGNORED, SYNC_ENGINES

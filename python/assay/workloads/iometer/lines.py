@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from assay.errors import PlanError
 from assay.spec.nearest import nearest
-from assay.spec.text_file import without_mark
+from assay.spec.toml_file import without_mark
 from assay.workloads.iometer.model import Note
 
 if TYPE_CHECKING:

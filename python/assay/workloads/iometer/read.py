@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from assay.spec.text_file import named_bytes
+from assay.spec.toml_file import named_bytes
 from assay.spec.units import KIB
 from assay.workloads.iometer import keys
 from assay.workloads.iometer.lines import FILE_BYTES_MAX, Lines, decoded, known_key

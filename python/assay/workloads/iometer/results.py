@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from assay.errors import PlanError
-from assay.spec.text_file import named_bytes
+from assay.spec.toml_file import named_bytes
 from assay.workloads.iometer.keys import ROWS
 from assay.workloads.iometer.lines import LINES_MAX, decoded
 

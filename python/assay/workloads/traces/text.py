@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from assay.errors import StoreError, UsageError
 from assay.spec.files import open_named
-from assay.spec.text_file import without_mark
+from assay.spec.toml_file import without_mark
 from assay.workloads.traces.records import BATCH_ROWS, BYTES_MAX, FLUSH, READ, TRIM, WRITE, Batch, batch_of_lists
 
 if TYPE_CHECKING:

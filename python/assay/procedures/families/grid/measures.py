@@ -9,9 +9,9 @@ from assay.procedures.families.grid.plan import DemandSettings
 from assay.procedures.families.grid.result import CLOSE_SHARE, by_total_oio, grid_label, total_oio
 from assay.procedures.traits import Waited, depth_insights, not_steady, pattern_subject, stalls, tails
 from assay.results.captured import POINT_SHARES
-from assay.results.disturbed import round_hosts
 from assay.results.ended import missed_steady_state
 from assay.results.histogram import percentiles
+from assay.results.host import round_hosts
 from assay.results.step import (
     completed_count,
     effective_queue_depth,

@@ -14,7 +14,7 @@ from assay.results.ended import stored_error_count
 from assay.results.finding import Finding
 from assay.results.histogram import step_times
 from assay.results.outcome import unsteady, verify_verdict, withheld_reason
-from assay.results.silent import Tracked, is_whole_round
+from assay.results.stall import Tracked, is_whole_round
 from assay.results.step import iops, latency_count, response_time
 from assay.spec.steady import WINDOW_ROUNDS, exact_limit, steady_state
 from assay.spec.units import MINUTE_NS

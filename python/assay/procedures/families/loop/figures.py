@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from assay.engine.records import StoredSequence, StoredTest
     from assay.procedures.families.loop.result import LoopResult
     from assay.summary.pages.histograms import Distribution, Part
-    from assay.words.subject import Order
+    from assay.words.coded import Order
 else:
     np = LazyModule("numpy")
 

@@ -25,9 +25,8 @@ from assay.spec.units import KIB, MB, kib_value
 from assay.summary.insights import insight
 from assay.summary.measures import MAXIMUM, MEAN, SHARES, percentile_key, stat_of
 from assay.summary.record import Measure, Slot, Tile
-from assay.words.coded import coded
+from assay.words.coded import Subject, coded
 from assay.words.printed import outstanding, outstanding_label, size_label
-from assay.words.subject import Subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

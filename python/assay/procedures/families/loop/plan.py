@@ -24,7 +24,7 @@ from assay.procedures.planned import whole_blocks
 from assay.results.ended import ran_to_its_end
 from assay.results.step import arrival_label, issued_bytes
 from assay.spec.datum import Datum, Strict
-from assay.spec.edition_data import (
+from assay.spec.edition import (
     BlockKib,
     DemandDatum,
     HistogramSeconds,

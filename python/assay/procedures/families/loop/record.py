@@ -24,7 +24,7 @@ from assay.procedures.families.loop.result import (
     shown,
 )
 from assay.procedures.families.loop.tables import cell_tables, loop_distribution, loop_tables
-from assay.results.link import link_mb_per_s
+from assay.results.neighbours import link_mb_per_s
 from assay.results.outcome import is_reached
 from assay.results.step import cell_label
 from assay.spec.units import count_label, duration_label, kib_label

@@ -14,7 +14,7 @@ from assay.results.ended import stored_error_count
 from assay.results.finding import Finding, Level, at_least
 from assay.results.histogram import BEYOND_MIN, intended_times, merged, percentiles, step_times
 from assay.results.outcome import unsteady, verify_verdict, withheld_reason
-from assay.results.silent import Tracked, is_whole_round
+from assay.results.stall import Tracked, is_whole_round
 from assay.results.step import (
     cell_label,
     iops,

@@ -21,8 +21,8 @@ from assay.procedures.families.loop.result import (
     window_sequences,
     window_times,
 )
-from assay.results.disturbed import round_hosts
 from assay.results.histogram import NINES, step_times
+from assay.results.host import round_hosts
 from assay.results.step import (
     arrival_label,
     cell_label,

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from assay.summary.pages.model import Entry
     from assay.summary.record import Measure
     from assay.summary.table import Declared, Raw, ResultTable
-    from assay.words.subject import Subject
+    from assay.words.coded import Subject
 
 
 _COARSE_FILLS = 0.25

@@ -13,8 +13,7 @@ from assay.procedures.families.saturation.result import (
     verdict_sample,
     written_bytes,
 )
-from assay.results.silent import Tracked, silent_cell
-from assay.results.stall import is_void, void_reason
+from assay.results.stall import Tracked, is_void, silent_cell, void_reason
 from assay.results.step import iops, issued_bytes, ran_whole
 from assay.spec.steady import WINDOW_ROUNDS
 

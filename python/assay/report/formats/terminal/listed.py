@@ -10,14 +10,13 @@ from assay.procedures.conformity import conformity_label, deviations
 from assay.report import records_of_tests
 from assay.report.annex.trust import level_label
 from assay.report.formats.write import foreign
-from assay.results.ended import missed_steady_state
-from assay.results.extent import measured_extent
+from assay.results.ended import measured_extent, missed_steady_state
 from assay.results.outcome import stored_exit_codes, withheld_reason
 from assay.summary.forms import ListedDrive, ListedRun, ListedTest, Quoted, Withheld, round_range
 from assay.summary.measures import basis_text
 from assay.summary.pages.header import model_label
 from assay.summary.verdict import NO_RULE, framed, ruled_by
-from assay.words.endings import is_cut_short
+from assay.words.outcomes import is_cut_short
 from assay.words.printed import utc
 from assay.words.text import text_or_none
 from assay.words.visible import unicode_name
