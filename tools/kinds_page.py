@@ -6,13 +6,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.dut.real.gate.kinds import KINDS, SYSTEMS
+from assay.dut.real.gate.levels import KINDS, SYSTEMS
 from made_files import write_or_check
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.dut.real.gate.kinds import Kind
+    from assay.dut.real.gate.levels import Kind
 
 PAGE = Path(__file__).parents[1] / "docs/kinds-of-drives.md"
 
@@ -26,7 +26,7 @@ def head() -> Iterator[str]:
     """The title, and what the states mean."""
     yield from ("# Kinds of drives and stacks", "")
     yield from (
-        "Made from `python/assay/dut/real/gate/kinds.py` by `tools/kinds-page`. *Supported*: let in and tried.",
+        "Made from `python/assay/dut/real/gate/levels.py` by `tools/kinds-page`. *Supported*: let in and tried.",
         "*Refused*: by the rule named. *Untested*: no rule is against it, nobody has tried it. **No drive was tried on",
         "hardware yet**: NVMe, SATA, SCSI and USB were emulated by QEMU. If you try one first, send us what",
         "`assay check DRIVE --report FILE` writes.",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 from assay.dut.real.gate import OpenDrive, claim, facts, open_drive, refusals, system
 from assay.dut.real.identity import identify
-from assay.dut.real.listing import list_drives
+from assay.dut.real.preflight import list_drives
 from assay.dut.real.sysfs import Disk
 from assay.errors import (
     AssayError,

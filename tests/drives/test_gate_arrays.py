@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from assay.dut.real.gate import refusals
 from assay.dut.real.identity import identify
-from assay.dut.real.unchanged import check_unchanged
+from assay.dut.real.user_watch import check_unchanged
 from assay.errors import DriveChangedError, IdentityError
 from emulated import held
 from stacked import assert_each_refuses, blank_after, opened_by_another, run

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from assay.dut.real.gate import refusals
 from assay.dut.real.identity import identify
-from assay.dut.real.unchanged import check_unchanged
+from assay.dut.real.user_watch import check_unchanged
 from assay.errors import DriveChangedError, IdentityError
 from emulated import held
 from stacked import blank_after, mapped_node, run

@@ -15,9 +15,9 @@ from assay.agent.allowed import allowed_answers, allowed_plan, listed_drive, ref
 from assay.agent.jobs import AFTER_RUN, SEEN
 from assay.agent.messages import CheckAnswer
 from assay.dut.dut import identified_drive
-from assay.dut.real.counters import device_counters
 from assay.dut.real.gate import carried, sampled
 from assay.dut.real.identity import disks
+from assay.dut.real.queue import device_counters
 from assay.dut.real.sysfs import disk_at
 from assay.dut.simulated.model import is_simulated, parse_simulated
 from assay.errors import ConfirmationError, IdentityError, error_facts

@@ -50,7 +50,7 @@ def drives(as_json: bool, describe: str | None, file_target: bool) -> None:
 
 
 def _all_drives() -> list[dict[str, Any]]:
-    from assay.dut.real.listing import list_drives  # noqa: PLC0415
+    from assay.dut.real.preflight import list_drives  # noqa: PLC0415
     from assay.dut.simulated.shipped import shipped_models  # noqa: PLC0415
 
     return [*map(_real, list_drives()), *map(_simulated, shipped_models())]

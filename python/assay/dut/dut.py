@@ -15,21 +15,18 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 from assay._native import hands_to_workers
 from assay.dut.ended import check_sequence
 from assay.dut.needs import OVERWRITE_BYTES, OVERWRITE_DEMAND, refuse_without_memory
-from assay.dut.real.condition import read_condition
+from assay.dut.real.condition import read_condition, too_hot
+from assay.dut.real.direct import WrittenData, trim_range
 from assay.dut.real.gate import Asking, examined, on_file_system, open_drive, open_passthrough, pinned
-from assay.dut.real.heat import too_hot
 from assay.dut.real.host_watch import HostWatch
 from assay.dut.real.identity import identify
 from assay.dut.real.placement import place_threads
 from assay.dut.real.purge import choose_purge, purge_drive
 from assay.dut.real.queue import merging_off, stat_path
-from assay.dut.real.read_back import WrittenData
 from assay.dut.real.sectors import AddressedData
-from assay.dut.real.servers import serving_threads
+from assay.dut.real.surroundings import serving_threads
 from assay.dut.real.transport import HeldDrive, command_set
-from assay.dut.real.trim import trim_range
-from assay.dut.real.unchanged import check_present
-from assay.dut.real.user_watch import UserWatch
+from assay.dut.real.user_watch import UserWatch, check_present
 from assay.dut.real.watch import DriveWatch
 from assay.dut.real.write_cache import WriteCache, write_cache_held
 from assay.dut.simulated.fault_watch import FaultWatch

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from assay.dut.needs import deepest_beyond_one, refuse_depth, thread_needs
 from assay.dut.real.gate import Request, refuse_foreseen
-from assay.dut.real.passthrough import check_passthrough_transfer, passthrough_node
 from assay.dut.real.placement import place_threads
 from assay.dut.real.preflight import refuse_full_temporary, refuse_little_memory, try_host
-from assay.dut.real.transport import command_set
+from assay.dut.real.transport import check_passthrough_transfer, command_set, passthrough_node
 from assay.errors import UsageError
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from assay.dut.dut import expected_drive
 from assay.dut.foreseen import refuse_run
 from assay.dut.needs import memory_bytes
-from assay.dut.real.link import link_rate
+from assay.dut.real.condition import link_rate
 from assay.engine.records import SkippedTest
 from assay.errors import TooSmallError, UsageError
 from assay.plan.phases import SLOWEST_BYTES_PER_S

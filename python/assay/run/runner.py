@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from assay.dut.dut import change_told
 from assay.dut.ended import check_sequence, what_to_check
+from assay.dut.real.direct import WRONG_REMEDY
 from assay.dut.real.purge import PurgeWatch
-from assay.dut.real.read_back import WRONG_REMEDY
 from assay.engine.codec import encode
 from assay.engine.records import CheckData, Purge, SetCache, StepSequence, Trim
 from assay.engine.stimulus import Capture

@@ -12,7 +12,7 @@ import pytest
 from assay.cli import assay
 from assay.compare.limits.judge import ShownLimit, exit_code, judge, verdict_of
 from assay.compare.limits.model import FINDING_KINDS, HEALTH_NAMES, limits_of_plan, read_limits
-from assay.dut.real.health import _FIELDS
+from assay.dut.real.condition import _FIELDS
 from assay.engine.records import DriveCondition
 from assay.errors import PlanError, StoreError
 from assay.procedures import run_findings as findings

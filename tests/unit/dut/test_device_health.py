@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from assay.dut.real.health import health_counts
+from assay.dut.real.condition import health_counts
 
 LOG = "nvme_smart_health_information_log"
 

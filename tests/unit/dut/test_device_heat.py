@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from assay.dut.real.condition import read_condition
-from assay.dut.real.heat import plausible_c, too_hot
+from assay.dut.real.condition import plausible_c, read_condition, too_hot
 from assay.engine.records import DriveCondition, DriveIdentity
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from assay.dut.real.gate import OpenDrive, open_passthrough
-from assay.dut.real.passthrough import check_passthrough_transfer, passthrough_node
+from assay.dut.real.transport import check_passthrough_transfer, passthrough_node
 from assay.engine.records import DriveIdentity
 from assay.errors import IdentityError, NotADriveError, ValueRangeError
 from assay.spec.units import KIB, MIB

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from assay.dut.real.control_groups import throttled_ns
 from assay.dut.real.host import read_host_counters
-from assay.dut.real.servers import serving_threads
+from assay.dut.real.host_limits import throttled_ns
+from assay.dut.real.surroundings import serving_threads
 from assay.engine.records import DriveIdentity
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from assay._native import check_faults
 from assay.dut.dut import find_drive
-from assay.dut.real.unchanged import check_present
+from assay.dut.real.user_watch import check_present
 from assay.dut.simulated.fault_watch import FaultWatch
 from assay.dut.simulated.injected_faults import Fault, fault_label, faults_text, read_fault_file
 from assay.dut.simulated.model import load_drive_model, parse_simulated

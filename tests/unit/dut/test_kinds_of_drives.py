@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from assay.dut.real.gate import doubts, entry, users
-from assay.dut.real.gate.kinds import KINDS, Kind
+from assay.dut.real.gate.levels import KINDS, Kind
 
 RULES = {
     *users.USERS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from assay.dut.real.link import FASTEST_BYTES_PER_S, line_rate, link_bytes_per_s
+from assay.dut.real.condition import FASTEST_BYTES_PER_S, line_rate, link_bytes_per_s
 from assay.dut.simulated.model import parse_simulated
 from assay.plan.draining import draining_ns, draining_warning
 from assay.procedures.conformity import deviations

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from assay.dut.real.counters import DeviceCounters, device_counters
 from assay.dut.real.direct import Extent, create_file, cut_out, extents
+from assay.dut.real.queue import DeviceCounters, device_counters
 from assay.dut.real.sysfs import Disk
 from assay.dut.real.tracefs import BlockRequest, TraceUnavailableError, block_trace, parse_request
 from assay.errors import NotADriveError, UsageError

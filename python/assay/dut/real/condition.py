@@ -1,4 +1,4 @@
-"""The condition of a drive: link, temperature, wear. Read before and after a run; what cannot be read is None."""
+"""The condition of a drive: health log, temperature and link."""
 
 from __future__ import annotations
 
@@ -7,16 +7,93 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from assay.dut.real.command import CommandError, run_command
-from assay.dut.real.health import health_counts
-from assay.dut.real.heat import plausible_c, sensor_c
 from assay.dut.real.identity import sysfs_directory
 from assay.dut.real.sysfs import SYSFS, read_text
+from assay.dut.simulated.model import parse_simulated
 from assay.engine.records import DriveCondition
+from assay.spec.units import link_bytes_per_s as bytes_per_s_of_link
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.engine.records import DriveIdentity
+
+
+_LOG = "nvme_smart_health_information_log"
+_BYTE, _WORD, _LONG = 8, 32, 128
+# Name in the report: groups and name in smartctl's JSON, bits of the field, what one unit counts.
+_FIELDS: dict[str, tuple[tuple[str, ...], int, int]] = {
+    "critical_warning": ((_LOG, "critical_warning"), _BYTE, 1),
+    "available_spare_pct": ((_LOG, "available_spare"), _BYTE, 1),
+    "media_errors": ((_LOG, "media_errors"), _LONG, 1),
+    "error_log_entries": ((_LOG, "num_err_log_entries"), _LONG, 1),
+    "unsafe_shutdowns": ((_LOG, "unsafe_shutdowns"), _LONG, 1),
+    "warning_temperature_minutes": ((_LOG, "warning_temp_time"), _WORD, 1),
+    "critical_temperature_minutes": ((_LOG, "critical_comp_time"), _WORD, 1),
+    # A data unit is 1,000 blocks of 512 bytes, whatever the drive's block.
+    "host_read_bytes": ((_LOG, "data_units_read"), _LONG, 512_000),
+    "host_written_bytes": ((_LOG, "data_units_written"), _LONG, 512_000),
+    "power_on_hours": (("power_on_time", "hours"), _LONG, 1),
+    "power_cycles": (("power_cycle_count",), _LONG, 1),
+    "grown_defects": (("scsi_grown_defect_list",), _WORD, 1),
+}
+
+
+def health_counts(told: dict[str, Any]) -> dict[str, int]:
+    """The counts of a health log by name; a field that is missing, no whole number, negative or all ones is left out.
+
+    told : smartctl's JSON. Source: NVMe base specification, SMART / Health Information log; smartctl(8).
+    Worked: ``data_units_written`` 2 is ``host_written_bytes`` 1024000; ``available_spare`` 255 is left out.
+    """
+    counts = {name: (_at(told, place), bits, unit) for name, (place, bits, unit) in _FIELDS.items()}
+    return {
+        name: value * unit
+        for name, (value, bits, unit) in counts.items()
+        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**bits - 1
+    }
+
+
+def _at(told: object, place: tuple[str, ...]) -> object:
+    for name in place:
+        told = told.get(name) if isinstance(told, dict) else None
+    return told
+
+
+_CELSIUS_MIN, _CELSIUS_MAX = -55, 150
+
+
+def too_hot(identity: DriveIdentity, *, sysfs: Path = SYSFS) -> str | None:
+    """Say that a drive is at or above its warning temperature; None where it is not, or where that is unknown.
+
+    Source: Linux hwmon ``temp1_input`` and ``temp1_max`` (NVMe WCTEMP, ATA and SCSI by drivetemp).
+    Worked: 85000 with a maximum of 80000 is ``is at 85 °C, its warning temperature is 80 °C``.
+    """
+    if identity.kind != "block":
+        return None
+    folder = sysfs_directory(identity, sysfs=sysfs).resolve()
+    now, limit = sensor_c(folder, "input"), sensor_c(folder, "max")
+    if now is None or limit is None or now < limit:
+        return None
+    return f"is at {now:g} °C, its warning temperature is {limit:g} °C"
+
+
+def sensor_c(folder: Path, value: str) -> float | None:
+    """A value of a drive's first temperature sensor in degrees Celsius; None where there is none, or no sense in it.
+
+    folder : of the drive in sysfs. value : ``input``, ``max`` or ``crit``. Legal range: -55 to 150.
+    """
+    result = sorted([*folder.glob(f"device/hwmon*/temp1_{value}"), *folder.glob(f"device/hwmon/hwmon*/temp1_{value}")])
+    text = read_text(result[0]) if result else None
+    return plausible_c(int(text) / 1000) if text and text.lstrip("-").isdigit() else None
+
+
+def plausible_c(celsius: float | None) -> float | None:
+    """A temperature that a working drive can have; None for others, such as what an empty log page gives.
+
+    Worked: 0 K is -273 and gives None, as 65535 K does; 31.85 stays.
+    """
+    return celsius if celsius is not None and _CELSIUS_MIN <= celsius <= _CELSIUS_MAX else None
+
 
 SMARTCTL = "/usr/sbin/smartctl"
 _COMMAND_SECONDS = 20
@@ -108,3 +185,30 @@ def _number(health: dict[str, Any], group: str, name: str) -> float | None:
     result = health.get(group)
     value = result.get(name) if isinstance(result, dict) else None
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+FASTEST_BYTES_PER_S = 15.75e9
+"""PCIe 5.0 with four lanes, what a drive's link is at most: 32 GT/s x 4 lanes x 128/130 / 8."""
+
+
+def link_bytes_per_s(drive: DriveIdentity) -> float:
+    """Bytes per second that the link of a drive carries at most; of the fastest there is where it is not told."""
+    return link_rate(drive)[0]
+
+
+def link_rate(drive: DriveIdentity) -> tuple[float, str]:
+    """Bytes per second that the link of a drive carries at most, and the link in words."""
+    if drive.kind == "simulated":
+        return float(parse_simulated(drive.path).drive_model["link_bytes_per_s"]), "the link of its drive model"
+    link = read_link(drive) if drive.kind == "block" else None
+    if link is None:
+        return FASTEST_BYTES_PER_S, "the fastest link available, because the drive reports none"
+    return line_rate(link), f"its link, {link}"
+
+
+def line_rate(link: str) -> float:
+    """Bytes per second of a link as ``read_link`` names it.
+
+    Worked: ``SATA 6.0 Gbps`` -> 600e6; ``PCIe 8.0 GT/s x4`` -> 3.94e9; an unknown word -> ``FASTEST_BYTES_PER_S``.
+    """
+    return bytes_per_s_of_link(link) or FASTEST_BYTES_PER_S

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.dut.real.control_groups import throttled_ns
+from assay.dut.real.host_limits import throttled_ns
 from assay.dut.real.sysfs import read_lines
 from assay.spec.units import MICROSECOND_NS, SECOND_NS
 

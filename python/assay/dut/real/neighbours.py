@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from assay.dut.real.condition import slot_link
-from assay.dut.real.counters import device_counters
 from assay.dut.real.identity import sysfs_directory
 from assay.dut.real.loop import loops
+from assay.dut.real.queue import device_counters
 from assay.dut.real.sysfs import SYSFS, Disk, disk_of, whole_disks
 from assay.engine.records import NeighbourRecord, NeighboursRecord
 from assay.spec.units import link_bytes_per_s

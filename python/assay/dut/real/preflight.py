@@ -1,8 +1,4 @@
-"""What a run takes of this host, tried before the drive is opened: rings, buffers, files, threads and memory.
-
-Everything is taken for a moment, in this process and by the code that takes it in the run, on ``/dev/null``. What is
-refused is no fault of the drive: the error names the limit, the amount that the run takes, and what raises it.
-"""
+"""Drives of this host and why each may not be tested; what a run looks at before its first byte."""
 
 from __future__ import annotations
 
@@ -16,6 +12,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from assay._native import NativeStimulus
+from assay.dut.real.gate import examined
 from assay.dut.real.host_limits import (
     forbidden_ring,
     open_file_count,
@@ -23,6 +20,7 @@ from assay.dut.real.host_limits import (
     raise_open_files,
     thread_limits,
 )
+from assay.dut.real.identity import disks
 from assay.dut.real.memory import memory_bounds
 from assay.errors import HostLimitError, errno_label
 from assay.spec.units import KIB, gigabytes_label
@@ -31,6 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from assay.dut.real.memory import MemoryBound
+    from assay.engine.records import DriveIdentity
+
 
 FILES_BESIDE = 64
 """Open files of a run beside those of its stimulus threads: a run and its report were seen to have 11."""
@@ -208,3 +208,12 @@ def _no_ring(threads: Sequence[ThreadNeeds], path: str, code: int, *, shallow: b
         remedy = f"raise it with ulimit -l {needed // KIB}, or {_LOWER}"
         return HostLimitError("locked memory (RLIMIT_MEMLOCK)", reason, remedy)
     return HostLimitError("io_uring", f"a ring cannot be made ({errno_label(code)})", "choose another --io-path")
+
+
+def list_drives() -> list[DriveIdentity]:
+    """List the whole disks of this host, each with the reasons why the gate would refuse it now.
+
+    Returns every disk with a capacity in the order of /sys/block; RAM disks and loop devices that are not set up are
+    left out. Nothing is written and nothing is opened for writing.
+    """
+    return [examined(disk) for disk in disks()]

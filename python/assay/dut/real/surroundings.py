@@ -1,10 +1,11 @@
-"""What surrounds a drive: its queue, link, power, processors and neighbours, as sysfs and proc tell it."""
+"""What stands beside a drive on its way to the host: neighbours on its link, threads that serve it."""
 
 from __future__ import annotations
 
 import os
 import re
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,9 +16,10 @@ from assay.dut.real.queue import chosen, queue_settings
 from assay.dut.real.sysfs import SYSFS, Disk, numa_node, read_text, whole_disks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from assay.engine.records import DriveIdentity
+
 
 _PROC = Path("/proc")
 _SECTOR_BYTES = 512
@@ -122,3 +124,39 @@ def _io_bytes(disk: Disk | None, sysfs: Path) -> dict[str, int]:
         if (disk is None or other.name != disk.name) and fields[6:] and all(text.isdecimal() for text in fields[:7]):
             result[other.name] = (int(fields[2]) + int(fields[6])) * _SECTOR_BYTES
     return result
+
+
+_KERNEL_NAMES = ("kworker/", "loop", "md", "kcryptd", "dmcrypt_write", "nbd", "kdmflush")
+_STACKED = ("loop", "md", "dm-", "nbd", "zram")
+_FUSE = "/dev/fuse"
+
+
+def serving_threads(identity: DriveIdentity, *, proc: Path = _PROC) -> Callable[[], Iterator[Path]] | None:
+    """What lists the folders in proc of the threads that serve a target; None for a drive of its own.
+
+    For a device made of others, and for a file, these are kernel threads of the block layer; for a file, processes that
+    serve a FUSE file system, too. Worked: ``/dev/loop0`` -> those named ``kworker/...``, ``loop0``.
+    """
+    if identity.kind == "block" and not Path(identity.path).resolve().name.startswith(_STACKED):
+        return None
+    if identity.kind not in {"block", "file"}:
+        return None
+    served = list(_fuse_servers(proc)) if identity.kind == "file" else []
+    return partial(_threads, served, proc)
+
+
+def _threads(served: list[Path], proc: Path) -> Iterator[Path]:
+    for folder in proc.glob("[0-9]*"):
+        if (read_text(folder / "comm") or "").startswith(_KERNEL_NAMES):
+            yield folder
+    for process in served:
+        yield from (process / "task").glob("[0-9]*")
+
+
+def _fuse_servers(proc: Path) -> Iterator[Path]:
+    for process in proc.glob("[0-9]*"):
+        try:
+            if any(str(link.readlink()) == _FUSE for link in (process / "fd").iterdir()):
+                yield process
+        except OSError:
+            continue

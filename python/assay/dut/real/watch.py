@@ -6,8 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Self
 
 from assay.dut.real.cache import read_write_cache
-from assay.dut.real.condition import read_link
-from assay.dut.real.heat import sensor_c
+from assay.dut.real.condition import read_link, sensor_c
 from assay.dut.real.identity import sysfs_directory
 from assay.dut.real.kernel_log import KMSG, KernelLog, drive_places, log_names
 from assay.dut.real.neighbours import NeighbourWatch

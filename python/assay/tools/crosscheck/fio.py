@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from assay.dut.real.fio import run_fio
+from assay.dut.real.command import run_fio
 from assay.errors import DeviceFailureError, errno_label
 from assay.host.points import Side
 from assay.spec.units import MILLISECOND_NS, SECOND_NS

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from assay.dut.dut import Answers, change_told, hold_drive, overwrite
 from assay.dut.ended import check_sequence
-from assay.dut.real.fio import fio_version
+from assay.dut.real.command import fio_version
 from assay.dut.real.gate import examined
 from assay.dut.real.identity import identify
 from assay.dut.simulated.model import is_simulated

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.dut.real.counters import DeviceCounters
+    from assay.dut.real.queue import DeviceCounters
     from assay.dut.real.tracefs import BlockRequest
 
 

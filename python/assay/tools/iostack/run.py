@@ -27,7 +27,7 @@ from assay.tools.iostack.watch import AREA_BYTES, Application, Area, Watch
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from assay.dut.real.counters import DeviceCounters
+    from assay.dut.real.queue import DeviceCounters
     from assay.dut.real.tracefs import BlockTrace
 
 NEEDED_BYTES = 64 * MIB

@@ -8,8 +8,8 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from assay.dut.real.counters import DeviceCounters, device_counters, in_flight
 from assay.dut.real.direct import aligned_buffer, drop_cache, extents, set_direct
+from assay.dut.real.queue import DeviceCounters, device_counters, in_flight
 from assay.spec.units import MIB, MILLISECOND_NS
 from assay.tools.iostack.records import IssuedIo, StackPhase
 

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from assay.dut.real.gate.claim import open_error
-from assay.dut.real.passthrough import check_passthrough_transfer, passthrough_node
 from assay.dut.real.sysfs import number_label
+from assay.dut.real.transport import check_passthrough_transfer, passthrough_node
 from assay.errors import IdentityError
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.dut.real.condition import too_hot
 from assay.dut.real.gate.levels import FileLevel, levels_below
-from assay.dut.real.heat import too_hot
 from assay.dut.real.identity import disk_identity, file_id, twins
 from assay.dut.real.sysfs import Disk, disk_at, disk_of
 from assay.errors import (

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from assay.dut.real.direct import WRONG_REMEDY
 from assay.dut.real.purge.marks import lost_marks, new_marks, surviving_marks, write_marks
 from assay.dut.real.purge.offer import CHECK_REMEDY, PurgeWatch
-from assay.dut.real.read_back import WRONG_REMEDY
 from assay.engine.records import PurgeRecord
 from assay.errors import DeviceFailureError, IdentityError, WrongDataError
 
