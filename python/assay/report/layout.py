@@ -217,7 +217,8 @@ def _pages_of(test: TestRecord) -> Iterator[Page]:
     for index, page in enumerate((test_page(test), *test.pages)):
         anchor = slug(f"{test.name} {page.subtitle}") if index else slug(test.name)
         outcome = "" if index else annex_verdict(test)
-        yield replace(page, part=test.name.upper(), outcome=outcome, level=level_of(test.verdict), anchor=anchor)
+        level = level_of(test.verdict) if test.ruled.exists else "unknown"
+        yield replace(page, part=test.name.upper(), outcome=outcome, level=level, anchor=anchor)
 
 
 def records_of_tests(run: StoredRun) -> list[TestRecord]:
