@@ -215,7 +215,7 @@ def number_text(value: float, unit: str) -> str:
     if unit == "ms":
         return milliseconds_text(value)
     if unit == "min":
-        return minutes_label(value).removesuffix(" min") if value >= 1 else f"{value:.3g}"
+        return minutes_parts(value)[0] if value >= 1 else f"{value:.3g}"
     return f"{value:z.3f}" if unit == "x" and abs(value) < _ONE_DECIMAL_FROM else f"{value:z,.1f}"
 
 
