@@ -16,8 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.archive.checks.content import journal_seal, known_result, run_content
-from assay.archive.checks.record import kept_checks
+from assay.archive.checks import journal_seal, kept_checks, known_result, run_content
 from assay.report.formats import FORMATS, RESULTS
 from assay.run.store import ORIGIN
 from assay.spec.files import open_inside
@@ -29,7 +28,7 @@ from assay.words.endings import is_cut_short
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from assay.archive.checks.content import RunContent
+    from assay.archive.checks import RunContent
     from assay.engine.records import JournalEnd, StoredRun
     from assay.summary.record import RunSummary
 

@@ -1,19 +1,101 @@
-"""How far a run is to be trusted: where it comes from, held against the keys that this user trusts."""
+"""How far to trust a run: whether it keeps the rules, and where it comes from, by the keys that this user trusts."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.archive.checks.checker import check_run, known_check
-from assay.archive.verify import verify_run
+from assay.archive.checks import Check, journal_seal, keep, kept_checks, known_result, rules_version, run_content
+from assay.archive.verify import RULES, verify_run
+from assay.errors import AssayError
+from assay.run.store.status import run_state
 from assay.spec.files import config_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from assay.archive.checks import RunContent
     from assay.archive.verify import Verification
     from assay.engine.records import StoredRun
+
+
+_GOES_ON = {"running", "suspended"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """What is known of a run.
+
+    passed : it keeps every rule; None where it was not checked. unkept : why that cannot be kept in the state folder.
+    """
+
+    passed: bool | None
+    unkept: str | None = None
+
+
+def known_check(run: StoredRun, folder: Path) -> bool | None:
+    """Whether a run keeps all rules, as it was checked before; None where it was not, or has changed since."""
+    try:
+        seal = journal_seal(folder)
+        # Digests are made only where a line could fit.
+        content = run_content(folder) if kept_checks().get(seal) else None
+    except OSError:
+        return None
+    journal_hash = run.journal.hash if run.journal else ""
+    return None if content is None else known_result(run.run_id, journal_hash, content, seal)
+
+
+def check_run(run: StoredRun, folder: Path, verify: Callable[[Path], Verification] = verify_run) -> Checked:
+    """Hold a run against the rules now, unless that was done before, and keep how they came out.
+
+    A run that goes on is not checked: it changes. verify : the rules. Raises nothing.
+    """
+    known = known_check(run, folder)
+    if known is not None:
+        return Checked(passed=known)
+    try:
+        if run_state(folder).state in _GOES_ON:
+            return Checked(passed=None)
+        verification, unkept = verify_and_keep(folder, verify)
+    except (AssayError, OSError):
+        return Checked(passed=None)
+    return Checked(passed=_passed(verification), unkept=unkept)
+
+
+def verify_and_keep(
+    folder: Path, verify: Callable[[Path], Verification] = verify_run
+) -> tuple[Verification, str | None]:
+    """What the rules say of a run folder, and why that could not be kept; None where it was. Raises as ``verify``."""
+    before, seal = _now(folder)
+    verification = verify(folder)
+    if before is None or not seal or (before, seal) != _now(folder) or not verification.journal_hash:
+        return verification, None
+    check = Check(
+        run_id=verification.run_id,
+        document=before.document,
+        journal=before.journal,
+        journal_hash=verification.journal_hash,
+        seal=seal,
+        tables=before.tables,
+        rules=rules_version(),
+        passed=_passed(verification),
+    )
+    return verification, keep(check)
+
+
+def _passed(verification: Verification) -> bool:
+    """Whether the run keeps every rule; a report that differs from it can be made anew and says nothing of it."""
+    of_report = {rule.id for rule in RULES if rule.part == "report"}
+    return all(answer.rule in of_report for answer in verification.answers)
+
+
+def _now(folder: Path) -> tuple[RunContent | None, str]:
+    """What a folder holds, and the seal of its journal; nothing of one that cannot be read."""
+    try:
+        return run_content(folder), journal_seal(folder)
+    except OSError:
+        return None, ""
 
 
 def with_level(

@@ -2,34 +2,150 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, get_args
 
 from starlette.responses import JSONResponse, Response
 
-from assay.archive.index.filters import UNREADABLE, Wanted, since_ns, until_ns
 from assay.archive.index.read import EVERY, listed_runs, name_everywhere, reading, stored_runs
+from assay.archive.index.search import UNREADABLE, Wanted, since_ns, until_ns
 from assay.errors import AssayError, StoreError, UsageError
 from assay.report.comparison.facts import ComparisonFacts
+from assay.run.store.status import GoingRuns, run_state
 from assay.summary.forms import GROUPS, LabelClass, Verdict
-from assay.web.forms import AddressedRun, RunStatus, TrendFacts
+from assay.web.forms import (
+    AddressedRun,
+    RunStatus,
+    StartedTest,
+    TrendChange,
+    TrendDrive,
+    TrendFacts,
+    TrendLevelFacts,
+    TrendMetric,
+    TrendRun,
+    TrendSeriesFacts,
+)
 from assay.web.jobs import status_of
 from assay.web.pages.compare import RUNS_MAX, RUNS_MIN, comparison_job
 from assay.web.pages.run import indexed_run
 from assay.web.pages.shell import aside, link_of
-from assay.web.running import running_states
-from assay.web.trend_choice import trend_choice, trend_words
-from assay.web.trend_facts import trend_facts
-from assay.web.trend_view import GROUPINGS
+from assay.web.trend import GROUPINGS, drive_word, interval_of, metric_word, trend_choice, trend_words
+from assay.words.visible import unicode_name
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
+    from pathlib import Path
 
     from starlette.datastructures import QueryParams
     from starlette.requests import Request
 
     from assay.archive.index.driver import Connection, Row
+    from assay.archive.index.history import HistoryPoint
+    from assay.run.store.status import RunState
     from assay.web.site import Site
+    from assay.web.trend import TrendChoice, TrendSeries, TrendView
+
+
+def running_states(folders: Iterable[Path]) -> list[RunStatus]:
+    """The state of each run below some folders that goes on; reads their journals, and those of no others."""
+    states = []
+    for run in GoingRuns(folders).look():
+        with suppress(AssayError, OSError):
+            states.append(run_state(run.folder))
+    # One may have ended since.
+    return [run_status(state) for state in states if state.state in {"running", "suspended"}]
+
+
+def run_status(state: RunState) -> RunStatus:
+    """A state as commands print it."""
+    return RunStatus(
+        run=unicode_name(str(state.folder)),
+        state=state.state,
+        started_wall_ns=state.started_wall_ns,
+        last_wall_ns=state.last_wall_ns,
+        exit_code=state.exit_code,
+        message=state.message,
+        limit_count=state.limit_count,
+        tests=tuple(StartedTest(test=test, ended=ended) for test, ended in state.tests),
+        progress=state.progress,
+    )
+
+
+def trend_facts(choice: TrendChoice) -> TrendFacts:
+    """Everything of a choice; numbers are unrounded."""
+    view = choice.view
+    return TrendFacts(
+        drive=choice.words.drive,
+        test=choice.words.test,
+        metric=choice.words.metric,
+        conditions=view.metric.held if view else {},
+        by=choice.words.by,
+        baseline=view.baseline.address if view and view.baseline else "",
+        series=tuple(_trend_series(view, series) for series in view.series) if view else (),
+        drives=tuple(
+            TrendDrive(
+                drive=drive_word(model),
+                model=model.model,
+                capacity_bytes=model.capacity_bytes,
+                run_count=model.run_count,
+            )
+            for model in choice.models
+        ),
+        tests=tuple(choice.tests),
+        metrics=tuple(
+            TrendMetric(
+                metric=metric_word(metric),
+                label=metric.text,
+                unit=metric.unit,
+                better=metric.better,
+            )
+            for metric in choice.metrics
+        ),
+        notices=choice.notices,
+    )
+
+
+def _trend_series(view: TrendView, series: TrendSeries) -> TrendSeriesFacts:
+    return TrendSeriesFacts(
+        group=series.name,
+        not_judged=series.trend.reason,
+        runs=tuple(_trend_run(view, point) for point in series.points),
+        levels=tuple(
+            TrendLevelFacts(first=level.first, last=level.last, value=level.value) for level in series.trend.levels
+        ),
+        changes=tuple(
+            TrendChange(
+                index=judged.change.index,
+                size=judged.change.size,
+                low=judged.change.low,
+                high=judged.change.high,
+                text=judged.text,
+                outcome=judged.outcome,
+            )
+            for judged in series.changes
+        ),
+    )
+
+
+def _trend_run(view: TrendView, point: HistoryPoint) -> TrendRun:
+    low, high = interval_of(point) or (None, None)
+    return TrendRun(
+        address=point.address,
+        run=unicode_name(point.name),
+        time_ns=point.time_ns,
+        value=point.value,
+        rounds=point.rounds,
+        interval_low=low,
+        interval_high=high,
+        from_baseline=view.from_baseline(point),
+        firmware=point.firmware,
+        host=point.host,
+        tags=point.tags,
+        bound=point.bound,
+        mark=point.mark,
+    )
+
 
 API = "/api/v1"
 LAST, LAST_MAX = 100, 10_000

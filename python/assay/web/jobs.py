@@ -14,20 +14,24 @@ import json
 import shutil
 import signal
 import sys
+import time
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay.errors import HostLimitError
+from assay.run.store.status import GoingRuns
 from assay.version import tool_version
+from assay.words.visible import visible
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
-    from collections.abc import Callable, Iterable
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
     from pathlib import Path
 
     from assay.errors import AssayError
+
 
 State = Literal["waiting", "held", "running", "failed", "done"]
 """``held`` : it waits until the drive that is measured on this host has been measured."""
@@ -256,3 +260,45 @@ class Jobs:
         with suppress(ProcessLookupError):
             process.kill()
         return await process.wait()
+
+
+class Measuring:
+    """Looks at the folders once a second at most. clock : monotonic, in s."""
+
+    def __init__(self, folders: Sequence[Path], clock: Callable[[], float] = time.monotonic) -> None:
+        self._runs, self._clock = GoingRuns(folders), clock
+        self._looked_s, self._result = float("-inf"), False
+
+    def __call__(self) -> bool:
+        """Whether a run on a drive that is not simulated goes on."""
+        if self._clock() - self._looked_s >= _LOOK_S:
+            self._looked_s = self._clock()
+            self._result = any(run.measures_real for run in self._runs.look())
+        return self._result
+
+
+PAUSE_S, PAUSE_MAX_S = 1.0, 60.0
+_LETTERS_MAX = 300
+
+
+async def supervised(
+    name: str, task: Callable[[], Awaitable[object]], log: Callable[[str], None], *, pause_s: float = PAUSE_S
+) -> None:
+    """Do a task, and begin it anew whenever it ends, until this is cancelled.
+
+    What ended it goes into the log. pause_s : before it begins anew, doubled each time up to a minute; a task that ran
+    for longer than that starts again at the first.
+    """
+    pause = pause_s
+    while True:
+        begun_s = time.monotonic()
+        try:
+            await task()
+            reason = "it ended"
+        except Exception as error:  # noqa: BLE001 - that is what it is for
+            reason = visible(f"{type(error).__name__}: {error}"[:_LETTERS_MAX])
+        if time.monotonic() - begun_s > PAUSE_MAX_S:
+            pause = pause_s
+        log(f"{name} stopped ({reason}) and begins anew in {pause:g} s")
+        await asyncio.sleep(pause)
+        pause = min(2 * pause, PAUSE_MAX_S)

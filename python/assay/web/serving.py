@@ -26,17 +26,15 @@ from assay.web.connections import Places
 from assay.web.control import control_socket, serve_control, server_name
 from assay.web.guard import LOCAL, Rules
 from assay.web.host_agent import HostAgent
-from assay.web.jobs import Jobs
+from assay.web.jobs import Jobs, Measuring, supervised
 from assay.web.layout import environment
 from assay.web.links import Links
 from assay.web.live import Live
-from assay.web.measuring import Measuring
-from assay.web.pages.bundles import BYTES_MAX
-from assay.web.pages.bundles import PATH as BUNDLES
+from assay.web.pages.files import BYTES_MAX
+from assay.web.pages.files import PATH as BUNDLES
 from assay.web.sessions import Sessions
 from assay.web.site import PORT, Site
 from assay.web.start_codes import StartCodes
-from assay.web.supervised import supervised
 
 if TYPE_CHECKING:
     from collections.abc import Callable

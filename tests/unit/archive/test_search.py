@@ -8,14 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from assay.archive.index.drive_history import drive_history
-from assay.archive.index.filters import Wanted
 from assay.archive.index.folders import drive_address, run_address, site
+from assay.archive.index.history import drive_history
 from assay.archive.index.location import Place, named_place
-from assay.archive.index.notes import RunNote, notes_of, write_note
-from assay.archive.index.read import listed_runs, reading, stored_runs
-from assay.archive.index.search import SORTS, KeyColumn, Query, found, key_columns, key_results, run_at
-from assay.archive.index.write import clear, writing
+from assay.archive.index.read import RunNote, listed_runs, notes_of, reading, stored_runs
+from assay.archive.index.search import SORTS, KeyColumn, Query, Wanted, found, key_columns, key_results, run_at
+from assay.archive.index.write import clear, write_note, writing
 from assay.errors import StoreError, ValueRangeError
 from index_runs import LABELS, TEXTS, VERDICTS, a_test, drawn_run, drive, listed_run, store
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 from assay.archive.index.folders import run_address, site
-from assay.archive.index.notes import RunNote, write_note
-from assay.archive.index.read import reading
+from assay.archive.index.read import RunNote, reading
 from assay.archive.index.search import found
-from assay.web.run_query import view_of
+from assay.archive.index.write import write_note
+from assay.web.pages.runs import view_of
 from index_runs import a_test, drive, listed_run, store
 from starlette.datastructures import QueryParams
 from web_site import client_of, site_with

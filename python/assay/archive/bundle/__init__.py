@@ -13,9 +13,8 @@ from assay.archive.bundle.keys import (
     trust_key,
     trusted_keys,
 )
-from assay.archive.bundle.level import Level, level_text
 from assay.archive.bundle.manifest import BundleFile, Manifest
-from assay.archive.bundle.origin import Origin, with_origin
+from assay.archive.bundle.origin import Level, Origin, level_text, with_origin
 from assay.archive.bundle.replication import Replication, replicated_by, replication
 from assay.archive.bundle.signature import Signature, signer_name
 from assay.archive.bundle.unpack import Bundle, Opened, bundle_level, import_bundle, is_bundle, opened

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.archive.bundle.archive import write_archive
-from assay.archive.bundle.content import bundle_file, chunks
 from assay.archive.bundle.manifest import (
     FILES_MAX,
     MANIFEST,
@@ -21,6 +20,8 @@ from assay.archive.bundle.manifest import (
     TOTAL_BYTES_MAX,
     BundleFile,
     Manifest,
+    bundle_file,
+    chunks,
     is_documented,
     read_manifest,
 )

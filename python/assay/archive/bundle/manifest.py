@@ -1,16 +1,23 @@
-"""The manifest of a bundle: which files it holds, how large each is, and what it says of its run."""
+"""The manifest of a bundle: the files that it holds with size and digest, and what it says of its run."""
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import asdict, dataclass
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
 from assay.engine.codec import canonical, decode, parse
 from assay.errors import StoreError
 from assay.run.store.tables import TABLE_NAME
+from assay.spec.files import open_bounded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
 
 MANIFEST, SIGNATURE = "manifest.json", "signature.json"
 SCHEMA = 1
@@ -121,3 +128,26 @@ def _size_fault(manifest: Manifest, bundle_bytes: int | None) -> str | None:
     if bundle_bytes is not None and total > RATIO_MAX * bundle_bytes:
         return f"would unpack to {total / bundle_bytes:,.0f} times its size; at most {RATIO_MAX} times is taken"
     return None
+
+
+_CHUNK_BYTES = 1 << 20
+
+
+def bundle_file(folder: Path, name: str, *, bytes_max: int = TOTAL_BYTES_MAX) -> BundleFile:
+    """A file of a run folder with its size and SHA-256. Raises StoreError where it cannot be read, or is larger."""
+    digest, size_bytes = hashlib.sha256(), 0
+    for chunk in chunks(folder, name, bytes_max=bytes_max):
+        digest.update(chunk)
+        size_bytes += len(chunk)
+    return BundleFile(name=name, size_bytes=size_bytes, sha256=digest.hexdigest())
+
+
+def chunks(folder: Path, name: str, *, bytes_max: int = TOTAL_BYTES_MAX) -> Iterator[bytes]:
+    """The content of a file of a run folder, part by part. Raises StoreError as ``bundle_file``."""
+    try:
+        with open_bounded(folder, name, bytes_max=bytes_max) as file:
+            while chunk := file.read(_CHUNK_BYTES):
+                yield chunk
+    except OSError as error:
+        reason = error.strerror or "cannot be read"
+        raise StoreError(str(folder / name), reason, "make it readable, or leave the run out") from None

@@ -1,4 +1,7 @@
-"""``origin.json``: where an imported run comes from. It is held against run and signature whenever it is shown."""
+"""The origin of an imported run, kept in ``origin.json``, and its trust level in words.
+
+The origin is checked against run and signature whenever it is shown.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from assay.archive.bundle.content import bundle_file
-from assay.archive.bundle.level import Level, level_text
-from assay.archive.bundle.manifest import MANIFEST_BYTES_MAX, Manifest, read_manifest
+from assay.archive.bundle.manifest import MANIFEST_BYTES_MAX, Manifest, bundle_file, read_manifest
 from assay.archive.bundle.signature import Signature, check_signature, signer_name
 from assay.engine.codec import canonical, decode, parse
 from assay.engine.records import RunOrigin
@@ -18,7 +19,7 @@ from assay.run.store import ORIGIN
 from assay.run.store.tables import TABLE_KINDS
 from assay.spec.files import exists_inside, read_inside
 from assay.version import tool_version
-from assay.words.levels import BREAKS_RULES, UNVERIFIED
+from assay.words.levels import BREAKS_RULES, NOT_CHECKED, REDACTED, UNVERIFIED, VERIFIED_BUNDLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +27,49 @@ if TYPE_CHECKING:
 
     from assay.archive.bundle.keys import PublicKey
     from assay.engine.records import StoredRun
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Level:
+    """What a level follows from.
+
+    signed : a signature is there and holds. fingerprint : of its key. signer : by what name the user trusts the key;
+    None where he does not. passed : whether the run keeps all rules; None where it was not checked here. redacted :
+    names were taken out.
+    """
+
+    signed: bool
+    fingerprint: str | None
+    signer: str | None
+    passed: bool | None
+    redacted: bool
+
+
+def level_text(level: Level) -> str:
+    """The level of an imported run.
+
+    Worked: rules kept, no signature -> ``"verified bundle, unsigned"``; a trusted key and rules not checked ->
+    ``"signed by Lab 2, not checked here"``; neither -> ``"not checked here, unsigned"``.
+    """
+    said = [*_standing(level)]
+    if level.redacted:
+        said.append(REDACTED)
+    return ", ".join(said)
+
+
+def _standing(level: Level) -> tuple[str, ...]:
+    if level.passed is False:
+        return (BREAKS_RULES, _signature(level))
+    if level.signer is not None:
+        return (_signature(level),) if level.passed else (_signature(level), NOT_CHECKED)
+    return (VERIFIED_BUNDLE if level.passed else NOT_CHECKED, _signature(level))
+
+
+def _signature(level: Level) -> str:
+    if level.signer is not None:
+        return f"signed by {level.signer}"
+    return f"signed by an unknown key {level.fingerprint}" if level.signed else "unsigned"
+
 
 _HELD_BY_JOURNAL = ("run.json", "journal.jsonl", *(f"{kind}/" for kind in TABLE_KINDS))
 _REMEDY = "import the bundle again"

@@ -9,22 +9,302 @@ import hashlib
 import json
 import os
 import re
+from collections import Counter
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from assay.archive.bundle.labels import Labels
-from assay.archive.bundle.redact_places import NOTE, learn_identities, redact_document, redact_entry
 from assay.engine.codec import canonical, decode
 from assay.engine.records import DriveEvent
 from assay.errors import StoreError
 from assay.results.events import disturbs
 from assay.run.store import JOURNAL_NAME, RUN_DOCUMENT
 from assay.run.store.document import read_document
-from assay.run.store.journal import sealed
+from assay.run.store.journal import sealed, spec_name
 from assay.spec.files import open_inside, read_inside
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
+
+
+_WHOLE_LETTERS_MAX = 6
+"""So short a name is found as a word of its own only: inside of words it would be found by chance."""
+_BYTES_LETTERS_MIN = 8
+_DEVICES = "/dev/"
+_OTHER = "redacted-text"
+"""For a letter that is the same in capitals only, as the long s."""
+_PREFIXES = ("nvme.", "eui.", "naa.", "wwn-0x", "uuid.", "sim:", "loop:", "0x")
+_PATH = re.compile(r"(?<![\w/.:])/[\w.@+:-]+(?:/[\w.@+:-]+)*/?")
+_ADDRESS = re.compile(
+    r"\b[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]\b"  # of a PCIe function
+    r"|\b\d{1,3}:\d{1,3}:\d{1,3}:\d{1,5}\b"  # of a SCSI device
+    r"|\b(?:0x|naa\.|eui\.|wwn-0x)?(?:[0-9a-f]{32}|[0-9a-f]{16})\b"  # names of the whole world
+    r"|\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass
+class Labels:
+    """Hands out labels. It keeps which text has which, for as long as one bundle is made, and writes that nowhere."""
+
+    _labels: dict[tuple[str, str], str] = field(default_factory=dict)
+    _given: set[str] = field(default_factory=set)
+    _counts: Counter[str] = field(default_factory=Counter)
+    _secrets: dict[str, str] = field(default_factory=dict)
+    _pattern: re.Pattern[str] | None = None
+
+    def label(self, kind: str, text: str) -> str:
+        """The label of a text. Worked: the first serial -> ``redacted-serial-1``, the same again -> the same."""
+        if not text or text in self._given:
+            return text
+        if (kind, text) not in self._labels:
+            self._counts[kind] += 1
+            self._labels[kind, text] = f"redacted-{kind}-{self._counts[kind]}"
+            self._given.add(self._labels[kind, text])
+        return self._labels[kind, text]
+
+    def learn(self, kind: str, text: str | None) -> None:
+        """Take up a text that is to be found wherever people or the kernel may have written it."""
+        for variant in _variants(text or ""):
+            self._secrets.setdefault(variant.lower(), self.label(kind, text or ""))
+        self._pattern = None
+
+    def words(self, text: str) -> str:
+        """A text that somebody wrote, with labels for all that is known, and for paths and addresses of devices."""
+        if self._secrets:
+            text = self._known().sub(lambda found: self._secrets.get(found[0].lower(), _OTHER), text)
+        text = _PATH.sub(lambda found: self.label("path", found[0]), text)
+        return _ADDRESS.sub(lambda found: self.label("address", found[0]), text)
+
+    def leak(self, text: str) -> bool:
+        """Whether a text still holds something that was taken up, as a word of its own or, if long, anywhere."""
+        return bool(self._secrets) and self._known().search(text) is not None
+
+    def long_secrets(self) -> list[bytes]:
+        """What is long enough to be looked for in bytes of any kind."""
+        return [
+            secret.encode("utf-8", "surrogatepass") for secret in self._secrets if len(secret) >= _BYTES_LETTERS_MIN
+        ]
+
+    def may_leak(self, line: bytes) -> bool:
+        """Whether a line of JSON, in ASCII, may hold something that was taken up; quick, and sure where it is not."""
+        lower = line.lower()
+        return any(json.dumps(secret)[1:-1].lower().encode() in lower for secret in self._secrets)
+
+    def _known(self) -> re.Pattern[str]:
+        if self._pattern is None:
+            longest_first = sorted(self._secrets, key=len, reverse=True)
+            self._pattern = re.compile("|".join(map(_pattern, longest_first)), re.IGNORECASE)
+        return self._pattern
+
+
+def _pattern(text: str) -> str:
+    # An underscore is no letter of a name: udev joins model and serial with it.
+    whole = len(text) <= _WHOLE_LETTERS_MAX
+    return rf"(?<![^\W_]){re.escape(text)}(?![^\W_])" if whole else re.escape(text)
+
+
+def _variants(text: str) -> list[str]:
+    """The ways in which a name is written. Worked: ``/dev/sdb`` -> itself and ``sdb``; ``A B`` -> also ``A_B``."""
+    text = text.strip()
+    bare = next((text.removeprefix(one) for one in _PREFIXES if text.startswith(one)), text)
+    last = bare.rpartition("/")[2]
+    variants = [text, bare, bare.partition("?")[0]]
+    if text.startswith(_DEVICES) or len(last) >= _BYTES_LETTERS_MIN:
+        variants.append(last)
+    return [
+        one for one in dict.fromkeys([*variants, *(variant.replace(" ", "_") for variant in variants)]) if len(one) > 1
+    ]
+
+
+NOTE = (
+    "by its maker: labels stand for the drive's model, serials, firmware and paths, for the host, for people and their "
+    "notes; equal labels were equal texts; the hash chain was made anew."
+)
+_IDENTITY = {
+    "id": "drive", "path": "path", "model_number": "model", "serial": "serial", "firmware": "firmware", "wwn": "wwn",
+    "eui": "eui", "nguid": "nguid", "controller": "controller", "file_id": "file",
+}  # fmt: skip
+_KEPT_OF_DESCRIPTION = {"nand_type", "interface", "form_factor", "pcie", "file_system", "redacted"}
+_PEOPLE = ("operator", "sponsor", "auditor", "lab", "platform_serial")
+_PATH_KEYS = {"path", "data_file", "drive"}
+_LOOP = "loop:"
+_DATA_ORIGIN = "data origin"
+
+
+def learn_identities(document: dict[str, Any], labels: Labels) -> None:
+    """Take up every name that the drive, the host and people have in ``run.json``."""
+    for identity in _identities(document):
+        for key, kind in _IDENTITY.items():
+            labels.learn(kind, identity.get(key))
+    labels.learn("host", document["platform"].get("host_id"))
+    labels.learn("path", _text(document["plan"].get("drive")))
+    for texts in (document["description"], document["plan"].get("report") or {}):
+        for key in _PEOPLE:
+            labels.learn(key.replace("_", "-"), _text(texts.get(key)))
+
+
+def redact_document(document: dict[str, Any], labels: Labels) -> dict[str, Any]:
+    """``run.json`` without names."""
+    certificate = document["certificate"]
+    return {
+        **document,
+        "identity": _identity(document["identity"], labels),
+        "platform": _platform(document["platform"], labels),
+        "certificate": certificate and _certificate(certificate, labels),
+        "description": {key: _described(key, text, labels) for key, text in document["description"].items()},
+        "plan": _plan(document["plan"], labels),
+        "edition": _free(document["edition"], labels),
+        "deviations": _free(document["deviations"], labels),
+        "skipped": [{**one, "reason": labels.words(one["reason"])} for one in document["skipped"]],
+    }
+
+
+def redact_entry(kind: str, data: dict[str, Any], labels: Labels, names: dict[str, str]) -> dict[str, Any]:
+    """The data of a line of the journal without names.
+
+    names : what was asked goes by the digest of its content; the digests that changed, filled as lines come.
+    """
+    work = _KINDS.get(kind)
+    if work is not None:
+        return work(data, labels, names)
+    return {key: _free(value, labels) for key, value in data.items()}
+
+
+def _identities(document: dict[str, Any]) -> list[dict[str, Any]]:
+    reference = (document["certificate"] or {}).get("reference")
+    return [document["identity"], *([reference["drive"]] if reference else [])]
+
+
+def _identity(identity: dict[str, Any], labels: Labels) -> dict[str, Any]:
+    hidden = {key: labels.label(kind, identity[key]) for key, kind in _IDENTITY.items() if identity.get(key)}
+    if identity["id"].startswith(_LOOP):
+        # The kind of a target is told from this.
+        hidden["id"] = _LOOP + hidden["id"]
+    free = {key: _free(identity[key], labels) for key in ("interface", "media", "refusals", "faults")}
+    return {**identity, **free, **hidden, "diskseq": None}
+
+
+def _platform(platform: dict[str, Any], labels: Labels) -> dict[str, Any]:
+    kept = {"tool", "tool_version", "build", "host_id"}
+    host = platform.get("host_id")
+    result = {key: value if key in kept else _free(value, labels) for key, value in platform.items()}
+    return {**result, "host_id": host and labels.label("host", host)}
+
+
+def _certificate(certificate: dict[str, Any], labels: Labels) -> dict[str, Any]:
+    reference = certificate.get("reference")
+    return {
+        **certificate,
+        **{key: labels.words(certificate[key]) for key in ("reason", "method")},
+        "reference": reference and {**reference, "drive": _identity(reference["drive"], labels)},
+    }
+
+
+def _described(key: str, text: str, labels: Labels) -> str:
+    return labels.words(text) if key in _KEPT_OF_DESCRIPTION else labels.label(key.replace("_", "-"), text)
+
+
+def _plan(plan: dict[str, Any], labels: Labels) -> dict[str, Any]:
+    result = {key: _settings(value, labels) for key, value in plan.items()}
+    if isinstance(plan.get("drive"), str):
+        result["drive"] = labels.label("path", plan["drive"])
+    if isinstance(plan.get("report"), dict):
+        result["report"] = {key: _of_plan(key, value, labels) for key, value in plan["report"].items()}
+    if isinstance(plan.get("special_notes"), list):
+        result["special_notes"] = [_note(note, labels) for note in plan["special_notes"]]
+    return result
+
+
+def _of_plan(key: str, value: Any, labels: Labels) -> Any:
+    if isinstance(value, list):
+        return [_of_plan(key, one, labels) for one in value]
+    return _described(key, value, labels) if isinstance(value, str) else value
+
+
+def _note(note: dict[str, Any], labels: Labels) -> dict[str, Any]:
+    return {key: labels.label("note", text) if isinstance(text, str) else text for key, text in note.items()}
+
+
+def _settings(value: Any, labels: Labels, key: str = "") -> Any:
+    """Settings keep their words; a path, at whatever depth, does not."""
+    if isinstance(value, dict):
+        return {name: _settings(part, labels, name) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_settings(part, labels, key) for part in value]
+    if isinstance(value, str) and value and (key in _PATH_KEYS or (key == "edition" and "/" in value)):
+        return labels.label("path", value)
+    return value
+
+
+def _free(value: Any, labels: Labels) -> Any:
+    """Free text at any depth."""
+    if isinstance(value, dict):
+        return {key: _free(part, labels) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_free(part, labels) for part in value]
+    return labels.words(value) if isinstance(value, str) else value
+
+
+def _asked(data: dict[str, Any], labels: Labels, names: dict[str, str]) -> dict[str, Any]:
+    """What was asked, under the digests that it has without the names."""
+    specs = {}
+    for old, spec in data["specs"].items():
+        redacted = _settings(spec, labels)
+        # The name of an access pattern may not change, nor a digest without need.
+        names[old] = old if redacted == spec else spec_name(redacted)
+        specs[names[old]] = redacted
+    return {**data, "specs": specs}
+
+
+def _steps(data: dict[str, Any], labels: Labels, names: dict[str, str]) -> dict[str, Any]:
+    steps = {**data, "asked": [names.get(one, one) for one in data["asked"]]}
+    steps["steps"] = [
+        {**step, "drive_events": _free(step["drive_events"], labels)} if step.get("drive_events") else step
+        for step in data["steps"]
+    ]
+    if data.get("drive"):
+        steps["drive"] = _free(data["drive"], labels)
+    return steps
+
+
+def _started(data: dict[str, Any], labels: Labels, _: dict[str, str]) -> dict[str, Any]:
+    return {**data, "settings": _settings(data["settings"], labels)}
+
+
+def _same(data: dict[str, Any], _: Labels, __: dict[str, str]) -> dict[str, Any]:
+    return data
+
+
+def _advice(data: dict[str, Any], labels: Labels, _: dict[str, str]) -> dict[str, Any]:
+    return {key: labels.label("advice", text) if isinstance(text, str) else text for key, text in data.items()}
+
+
+def _ended(data: dict[str, Any], labels: Labels, _: dict[str, str]) -> dict[str, Any]:
+    return {key: value if key == "reason" else _free(value, labels) for key, value in data.items()}
+
+
+def _engine(data: dict[str, Any], labels: Labels, _: dict[str, str]) -> dict[str, Any]:
+    # What was written follows from this number, which looks like the name of a device.
+    return {key: value if key == _DATA_ORIGIN else _free(value, labels) for key, value in data.items()}
+
+
+_KINDS: dict[str, Callable[[dict[str, Any], Labels, dict[str, str]], dict[str, Any]]] = {
+    "asked": _asked,
+    "steps": _steps,
+    "test_started": _started,
+    "test_ended": _ended,
+    "verdict": _same,
+    "advice": _advice,
+    "engine": _engine,
+}
+"""Other lines are facts and free texts under keys of their own."""
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
 
 LEFT_OUT = ("advice.txt", "run.log")
 """Texts of free form that nothing reads."""

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from assay.archive.bundle.keys import PublicKey
-    from assay.archive.bundle.level import Level
     from assay.archive.bundle.manifest import Manifest
+    from assay.archive.bundle.origin import Level
     from assay.engine.records import StoredRun
 
 _REMEDY = "do not use it; take it from its maker again"

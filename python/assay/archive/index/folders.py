@@ -11,7 +11,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from assay.archive.checks.record import kept_checks, look_of
+from assay.archive.checks import kept_checks, look_of
 from assay.archive.index.driver import storable
 from assay.errors import StoreError
 from assay.run.store import JOURNAL_NAME, ORIGIN, RUN_DOCUMENT
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from assay.archive.checks.record import Check
+    from assay.archive.checks import Check
 
 _TAIL_BYTES = 128
 """The end of the last line, with the hash of that line."""

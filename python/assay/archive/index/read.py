@@ -6,6 +6,7 @@ import os
 import stat
 from collections import defaultdict
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -50,6 +51,23 @@ ORDER = "place"
 _MANY = 500
 _ROWS = 6
 """Raised where the same run folder gives other rows: all are then read again."""
+NOTE_FIELDS = ("hidden", "bad", "reason", "note", "role", "at_ns")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunNote:
+    """What people say of a run.
+
+    hidden : whether lists leave it out. bad : whether it is left out of trends; reason : why.
+    note : any text. role : of the session that wrote it. at_ns : when, by the wall clock.
+    """
+
+    hidden: bool = False
+    bad: bool = False
+    reason: str = ""
+    note: str = ""
+    role: str = ""
+    at_ns: int = 0
 
 
 @cache
@@ -105,6 +123,15 @@ def listed_runs(
         _run(row if row["site"] == here else row | {"level": NOT_CHECKED}, name(row), tags, tests, quoted)
         for row in rows
     ]
+
+
+def notes_of(reader: Connection, addresses: Sequence[str]) -> dict[str, RunNote]:
+    """The notes on the runs of a page by their addresses; those without any are left out."""
+    marks = ", ".join("?" * len(addresses)) or "NULL"
+    rows = reader.rows(f"SELECT * FROM assay_notes WHERE address IN ({marks})", *addresses)
+    # SQLite gives flags back as 0 and 1.
+    flags = [row | {name: bool(row[name]) for name in ("hidden", "bad")} for row in rows]
+    return {row["address"]: RunNote(**{name: row[name] for name in NOTE_FIELDS}) for row in flags}
 
 
 def folder_of(row: Row) -> str:

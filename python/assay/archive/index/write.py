@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import count, zip_longest
 from typing import TYPE_CHECKING, Any
 
 from assay.archive.index.drive_use import NO_USE, DriveUse
-from assay.archive.index.driver import connected, storable
-from assay.archive.index.filters import RUN_FOLDS, TEST_FOLDS, folded
+from assay.archive.index.driver import READ_WAIT_S, UnusableIndexError, connected, storable
 from assay.archive.index.folders import drive_address, run_address
-from assay.archive.index.read import PLAIN_FIELDS, made_by
+from assay.archive.index.read import NOTE_FIELDS, PLAIN_FIELDS, RunNote, made_by, reading
+from assay.archive.index.search import RUN_FOLDS, TEST_FOLDS, folded
+from assay.errors import ValueRangeError
 from assay.summary.measures import basis_text
 
 if TYPE_CHECKING:
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from assay.archive.index.location import Place
     from assay.summary.forms import ListedRun, ListedTest
     from assay.summary.record import Measure
+
+NOTE_TEXT_MAX = 2000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +100,23 @@ def clear(writer: Connection, site: str) -> None:
     writer.run("DELETE FROM assay_runs WHERE site = ?", site)
 
 
+def write_note(index: Place, address: str, note: RunNote) -> RunNote:
+    """Put a note on a run in place of the one that it had; its time is now.
+
+    Raises ValueRangeError for a bad run without a reason, or a text of more than 2,000 characters; StoreError where
+    the index cannot be written, or has no tables yet.
+    """
+    checked = _checked_note(note)
+    with reading(index) as reader:
+        if reader is None:
+            raise UnusableIndexError(index.shown, "has no runs yet", "bring it up with: assay index update FOLDER")
+    changed = ", ".join(f"{name} = excluded.{name}" for name in NOTE_FIELDS)
+    with writing(index, READ_WAIT_S) as writer:
+        row = {"address": address, **asdict(checked)}
+        writer.insert("assay_notes", [row], f"ON CONFLICT (address) DO UPDATE SET {changed}")
+    return checked
+
+
 _AT = "site = ? AND parent = ? AND folder = ?"
 
 
@@ -162,3 +183,13 @@ def _measure_rows(test_key: int, measures: Iterable[Measure], claims: Mapping[st
             "basis": basis_text(measure) if measure.quoted else "",
             "claim": claims.get(measure.claim) if measure.claim else None,
         }
+
+
+def _checked_note(note: RunNote) -> RunNote:
+    reason, text = storable(note.reason.strip()), storable(note.note.strip())
+    if note.bad and not reason:
+        raise ValueRangeError("Reason", "is empty", "state why the run is bad")
+    for name, value in (("Reason", reason), ("Note", text)):
+        if len(value) > NOTE_TEXT_MAX:
+            raise ValueRangeError(name, f"has {len(value):,} characters", f"shorten it to {NOTE_TEXT_MAX:,}")
+    return replace(note, reason=reason if note.bad else "", note=text, at_ns=note.at_ns or time.time_ns())

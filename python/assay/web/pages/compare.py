@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from assay.web.formats import COMPARISON_FORMATS
 from assay.web.jobs import Job, job_key
+from assay.web.made_files import COMPARISON_FORMATS
 from assay.web.pages.files import attachment
 from assay.web.pages.run import indexed_run, page_of, waiting
 from assay.web.pages.shell import aside, framed, refused

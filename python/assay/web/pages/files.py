@@ -1,19 +1,20 @@
-"""Files of a run: made ones from the server's own cache, stored ones as they lie there, both as attachments."""
+"""Files of runs: reports and bundles from the cache, stored files as attachments, and bundles that a browser sends."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from starlette.responses import FileResponse, StreamingResponse
+from starlette.responses import FileResponse, JSONResponse, StreamingResponse
 
 from assay.spec.files import is_plain_name, open_inside
-from assay.web.formats import RUN_FORMATS
-from assay.web.jobs import Job, job_key
+from assay.web.jobs import Job, QueueFullError, job_key
+from assay.web.made_files import RUN_FORMATS
 from assay.web.pages.run import indexed_run, waiting
-from assay.web.pages.shell import aside, refused
+from assay.web.pages.shell import aside, error_json, link_of, refused
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from assay.archive.index.search import FoundRun
     from assay.web.site import Site
+
 
 RAW = ("run.json", "journal.jsonl")
 RAW_FOLDERS = ("series", "histograms")
@@ -94,3 +96,37 @@ async def _content(descriptor: int, size: int) -> AsyncIterator[bytes]:
                 return
             size -= len(chunk)
             yield chunk
+
+
+BYTES_MAX = 2 << 30
+"""Of a bundle that is sent; a larger one is for ``assay import``."""
+PATH = "/bundles"
+
+
+async def take_bundle(site: Site, request: Request) -> Response:
+    """Store what is sent, and have it checked and unpacked; the answer has the key of that job."""
+    folder = site.cache / "bundles"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    path = folder / secrets.token_hex(8)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    whole = False
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            async for part in request.stream():
+                await asyncio.to_thread(file.write, part)
+        whole = True
+    except OSError as error:
+        return JSONResponse({"error": f"The bundle cannot be stored: {error.strerror}."}, 507)
+    finally:
+        if not whole:
+            path.unlink(missing_ok=True)
+    key = path.name
+    into, draft_name = site.folders[0], f".import-{key}"
+    arguments = {"bundle": str(path), "into": str(into), "draft_name": draft_name}
+    job = Job(kind="unpack", key=key, arguments=arguments, leaves=(path, into / draft_name))
+    try:
+        site.jobs.ask(job, link_of(request))
+    except QueueFullError as error:
+        path.unlink(missing_ok=True)
+        return error_json(error, error.status)
+    return JSONResponse({"job": key}, 202)

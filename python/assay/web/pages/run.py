@@ -1,23 +1,24 @@
-"""The page of a run: its report, as ``assay report`` lays it out, in the frame of the site."""
+"""The page of a run: its report, as ``assay report`` lays it out, in the frame of the site; and notes on the run."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from starlette.responses import JSONResponse, RedirectResponse
 
-from assay.archive.index.drive_history import run_before
 from assay.archive.index.folders import run_folder
-from assay.archive.index.read import reading
+from assay.archive.index.history import run_before
+from assay.archive.index.read import RunNote, reading
 from assay.archive.index.search import run_at
+from assay.archive.index.write import write_note
+from assay.errors import UsageError
 from assay.run.store.lock import is_going
-from assay.web.broken_rules import kept_verified
-from assay.web.formats import RUN_FORMATS
 from assay.web.jobs import Job, job_key
 from assay.web.live import run_facts
-from assay.web.pages.shell import aside, framed, link_of, refused, shown
-from assay.web.updating import update_job
+from assay.web.made_files import RUN_FORMATS, kept_verified
+from assay.web.pages.shell import FORM_LOST, aside, error_json, framed, link_of, refused, sent_object, session_of, shown
+from assay.web.site import update_job
 from assay.words.visible import unicode_name
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from assay.archive.index.search import FoundRun
     from assay.web.site import Site
+
 
 _AGAIN = "again"
 
@@ -131,3 +133,30 @@ async def job_state(site: Site, request: Request) -> Response:
     state, failure = site.jobs.state(key), site.jobs.failure(key)
     text = failure.text if failure else "" if state else "The server no longer knows this job; try again."
     return JSONResponse({"state": state or "lost", "failure": text})
+
+
+_FORM = {"hidden": bool, "bad": bool, "reason": str, "note": str}
+
+
+async def note_page(site: Site, request: Request) -> Response:
+    """Take a note: ``hidden``, ``bad``, ``reason`` and ``note``, all of them; it replaces the one before."""
+    try:
+        values = _values(await sent_object(request))
+    except UsageError as error:
+        return error_json(error, 400)
+    address, session = request.path_params["run"], session_of(request)
+    if await aside(lambda: indexed_run(site, address)) is None:
+        return JSONResponse({"error": "The run is not in the index: load the list again."}, 404)
+    note = RunNote(**values, role=session.role if session else "")
+    try:
+        written = await aside(lambda: write_note(site.place, address, note))
+    except UsageError as error:
+        return error_json(error, 400)
+    return JSONResponse({name: getattr(written, name) for name in (*_FORM, "role", "at_ns")})
+
+
+def _values(values: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a note. Raises UsageError for another form."""
+    if values.keys() != _FORM.keys() or not all(type(values[name]) is kind for name, kind in _FORM.items()):
+        raise FORM_LOST
+    return values

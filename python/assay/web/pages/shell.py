@@ -1,20 +1,19 @@
-"""The frame of every page: its head, the contents of the site, and answers that say why there is no page."""
+"""The frame of every page: its head, the contents of the site, refusals, and the page that signs a browser in."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from markupsafe import Markup
 from starlette.responses import HTMLResponse, JSONResponse
 
-from assay.errors import UsageError
+from assay.errors import StoreError, UsageError
 from assay.spec.json_text import json_object
 from assay.web.guard import RefusedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import TypeVar
 
     from starlette.requests import Request
     from starlette.responses import Response
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from assay.web.sessions import Session
     from assay.web.site import Site
 
-    T = TypeVar("T")
+T = TypeVar("T")
 
 
 FORM_LOST = UsageError("request", "has another form", "load the page again")
@@ -103,3 +102,39 @@ def _frame(site: Site, request: Request) -> dict[str, Any]:
         "session": session,
         "change": session is not None and session.role == "operator",
     }
+
+
+_TOKEN_MAX = 200
+
+
+def sign_in_page(site: Site, request: Request) -> Response:
+    """What is shown instead of any page to whoever has no session; its script takes the token of the address."""
+    return shown(site, request, "sign_in", status=401)
+
+
+async def open_session(site: Site, request: Request) -> Response:
+    """Take the token of a link; its browser gets a cookie that no script can read, and its page a key."""
+    try:
+        token = (await sent_object(request)).get("token")
+    except UsageError:
+        token = None
+    if not isinstance(token, str) or len(token) > _TOKEN_MAX:
+        return JSONResponse({"error": "The request has no token."}, 400)
+    try:
+        opened = await aside(lambda: site.sessions.open(token))
+    except StoreError as error:
+        return JSONResponse({"error": str(error)}, 503)
+    if opened is None:
+        return JSONResponse({"error": "This link was used before, has ended, or was revoked."}, 403)
+    session = opened.session
+    answer = JSONResponse({"role": session.role, "key": opened.key})
+    answer.set_cookie(
+        site.rules.cookie,
+        opened.cookie,
+        max_age=max((session.until_ns - session.opened_ns) // 10**9, 1),
+        path=f"{site.prefix}/",
+        httponly=True,
+        samesite="strict",
+        secure=site.rules.scheme == "https",
+    )
+    return answer

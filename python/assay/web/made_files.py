@@ -1,4 +1,4 @@
-"""The level of a run and the rules that it breaks, which the child process works out and keeps with its page."""
+"""Files that the child process makes: reports and bundles to download, and the verification kept with a page."""
 
 from __future__ import annotations
 
@@ -13,6 +13,36 @@ if TYPE_CHECKING:
 
     from assay.archive.verify import Verification
     from assay.engine.records import StoredRun
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """title : of the link. file : name of the file that is made, in its own folder of the cache."""
+
+    title: str
+    file: str
+
+
+CSV_FILE = "csv.zip"
+BUNDLE = "bundle"
+RUN_FORMATS = {
+    "pdf": Format(title="PDF", file="report.pdf"),
+    "html": Format(title="HTML", file="report.html"),
+    "xlsx": Format(title="Workbook", file="report.xlsx"),
+    "csv": Format(title="CSV", file=CSV_FILE),
+    "json": Format(title="JSON", file="results.json"),
+    BUNDLE: Format(title="Bundle", file="run.assay"),
+}
+"""By their keys in an address; all but the bundle are formats of ``assay report``."""
+COMPARISON_FORMATS = {
+    "pdf": Format(title="PDF", file="report.pdf"),
+    "html": Format(title="HTML", file="report.html"),
+    "xlsx": Format(title="Workbook", file="comparison.xlsx"),
+    "csv": Format(title="CSV", file=CSV_FILE),
+    "json": Format(title="JSON", file="comparison.json"),
+}
+"""What ``assay compare --out`` writes, its CSV files as one archive."""
+
 
 FILE = "verification.json"
 
@@ -41,8 +71,7 @@ def checked_run(folder: Path) -> tuple[StoredRun, Verified]:
 
     Rules of its report are left out: the report is made anew here. Raises StoreError.
     """
-    from assay.archive.checks.checker import known_check  # noqa: PLC0415 - heavy, and only of the child
-    from assay.archive.levels import with_level  # noqa: PLC0415
+    from assay.archive.levels import known_check, with_level  # noqa: PLC0415 - heavy, and only of the child
     from assay.archive.rendering import stored_run  # noqa: PLC0415
     from assay.archive.verify import verify_run  # noqa: PLC0415
     from assay.dut.real.platform import host_id  # noqa: PLC0415

@@ -1,9 +1,13 @@
-"""The line that is kept of a run that was checked."""
+"""Which runs this user checked on this host: a line per check in the user's state folder, where nobody else can write.
+
+A check belongs to the content of a run folder, as digests. The report is no part of it: it is made from the run.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
@@ -11,15 +15,19 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.run.store import JOURNAL_NAME, RUN_DOCUMENT, TRACES
+from assay.run.store.tables import TABLE_KINDS
+from assay.spec.files import open_bounded, open_inside
 from assay.spec.state_file import append_line, file_state, read_lines
 from assay.version import tool_version
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+
 NAME = "checked.jsonl"
 """Of the file in the state folder."""
-_RULES = Path(__file__).parents[1] / "verify"
+_RULES = Path(__file__).parent / "verify"
 _DIGITS = 16
 _SEAL = re.compile(rb'"hash":"([0-9a-f]{64})"\}\n?')
 
@@ -112,3 +120,72 @@ def _decoded(line: bytes) -> Check | None:
         return None
     texts = all(isinstance(content[name], str) for name in _FIELDS - {"passed"})
     return Check(**content) if texts and isinstance(content["passed"], bool) else None
+
+
+_CHUNK, _TAIL_BYTES = 1 << 20, 128
+_HASHED_BYTES_MAX = 1 << 31
+"""Of all files together; what is beyond stands with size and times as captures do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunContent:
+    """SHA-256 of what is in a run folder, as hex digits.
+
+    document : of ``run.json``. journal : of the whole journal, whose last line is the head of the chain. tables : of
+    every table, with its name; captures, and tables beyond 2 GiB in all, stand there with size and times.
+    """
+
+    document: str
+    journal: str
+    tables: str
+
+
+def run_content(folder: Path) -> RunContent:
+    """What a run folder holds now. Raises OSError where it cannot be read, or a link lies in it."""
+    tables, left = hashlib.sha256(), _HASHED_BYTES_MAX
+    document, journal = (_digest(folder, name, left) for name in (RUN_DOCUMENT, JOURNAL_NAME))
+    for name in sorted(name for kind in (*TABLE_KINDS, TRACES) for name in _inside(folder, kind)):
+        size = 0 if name.startswith(f"{TRACES}/") else os.lstat(folder / name).st_size
+        digest = _digest(folder, name, left) if 0 < size <= left else _state(folder, name)
+        left -= min(size, left)
+        tables.update(f"{name} {digest}\n".encode("utf-8", "surrogateescape"))
+    return RunContent(document=document, journal=journal, tables=tables.hexdigest())
+
+
+def journal_seal(folder: Path) -> str:
+    """The hash at the end of the journal; empty of a last line that is not whole. Raises OSError."""
+    with os.fdopen(open_inside(folder, JOURNAL_NAME), "rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(size - _TAIL_BYTES, 0))
+        return seal_of(file.read())
+
+
+def known_result(run_id: str, journal_hash: str, content: RunContent, seal: str) -> bool | None:
+    """Whether a run with this content keeps all rules, as it was checked before; None where it was not."""
+    known = run_id, journal_hash, content.document, content.journal, content.tables
+    fitting = [
+        check.passed
+        for check in kept_checks().get(seal, [])
+        if (check.run_id, check.journal_hash, check.document, check.journal, check.tables) == known
+    ]
+    return fitting[-1] if fitting else None
+
+
+def _inside(folder: Path, kind: str) -> list[str]:
+    try:
+        return [f"{kind}/{name}" for name in os.listdir(folder / kind)]  # noqa: PTH208 - names alone
+    except FileNotFoundError:
+        return []
+
+
+def _digest(folder: Path, name: str, bytes_max: int) -> str:
+    digest = hashlib.sha256()
+    with open_bounded(folder, name, bytes_max=bytes_max) as file:
+        while chunk := file.read(_CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _state(folder: Path, name: str) -> str:
+    status = os.lstat(folder / name)
+    return f"{status.st_mode:o} {status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_ino}"
