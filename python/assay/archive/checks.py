@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 NAME = "checked.jsonl"
-"""Of the file in the state folder."""
+"""Name of the file in the state folder."""
 _RULES = Path(__file__).parent / "verify"
 _DIGITS = 16
 _SEAL = re.compile(rb'"hash":"([0-9a-f]{64})"\}\n?')
@@ -76,7 +76,7 @@ def seal_of(end: bytes) -> str:
 
 
 def look_of(end: bytes, kept: Mapping[str, list[Check]]) -> str:
-    """What of the kept checks bears on a journal with this end: it differs once a run was checked."""
+    """The kept checks of a journal with this end, as a text that changes once the run is checked."""
     checks = kept.get(seal_of(end), [])
     return hashlib.sha256(checks[-1].encoded()).hexdigest()[:_DIGITS] if checks else ""
 
@@ -124,7 +124,7 @@ def _decoded(line: bytes) -> Check | None:
 
 _CHUNK, _TAIL_BYTES = 1 << 20, 128
 _HASHED_BYTES_MAX = 1 << 31
-"""Of all files together; what is beyond stands with size and times as captures do."""
+"""Bytes of all files that are hashed; files beyond count by size and times, as captures do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +141,7 @@ class RunContent:
 
 
 def run_content(folder: Path) -> RunContent:
-    """What a run folder holds now. Raises OSError where it cannot be read, or a link lies in it."""
+    """The content of a run folder now. Raises OSError if it cannot be read, or holds a link."""
     tables, left = hashlib.sha256(), _HASHED_BYTES_MAX
     document, journal = (_digest(folder, name, left) for name in (RUN_DOCUMENT, JOURNAL_NAME))
     for name in sorted(name for kind in (*TABLE_KINDS, TRACES) for name in _inside(folder, kind)):
@@ -161,7 +161,7 @@ def journal_seal(folder: Path) -> str:
 
 
 def known_result(run_id: str, journal_hash: str, content: RunContent, seal: str) -> bool | None:
-    """Whether a run with this content keeps all rules, as it was checked before; None where it was not."""
+    """Whether a run with this content keeps all rules by an earlier check; None without one."""
     known = run_id, journal_hash, content.document, content.journal, content.tables
     fitting = [
         check.passed

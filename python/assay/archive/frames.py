@@ -38,7 +38,7 @@ _KNOWN: tuple[FrameLibrary, ...] = get_args(FrameLibrary)
 
 
 def frame_maker(library: FrameLibrary | None) -> Callable[[Any], Any]:
-    """What turns a table of pyarrow into a frame.
+    """The function that turns a table of pyarrow into a frame.
 
     library : None takes polars, or pandas where that is not installed; where neither is, an error is raised once a
     frame is asked for. Raises UsageError where the library is unknown or not installed.
@@ -83,7 +83,7 @@ _OF_MEASURES = ("label", "name", "unit", "value", "least", "greatest", "rounds",
 class TestTables:
     """The tables of a test.
 
-    report : its numbers. folder, number : of its run, and its place in it, from 0. steps : reads the sequences of each
+    report : its numbers. folder : of its run. number : its index there, from 0. steps : reads the sequences of each
     test of the run.
     """
 
@@ -121,8 +121,8 @@ class TestTables:
 
         keys = _cell_columns(self._measures)
         cells = {(measure.cell, measure.label): dict[str, float | None]() for measure in self._measures}
-        for one in self._measures:
-            cells[one.cell, one.label][one.key] = _number(one.value)
+        for measure in self._measures:
+            cells[measure.cell, measure.label][measure.key] = _number(measure.value)
         columns = {key: _cell_column([dict(cell).get(key) for cell, _ in cells]) for key in keys}
         columns["label"] = pa.array([label for _, label in cells], type=pa.string())
         for name in dict.fromkeys(measure.key for measure in self._measures):
@@ -131,7 +131,7 @@ class TestTables:
 
     @cached_property
     def series(self) -> Any:
-        """What completed in each second of each step, with its sequence: counts, bytes and response times."""
+        """Completions in each second of each step, with its sequence: counts, bytes and response times."""
         return _joined(read_raw(self.folder, self.steps()[self.number], raw_series), raw_series)
 
     @cached_property
@@ -188,16 +188,16 @@ def _joined(raw_tables: Iterable[RawTable], rows: Callable[..., Any]) -> Any:
     """The tables of several sequences as one, each row with its sequence and step."""
     import pyarrow as pa  # noqa: PLC0415
 
-    parts = [_with_places(raw_table) for raw_table in raw_tables]
+    parts = [_with_sequence(raw_table) for raw_table in raw_tables]
     # Without a sequence, an empty table of the same columns.
-    return pa.concat_tables(parts) if parts else _with_places(RawTable.empty(rows))
+    return pa.concat_tables(parts) if parts else _with_sequence(RawTable.empty(rows))
 
 
-def _with_places(raw_table: RawTable) -> Any:
+def _with_sequence(raw_table: RawTable) -> Any:
     import pyarrow as pa  # noqa: PLC0415
 
     count = raw_table.rows.num_rows
-    place = {
+    sequence = {
         "sequence": pa.array([raw_table.number] * count, type=pa.int64()),
         "name": pa.array([raw_table.name] * count, type=pa.string()),
         "stage": pa.array([raw_table.stage] * count, type=pa.string()),
@@ -205,8 +205,8 @@ def _with_places(raw_table: RawTable) -> Any:
         "role": pa.array([raw_table.role] * count, type=pa.string()),
         "label": pa.array(list(_labels(raw_table)), type=pa.string()),
     }
-    own = {name: raw_table.rows[name].combine_chunks() for name in raw_table.rows.column_names}
-    return pa.table(place | own)
+    rows = {name: raw_table.rows[name].combine_chunks() for name in raw_table.rows.column_names}
+    return pa.table(sequence | rows)
 
 
 def _labels(raw_table: RawTable) -> Iterator[str]:
@@ -217,7 +217,7 @@ def _labels(raw_table: RawTable) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedTest:
-    """One test of a run. Its frames are made when they are asked for.
+    """One test of a run. Its frames are made when they are first read.
 
     name : in the run; the second IOPS test is ``iops-2``. procedure : what it measures, such as ``iops``.
     ended : ``steady``, ``round-limit`` and so on, None after a crash. reached : whether its last verdict was steady,
@@ -282,7 +282,7 @@ class LoadedRun:
 
 
 class _Tests(dict[str, LoadedTest]):
-    """The tests of a run, which says which there are where another is asked for."""
+    """The tests of a run; another name raises UsageError with the known names."""
 
     def __missing__(self, name: str) -> LoadedTest:
         known = f"it has {', '.join(self) or 'none'}"
@@ -296,7 +296,7 @@ def load_run(folder: str | Path, *, frames: FrameLibrary | None = None) -> Loade
 
 
 def is_complete(run: StoredRun) -> bool:
-    """Whether a run went to its end. Worked: one that was interrupted -> not, though its journal is whole."""
+    """Whether a run went to its end. Worked: an interrupted run -> False, though its journal is whole."""
     ended = run.journal is not None and run.journal.complete
     return ended and not any(is_cut_short(test.ended) for test in run.tests)
 

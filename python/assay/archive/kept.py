@@ -1,8 +1,8 @@
-"""What of a finished run is shown without reading it: its kept summary, and the files of its report.
+"""Kept summaries of finished runs, and the files of a report: both are shown without reading the run.
 
 A finished run does not change. Its summary is kept in the user's cache folder, under a name made of what the run folder
-holds, of this program and of this host, and is checked by its own hash. One that is damaged, older, of another user, or
-that cannot be written is as none.
+holds, of this program and of this host, and is checked by its own hash. A summary that is damaged, older or
+of another user counts as missing.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SUMMARIES = "summaries"
 COUNT_MAX = 2000
 _HEAD_BYTES = 4096
 _JOURNAL_HASH = re.compile(rb'"hash": "([0-9a-f]{64})"')
-"""Of the journal, which stands at the head of the results."""
+"""Hash of the journal at the head of the results."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ class Kept:
 
 
 def kept_summary(folder: Path, host_id: str | None) -> Kept | None:
-    """The kept summary of a run folder; None where there is none that fits what the folder holds now.
+    """The kept summary of a run folder; None without a summary of its present content.
 
     host_id : of this host, on which the level depends. Only runs that this user has checked have one. Raises nothing.
     """
@@ -111,13 +111,13 @@ def _name(content: RunContent, host_id: str | None) -> str:
 
 @cache
 def _program() -> str:
-    """What changes with this program: its version, and size and time of each of its files."""
+    """A digest of this program: its version, and size and time of each of its files."""
     digest, package = hashlib.sha256(tool_version().encode()), Path(__file__).parents[1]
-    for place, folders, names in os.walk(package):
+    for parent, folders, names in os.walk(package):
         folders[:] = sorted(name for name in folders if name != "__pycache__")
         for name in sorted(names):
-            status = os.lstat(f"{place}/{name}")
-            digest.update(f"{place}/{name} {status.st_size} {status.st_mtime_ns}\n".encode())
+            status = os.lstat(f"{parent}/{name}")
+            digest.update(f"{parent}/{name} {status.st_size} {status.st_mtime_ns}\n".encode())
     return digest.hexdigest()
 
 
@@ -147,7 +147,7 @@ def _is_older(folder: Path, end: JournalEnd | Kept | None) -> bool | None:
 
 
 def _report_files(folder: Path) -> list[Path]:
-    """The files in a run's report folder; links, and what is behind one, are none."""
+    """The files in a run's report folder, without links."""
     report = folder / REPORT_FOLDER
     files = [] if report.is_symlink() else report.glob("*")
     return [path for path in files if path.is_file() and not path.is_symlink()]

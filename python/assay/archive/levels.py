@@ -25,17 +25,14 @@ _GOES_ON = {"running", "suspended"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """What is known of a run.
-
-    passed : it keeps every rule; None where it was not checked. unkept : why that cannot be kept in the state folder.
-    """
+    """The check of a run. passed : it keeps every rule; None if unchecked. unkept : why the check cannot be kept."""
 
     passed: bool | None
     unkept: str | None = None
 
 
 def known_check(run: StoredRun, folder: Path) -> bool | None:
-    """Whether a run keeps all rules, as it was checked before; None where it was not, or has changed since."""
+    """Whether a run keeps all rules by an earlier check; None without one, or if the run has changed since."""
     try:
         seal = journal_seal(folder)
         # Digests are made only where a line could fit.
@@ -47,9 +44,9 @@ def known_check(run: StoredRun, folder: Path) -> bool | None:
 
 
 def check_run(run: StoredRun, folder: Path, verify: Callable[[Path], Verification] = verify_run) -> Checked:
-    """Hold a run against the rules now, unless that was done before, and keep how they came out.
+    """Check a run by the rules, unless it was checked before, and keep the result.
 
-    A run that goes on is not checked: it changes. verify : the rules. Raises nothing.
+    A run that goes on is not checked: it changes. verify : checks a folder. Raises nothing.
     """
     known = known_check(run, folder)
     if known is not None:
@@ -66,7 +63,7 @@ def check_run(run: StoredRun, folder: Path, verify: Callable[[Path], Verificatio
 def verify_and_keep(
     folder: Path, verify: Callable[[Path], Verification] = verify_run
 ) -> tuple[Verification, str | None]:
-    """What the rules say of a run folder, and why that could not be kept; None where it was. Raises as ``verify``."""
+    """Verify a run folder. Returns why the check could not be kept as well; None if it was. Raises as ``verify``."""
     before, seal = _now(folder)
     verification = verify(folder)
     if before is None or not seal or (before, seal) != _now(folder) or not verification.journal_hash:
@@ -85,13 +82,13 @@ def verify_and_keep(
 
 
 def _passed(verification: Verification) -> bool:
-    """Whether the run keeps every rule; a report that differs from it can be made anew and says nothing of it."""
+    """Whether the run keeps every rule, those of its report aside: a report can be made anew."""
     of_report = {rule.id for rule in RULES if rule.part == "report"}
     return all(answer.rule in of_report for answer in verification.answers)
 
 
 def _now(folder: Path) -> tuple[RunContent | None, str]:
-    """What a folder holds, and the seal of its journal; nothing of one that cannot be read."""
+    """The content of a folder and the seal of its journal; None and ``""`` if it cannot be read."""
     try:
         return run_content(folder), journal_seal(folder)
     except OSError:

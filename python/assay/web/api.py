@@ -48,59 +48,33 @@ if TYPE_CHECKING:
 
 
 def running_states(folders: Iterable[Path]) -> list[RunStatus]:
-    """The state of each run below some folders that goes on; reads their journals, and those of no others."""
+    """The state of each active run below some folders; reads the journals of these runs only."""
     states = []
     for run in GoingRuns(folders).look():
         with suppress(AssayError, OSError):
             states.append(run_state(run.folder))
-    # One may have ended since.
+    # A run may have ended since.
     return [run_status(state) for state in states if state.state in {"running", "suspended"}]
 
 
 def run_status(state: RunState) -> RunStatus:
     """A state as commands print it."""
-    return RunStatus(
-        run=unicode_name(str(state.folder)),
-        state=state.state,
-        started_wall_ns=state.started_wall_ns,
-        last_wall_ns=state.last_wall_ns,
-        exit_code=state.exit_code,
-        message=state.message,
-        limit_count=state.limit_count,
-        tests=tuple(StartedTest(test=test, ended=ended) for test, ended in state.tests),
-        progress=state.progress,
-    )
+    tests = tuple(StartedTest(test=test, ended=ended) for test, ended in state.tests)
+    return RunStatus.of_records(state, run=unicode_name(str(state.folder)), tests=tests)
 
 
 def trend_facts(choice: TrendChoice) -> TrendFacts:
-    """Everything of a choice; numbers are unrounded."""
+    """A choice with its history as JSON; numbers are unrounded."""
     view = choice.view
-    return TrendFacts(
-        drive=choice.words.drive,
-        test=choice.words.test,
-        metric=choice.words.metric,
+    return TrendFacts.of_records(
+        choice.words,
         conditions=view.metric.held if view else {},
-        by=choice.words.by,
         baseline=view.baseline.address if view and view.baseline else "",
         series=tuple(_trend_series(view, series) for series in view.series) if view else (),
-        drives=tuple(
-            TrendDrive(
-                drive=drive_word(model),
-                model=model.model,
-                capacity_bytes=model.capacity_bytes,
-                run_count=model.run_count,
-            )
-            for model in choice.models
-        ),
+        drives=tuple(TrendDrive.of_records(model, drive=drive_word(model)) for model in choice.models),
         tests=tuple(choice.tests),
         metrics=tuple(
-            TrendMetric(
-                metric=metric_word(metric),
-                label=metric.text,
-                unit=metric.unit,
-                better=metric.better,
-            )
-            for metric in choice.metrics
+            TrendMetric.of_records(metric, metric=metric_word(metric), label=metric.text) for metric in choice.metrics
         ),
         notices=choice.notices,
     )
@@ -111,39 +85,19 @@ def _trend_series(view: TrendView, series: TrendSeries) -> TrendSeriesFacts:
         group=series.name,
         not_judged=series.trend.reason,
         runs=tuple(_trend_run(view, point) for point in series.points),
-        levels=tuple(
-            TrendLevelFacts(first=level.first, last=level.last, value=level.value) for level in series.trend.levels
-        ),
-        changes=tuple(
-            TrendChange(
-                index=judged.change.index,
-                size=judged.change.size,
-                low=judged.change.low,
-                high=judged.change.high,
-                text=judged.text,
-                outcome=judged.outcome,
-            )
-            for judged in series.changes
-        ),
+        levels=tuple(map(TrendLevelFacts.of_records, series.trend.levels)),
+        changes=tuple(TrendChange.of_records(judged.change, judged) for judged in series.changes),
     )
 
 
 def _trend_run(view: TrendView, point: HistoryPoint) -> TrendRun:
     low, high = interval_of(point) or (None, None)
-    return TrendRun(
-        address=point.address,
+    return TrendRun.of_records(
+        point,
         run=unicode_name(point.name),
-        time_ns=point.time_ns,
-        value=point.value,
-        rounds=point.rounds,
         interval_low=low,
         interval_high=high,
         from_baseline=view.from_baseline(point),
-        firmware=point.firmware,
-        host=point.host,
-        tags=point.tags,
-        bound=point.bound,
-        mark=point.mark,
     )
 
 
@@ -168,7 +122,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiAddress:
-    """An address of the API. form : of what it answers. jobs : it answers 202 until a job has made that."""
+    """An address of the API. form : of its answer. jobs : it answers 202 until a job has made the answer."""
 
     path: str
     text: str
@@ -179,7 +133,7 @@ class ApiAddress:
 
 
 async def _runs(site: Site, request: Request) -> Response:
-    """The runs of the index that the query asks for, the oldest first."""
+    """The runs of the index that match the query, the oldest first."""
     wanted, last = _wanted(request.query_params), _last(request.query_params)
     missing = request.query_params.get("missing") == "true"
     return JSONResponse(await aside(lambda: _listed(site, wanted, last, missing=missing)))
@@ -256,7 +210,7 @@ def error_response(error: AssayError, status: int) -> Response:
 
 
 def _check(name: str, value: str, known: dict[str, Parameter]) -> None:
-    """Raise UsageError where there is no such parameter, or it has another value."""
+    """Raise UsageError for an unknown parameter or value."""
     if name not in known:
         raise UsageError(name, "is no parameter of this address", f"use {', '.join(known) or 'none'}")
     words = known[name].words
@@ -265,7 +219,7 @@ def _check(name: str, value: str, known: dict[str, Parameter]) -> None:
 
 
 def _wanted(query: QueryParams) -> Wanted:
-    """What the query asks of runs, as ``assay runs`` does. Raises UsageError for a time that is none."""
+    """The filter of a query, as the options of ``assay runs``. Raises UsageError for a text that is no time."""
     texts: dict[str, Any] = {f"{name}s": tuple(query.getlist(name)) for name in _FILTERS}
     return Wanted(**texts, since_ns=since_ns(query.get("since")), until_ns=until_ns(query.get("until")))
 
@@ -297,7 +251,7 @@ def _of_address(site: Site, address: str) -> list[dict[str, Any]]:
 
 
 def _as_json(reader: Connection, rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Runs as ``assay runs --everywhere --json`` has them, with their addresses."""
+    """Runs as ``assay runs --everywhere --json`` prints them, with their addresses."""
     runs = zip(rows, listed_runs(reader, rows, name_everywhere, numbers=True), strict=True)
     return [{"address": row["address"], **run.as_json()} for row, run in runs]
 

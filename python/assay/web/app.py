@@ -59,7 +59,7 @@ class Address:
 
 
 def may(role: Role | None, has: Any) -> bool:
-    """Whether a session may ask for what a role may. has : role of the session, None without one.
+    """Whether a session has the rights of a role. has : role of the session; None without one.
 
     Worked: a viewer asks for a page of operators -> False; an operator for one of viewers -> True; any session for an
     address of programs -> True, a program for a page -> False.
@@ -116,7 +116,7 @@ ADDRESSES = (
 
 
 def make_app(site: Site) -> ASGIApp:
-    """The application of a site. It works off the jobs of the site as long as it runs."""
+    """The application of a site; it does the jobs of the site while it runs."""
     site.contents = tuple(Contents(path=page.path, title=page.title) for page in ADDRESSES if page.in_contents)
 
     @asynccontextmanager
@@ -143,7 +143,7 @@ async def _refusal(_: Request, error: Exception) -> Response:
 
 
 def _unauthorised(address: Address) -> Response:
-    """What is answered without a session to all but pages."""
+    """The answer to requests without a session, pages aside."""
     if address.role == "program":
         token = UsageError("Authorization", "has no token of a program", "assay serve link --role program")
         response = error_response(token, 401)

@@ -42,7 +42,7 @@ _ENDED_KEPT, _OWNERS_KEPT = 1000, 1000
 OWNER_JOBS_MAX, JOBS_MAX = 8, 64
 """Jobs that wait, of one owner and of all."""
 CPU_S_MAX, WALL_S_MAX = {"update": 3600}, {"update": 6 * 3600}
-"""Of a job, by its kind; what an update has stored stays, so that the next one goes on from there."""
+"""Limits of a job by its kind. An update keeps what it has stored, and the next update goes on from there."""
 _CPU_S, _WALL_S = 600, 3600
 _DIED_S = 5.0
 _NO_RETRY = {-signal.SIGXCPU}
@@ -51,7 +51,7 @@ _NO_RETRY = {-signal.SIGXCPU}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """kind : of ``assay.web.worker``. key : what it makes; a second one of the same key is the same job.
+    """kind : of ``assay.web.worker``. key : of its result; a second job of the same key is the same job.
 
     leaves : files and folders that a child which is killed leaves, to be removed.
     """
@@ -67,7 +67,7 @@ class Job:
         return CPU_S_MAX.get(self.kind, _CPU_S)
 
     def asked(self) -> dict[str, Any]:
-        """What the child reads."""
+        """The line that the child reads."""
         return {"kind": self.kind, "key": self.key, "arguments": self.arguments, "cpu_s": self.cpu_s}
 
 
@@ -87,7 +87,7 @@ class QueueFullError(HostLimitError):
 
 
 def status_of(error: AssayError, otherwise: int) -> int:
-    """The status of the answer that says an error; ``otherwise`` where a full queue is not the reason."""
+    """The HTTP status of an error; ``otherwise`` unless the queue is full."""
     return error.status if isinstance(error, QueueFullError) else otherwise
 
 
@@ -147,7 +147,7 @@ class Jobs:
         self._event.set()
 
     def state(self, key: str) -> State | None:
-        """How far a job is; None of one that was never asked for, or ended long ago."""
+        """The state of a job; None if it is unknown, or ended long ago."""
         if key == self._running:
             return "running"
         if key in self._waiting:
@@ -161,7 +161,7 @@ class Jobs:
         return self._ended.get(key)
 
     def forget(self, key: str) -> None:
-        """Let a job that failed be as one that was never asked for."""
+        """Forget a job that failed, so that it can be asked for again."""
         self._ended.pop(key, None)
 
     async def serve(self) -> None:
@@ -178,7 +178,7 @@ class Jobs:
             await self._end()
 
     async def _wait(self) -> None:
-        """For a job; the child ends where none comes for long."""
+        """Wait for a job; end the child if none comes for long."""
         while not self._waiting:
             self._event.clear()
             try:
@@ -207,7 +207,7 @@ class Jobs:
                     del known[next(iter(known))]
 
     async def _tried(self, job: Job) -> str:
-        """Why a job was not done; empty where it was. A child that dies is replaced, and tries once more."""
+        """Do a job. Returns why it failed; empty if it is done. A child that dies is replaced, and tries once more."""
         code: int | None = None
         for _ in range(2):
             try:
@@ -227,7 +227,7 @@ class Jobs:
         return f"the child process died twice (exit {code}); see the kernel's log, and that memory is free"
 
     async def _done(self, job: Job) -> str | None:
-        """Why the child could not do it; empty where it did, None where the child died."""
+        """Let the child do a job. Returns why it failed; empty if it is done, None if the child died."""
         process = self._process or await self._begin()
         if process.stdin is None or process.stdout is None:
             raise TypeError
@@ -249,7 +249,7 @@ class Jobs:
         return self._process
 
     async def _end(self, *, died: bool = False) -> int | None:
-        """End the child; its exit code, None where there is none. died : it ended by itself, or does in a moment."""
+        """End the child. Returns its exit code; None without a child. died : it ended by itself or soon does."""
         process, self._process = self._process, None
         if process is None:
             return None
@@ -295,7 +295,7 @@ async def supervised(
         try:
             await task()
             reason = "it ended"
-        except Exception as error:  # noqa: BLE001 - that is what it is for
+        except Exception as error:  # noqa: BLE001 - no error ends the task for good
             reason = visible(f"{type(error).__name__}: {error}"[:_LETTERS_MAX])
         if time.monotonic() - begun_s > PAUSE_MAX_S:
             pause = pause_s

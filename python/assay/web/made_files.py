@@ -41,7 +41,7 @@ COMPARISON_FORMATS = {
     "csv": Format(title="CSV", file=CSV_FILE),
     "json": Format(title="JSON", file="comparison.json"),
 }
-"""What ``assay compare --out`` writes, its CSV files as one archive."""
+"""The files of ``assay compare --out``, its CSV files as one archive."""
 
 
 FILE = "verification.json"
@@ -49,7 +49,7 @@ FILE = "verification.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokenRule:
-    """A rule that does not hold, at one location. statement : what should hold. actual, expected : at the location."""
+    """A broken rule at one location. statement : the rule. actual, expected : values at the location."""
 
     rule: str
     statement: str
@@ -60,14 +60,14 @@ class BrokenRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verified:
-    """level : of the run, as its report prints it. broken : in the order of the rules."""
+    """The verification of a run. level : as the report prints it. broken : in the order of the rules."""
 
     level: str
     broken: tuple[BrokenRule, ...] = ()
 
 
 def checked_run(folder: Path) -> tuple[StoredRun, Verified]:
-    """A run with its level, checked where it was not yet, and the rules that it breaks.
+    """A run with its level, checked unless it was before, and the rules that it breaks.
 
     Rules of its report are left out: the report is made anew here. Raises StoreError.
     """
@@ -85,19 +85,19 @@ def checked_run(folder: Path) -> tuple[StoredRun, Verified]:
 
     run = with_level(stored_run(folder), folder, host_id(), verify=verify)
     if not verifications and known_check(run, folder) is False:
-        # That it fails is kept, but not where.
+        # The kept check has no locations.
         verify(folder)
     broken = tuple(rule for verification in verifications for rule in _broken(verification))
     return run, Verified(level=level_label(run), broken=broken)
 
 
 def keep_verified(folder: Path, verified: Verified) -> None:
-    """Write what ``kept_verified`` reads."""
+    """Write the file that ``kept_verified`` reads."""
     (folder / FILE).write_text(json.dumps(asdict(verified)), "utf-8")
 
 
 def kept_verified(folder: Path) -> Verified:
-    """What was kept with a page, with texts made safe to show. Raises OSError."""
+    """The verification kept with a page, with texts made safe to show. Raises OSError."""
     kept = json.loads((folder / FILE).read_bytes())
     rules = (BrokenRule(**{name: visible(text) for name, text in rule.items()}) for rule in kept["broken"])
     return Verified(level=visible(kept["level"]), broken=tuple(rules))

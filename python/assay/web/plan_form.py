@@ -41,7 +41,7 @@ _CHOICES_MAX = 40
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormField:
-    """One key. key : dotted. legal : what a value may be. default : as a plan file has it. help : of its model."""
+    """One key. key : dotted. legal : legal values. default : as in a plan file. help : of its model."""
 
     key: str
     label: str
@@ -169,7 +169,7 @@ def _kind_of(schema: Mapping[str, Any]) -> tuple[Kind, tuple[str, ...]]:
 
 
 def _numbers_of(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """What a number of a list may be, else the schema."""
+    """The legal values of a number in a list, else the schema."""
     forms = [form for form in schema.get("anyOf", [schema]) if form.get("type") == "array"]
     items = forms[0].get("items", {}) if forms else {}
     return items if items.get("type") in {"integer", "number"} else dict(schema)
@@ -207,12 +207,12 @@ Typed = str | bool | list[str]
 _WHOLE = re.compile(r"[+-]?\d{1,30}", re.ASCII)
 _NOT_OF_PLANS = (CONSENTS, "on_end")
 _NO_DRIVE = "sim:ideal"
-"""Stands for the drive where none is chosen yet."""
+"""A drive for checks until one is chosen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypedPlan:
-    """What was typed. table : the plan as a file has it, without its drive. faults : text by key of the form.
+    """Typed values. table : the plan as a file has it, without its drive. faults : text by key of the form.
 
     general : faults of no key. tests : that it would run. tables : of options that apply.
     """
@@ -255,7 +255,7 @@ def read_typed(values: Mapping[str, Typed], drive: str) -> TypedPlan:
 
 
 def plan_faults(table: dict[str, Any]) -> tuple[dict[str, str], tuple[str, ...]]:
-    """What is wrong with a plan: by key of the form, and of no key of it."""
+    """The faults of a plan: by key of the form, and of no key."""
     try:
         plan_of(table)
     except UsageError as error:
@@ -273,7 +273,7 @@ def plan_faults(table: dict[str, Any]) -> tuple[dict[str, str], tuple[str, ...]]
 
 
 def values_of(table: Mapping[str, Any]) -> dict[str, Typed]:
-    """Typed values of a plan as a file has it; a key that it lacks has its default.
+    """The values of the form from a plan file; a missing key has its default.
 
     Consents are nothing that a plan could bring along. Raises TypeError, ValueError, AttributeError where a value is of
     another form than the key's.
@@ -316,7 +316,7 @@ def _plan_fields() -> list[FormField]:
 
 
 def _chosen_tests(flat: Mapping[str, Any]) -> tuple[str, ...]:
-    """The tests and studies that a choice stands for; none where it has faults."""
+    """The tests and studies of a choice; none if it has faults."""
     chosen = {key: flat[key] for key in FIRST if key in flat}
     with suppress(AssayError):
         plan = plan_of({**chosen, "drive": _NO_DRIVE}).resolved()
@@ -359,7 +359,7 @@ def _text(form_field: FormField, value: str) -> Any:
 
 
 def _number(text: str) -> float | int | str:
-    """A number; what is none stays, for the model to refuse. Worked: ``"16"`` -> 16, ``"0.5"`` -> 0.5."""
+    """A number; other text stays, for the model to refuse. Worked: ``"16"`` -> 16, ``"0.5"`` -> 0.5."""
     text = text.strip()
     if _WHOLE.fullmatch(text):
         return int(text)
@@ -398,7 +398,7 @@ _SIMPLE: dict[str, Any] = {
 
 
 def _typed(form_field: FormField, value: Any) -> Typed:
-    """A value as it is typed."""
+    """A value as a user types it."""
     if form_field.kind == "flag":
         return bool(value)
     if form_field.kind == "choices":

@@ -49,7 +49,7 @@ class LocalDrives:
         self._drives = Shared(lambda: on_thread(lambda: local_drives(bounded)), LOCAL_AGE_S)
 
     async def get(self) -> tuple[DriveFacts, ...]:
-        """The drives, at most 15 s old. Raises DeviceFailureError where the list itself hangs."""
+        """The drives, at most 15 s old. Raises DeviceFailureError if the list itself hangs."""
         return await self._drives.get()
 
 
@@ -58,14 +58,14 @@ def local_drives(bounded: Bounded) -> tuple[DriveFacts, ...]:
 
     Returns within a few seconds, whatever a drive does. Worked: ``sim:client-2011`` is among them.
     """
-    found = bounded.ask("drives", DRIVE_LOOK_S, lambda: list(disks()))
+    drives = bounded.ask("drives", DRIVE_LOOK_S, lambda: list(disks()))
     with ThreadPoolExecutor(_THREADS) as pool:
-        real = list(pool.map(lambda disk: real_drive(disk, *_examined(bounded, disk)), found))
+        real = list(pool.map(lambda disk: real_drive(disk, *_examined(bounded, disk)), drives))
     return (*real, *simulated_drives())
 
 
 def _examined(bounded: Bounded, disk: DriveIdentity) -> tuple[tuple[str, ...], str]:
-    """What stands against a test of a drive, and why that is not known."""
+    """The refusals of a drive, and why they are unknown; empty if they are known."""
     try:
         return bounded.ask(disk.path, DRIVE_LOOK_S, lambda: examined(disk).refusals), ""
     except AssayError as error:
@@ -120,7 +120,7 @@ class Site:
 
     @property
     def code_command(self) -> str:
-        """What prints the code of a start, on this host."""
+        """The command that prints the code of a start, on this host."""
         named = "" if self.name == str(PORT) else f" --port {self.name}" if self.name.isdigit() else " --socket PATH"
         return f"assay serve code{named}"
 
@@ -136,7 +136,7 @@ UPDATE_AGE_S, FAILED_AGE_S = 5.0, 60.0
 
 
 def bring_up(site: Site, *, age_s: float = UPDATE_AGE_S) -> None:
-    """Have the index brought up to the folders of a site, unless that was asked for less than ``age_s`` ago."""
+    """Bring the index up to the folders of a site, unless that began less than ``age_s`` ago."""
     now_s = time.monotonic()
     if site.jobs.state(UPDATE) == "failed":
         age_s = max(age_s, FAILED_AGE_S)

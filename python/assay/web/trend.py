@@ -29,7 +29,7 @@ Grouping = Literal["time", "firmware", "host", "tag"]
 ``host``, ``tag`` : the runs of each are a series."""
 GROUPINGS: tuple[Grouping, ...] = get_args(Grouping)
 GROUPS_MAX = 9
-"""As many as have a colour and a marker of their own."""
+"""The number of distinct colours and markers."""
 _NONE = {"firmware": "no firmware reported", "host": "unknown host", "tag": "no tag"}
 
 
@@ -46,7 +46,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrendSeries:
-    """Runs that are judged together. name : of the group, empty where all runs are one series."""
+    """Runs that are judged together. name : of the group; empty if all runs are one series."""
 
     name: str
     points: tuple[HistoryPoint, ...]
@@ -56,9 +56,9 @@ class TrendSeries:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrendView:
-    """What is shown. baseline : the run that others are held against; None without any run.
+    """A history as it is shown. baseline : the run that others are compared with; None without runs.
 
-    labels : of the dots, in the order of their colours. left_out : groups beyond those that can be told apart.
+    labels : of the dots, in the order of their colours. left_out : groups beyond the number of colours.
     """
 
     metric: Metric
@@ -74,7 +74,7 @@ class TrendView:
         return len({point.address for series in self.series for point in series.points})
 
     def from_baseline(self, point: HistoryPoint) -> float | None:
-        """The difference of a run from the baseline, as a share; None where the baseline is zero or below.
+        """The difference of a run from the baseline, as a share; None if the baseline is zero or less.
 
         Worked: 90 against 100 -> -0.1.
         """
@@ -112,7 +112,7 @@ def verdict_of(size: float, better: str) -> tuple[Level, str]:
 
 
 def summary_text(series: TrendSeries) -> str:
-    """What a series shows, in a sentence. Worked: 12 runs without a change -> ``"No significant change"``."""
+    """A sentence on a series. Worked: 12 runs without a change -> ``"No significant change"``."""
     if series.trend.reason:
         return f"Not judged: {series.trend.reason}."
     if not series.changes:
@@ -236,7 +236,7 @@ def _differing(held: dict[str, Any], same: Sequence[dict[str, Any]]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrendWords:
-    """What an address names. Empty: the first drive model, its first test, the first metric of that.
+    """The words of an address. Empty: the first drive model, its first test, the first metric of the test.
 
     drive : capacity in bytes and model. test : name, edition and digest of conditions; without the digest those of the
     newest run. metric : key and cell. baseline : address of a run.
@@ -251,9 +251,9 @@ class TrendWords:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrendChoice:
-    """What was chosen of what there is.
+    """A chosen history, with the other choices.
 
-    tests : their labels by their words. view : None where no run counts. notices : what the index does not have.
+    tests : their labels by their words. view : None if no run counts. notices : words that name nothing in the index.
     """
 
     words: TrendWords
@@ -285,7 +285,7 @@ def metric_word(metric: Metric) -> str:
 
 
 def trend_choice(reader: Connection | None, words: TrendWords) -> TrendChoice:
-    """Choose by the words of an address; what the index does not have is replaced by the first there is, and noted."""
+    """Choose by the words of an address. The first choice replaces a word that names nothing, with a notice."""
     models = drive_models(reader) if reader else []
     if reader is None or not models:
         return TrendChoice(words=words)
@@ -303,7 +303,7 @@ def trend_choice(reader: Connection | None, words: TrendWords) -> TrendChoice:
 def _with_view(
     reader: Connection, choice: TrendChoice, model: DriveModel, metrics: Sequence[Metric], notices: list[str]
 ) -> TrendChoice:
-    """With the history of a metric. metrics : of the model, at least one."""
+    """A choice with the history of its metric. metrics : of the model, at least one."""
     words = choice.words
     test = _chosen(list(choice.tests), str, _whole_word(choice.tests, words.test), "test", notices)
     of_test = tuple(metric for metric in metrics if test_word(metric) == test)
@@ -325,7 +325,7 @@ def _with_view(
 
 
 def _whole_word(tests: Iterable[str], named: str) -> str:
-    """A test with its conditions, where an address names none: those of the newest run."""
+    """The word of a test with its conditions; if an address names none, the conditions of the newest run."""
     tests = list(tests)
     if named in tests or not named:
         return named
@@ -333,7 +333,7 @@ def _whole_word(tests: Iterable[str], named: str) -> str:
 
 
 def _chosen(offered: Sequence[T], word: Callable[[T], str], named: str, kind: str, notices: list[str]) -> T:
-    """What a word names; the first where it is empty, or names nothing, which is noted."""
+    """The choice that a word names; the first choice if it is empty, or if it names nothing, with a notice."""
     for candidate in offered:
         if word(candidate) == named:
             return candidate

@@ -262,7 +262,7 @@ class _Bytes(io.RawIOBase):
 
 
 def _why_not(head: bytes, name: str, size_bytes: int) -> str:
-    """What is wrong with a header that is not the one of this member."""
+    """The fault of a header that differs from the header of this member."""
     if not any(head):
         return f"ends before {name}"
     try:
@@ -273,7 +273,7 @@ def _why_not(head: bytes, name: str, size_bytes: int) -> str:
 
 
 def _strange_member(found: tarfile.TarInfo) -> str | None:
-    """Why a member is one that no bundle has."""
+    """Why no bundle has this member."""
     said = visible(found.name[:80])
     if found.issym() or found.islnk():
         return f"holds the link {said!r}; a bundle has none"

@@ -61,7 +61,7 @@ class Exported:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Source:
-    """What goes into a bundle. places : the folder that each file is read from."""
+    """The content of a bundle. places : the folder that each file is read from."""
 
     places: dict[str, Path]
     final_hash: str
@@ -188,14 +188,16 @@ def _members(
         yield file.name, file.size_bytes, _unchanged(places[file.name], file)
 
 
-def _unchanged(folder: Path, one: BundleFile) -> Iterator[bytes]:
-    """The content of a file, as it was when the manifest was made. Raises StoreError where it is not."""
+def _unchanged(folder: Path, member: BundleFile) -> Iterator[bytes]:
+    """The content of a file. Raises StoreError if it changed since the manifest was made."""
     digest = hashlib.sha256()
-    for chunk in chunks(folder, one.name):
+    for chunk in chunks(folder, member.name):
         digest.update(chunk)
         yield chunk
-    if digest.hexdigest() != one.sha256:
-        raise StoreError(str(folder / one.name), "changed while it was exported", "export the run once nobody writes")
+    if digest.hexdigest() != member.sha256:
+        raise StoreError(
+            str(folder / member.name), "changed while it was exported", "export the run once nobody writes"
+        )
 
 
 def _write(out: Path, members: Iterator[tuple[str, int, Iterable[bytes]]]) -> None:

@@ -68,7 +68,7 @@ class PublicKey:
 
     @property
     def fingerprint(self) -> str:
-        """What people compare: the first 32 digits of the SHA-256 of the key."""
+        """The first 32 digits of the SHA-256 of the key, which people compare."""
         return hashlib.sha256(self.raw).hexdigest()[:_FINGERPRINT_DIGITS]
 
     @property
@@ -176,7 +176,7 @@ def sign(key: Ed25519PrivateKey, content: bytes) -> bytes:
 
 
 def is_signed_by(raw: bytes, signature: bytes, content: bytes) -> bool:
-    """Whether a signature is that of a manifest by the key of these 32 bytes; by a weak key none is."""
+    """Whether the key of these 32 bytes signed a manifest; False for a weak key."""
     from cryptography.exceptions import InvalidSignature  # noqa: PLC0415 - slow to import
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey  # noqa: PLC0415
 

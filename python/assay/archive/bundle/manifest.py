@@ -28,7 +28,7 @@ TOTAL_BYTES_MAX = 1 << 36
 RATIO_MAX = 300
 """Unpacked bytes for each byte of the bundle; run folders come to less than 50."""
 NAME_LETTERS_MAX = 100
-"""As many as the header of a tar member holds."""
+"""The most that the header of a tar member holds."""
 
 _SMALL_BYTES_MAX = {"run.json": 16 << 20, "journal.jsonl": 1 << 30, "report_date.json": 1000, "advice.txt": 1 << 20}
 _NAMES = re.compile(
@@ -53,7 +53,7 @@ class BundleFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """What a bundle says of itself, in its first file.
+    """The first file of a bundle: what it holds, and facts of its run.
 
     final_hash : SHA-256 of the last line of the journal in it. complete : whether that line ends a run.
     redacted : names and serials were replaced by the maker. original_hash : the final hash before that, where it may be
@@ -72,7 +72,7 @@ class Manifest:
 
     @property
     def total_bytes(self) -> int:
-        """Of all files, unpacked."""
+        """Size of all files, unpacked."""
         return sum(file.size_bytes for file in self.files)
 
     def encoded(self) -> bytes:

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Level:
-    """What a level follows from.
+    """Facts that decide a level.
 
-    signed : a signature is there and holds. fingerprint : of its key. signer : by what name the user trusts the key;
-    None where he does not. passed : whether the run keeps all rules; None where it was not checked here. redacted :
-    names were taken out.
+    signed : a signature is there and holds. fingerprint : of its key. signer : name under which the user trusts the
+    key; None if untrusted. passed : whether the run keeps all rules; None if unchecked here. redacted : names were
+    taken out.
     """
 
     signed: bool
@@ -51,10 +51,7 @@ def level_text(level: Level) -> str:
     Worked: rules kept, no signature -> ``"verified bundle, unsigned"``; a trusted key and rules not checked ->
     ``"signed by Lab 2, not checked here"``; neither -> ``"not checked here, unsigned"``.
     """
-    said = [*_standing(level)]
-    if level.redacted:
-        said.append(REDACTED)
-    return ", ".join(said)
+    return ", ".join((*_standing(level), *([REDACTED] if level.redacted else [])))
 
 
 def _standing(level: Level) -> tuple[str, ...]:
@@ -89,7 +86,7 @@ class Origin:
 
     @classmethod
     def of(cls, manifest: bytes, signature: Signature | None) -> Origin:
-        """What is kept of a bundle."""
+        """The text of ``origin.json``."""
         return cls(manifest=manifest.decode("utf-8"), signature=signature)
 
     def encoded(self) -> bytes:
@@ -180,7 +177,7 @@ _NAME_HOST = "name this host before the next run: systemd-machine-id-setup makes
 
 
 def _of_folder(run: StoredRun, host_id: str | None) -> RunOrigin | None:
-    """Where a run comes from that was not imported; None where it names this host, or is simulated and names none."""
+    """The origin of a run that was not imported; None if it names this host, or is simulated and names none."""
     measured_on = run.platform.host_id
     if measured_on is not None and measured_on == host_id:
         return None

@@ -1,6 +1,6 @@
-"""A run without names: identities, hosts, people and paths become labels, and the hash chain is made anew behind it.
+"""Redaction of a run: identities, hosts, people and paths become labels, and the hash chain is made anew.
 
-Numbers, settings, what was asked and what was measured stay as they are, so that a redacted run gives the same results.
+Numbers, settings, demands and measurements stay as they are, so that a redacted run gives the same results.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 
 _WHOLE_LETTERS_MAX = 6
-"""So short a name is found as a word of its own only: inside of words it would be found by chance."""
+"""A name as short as this counts as a whole word only: inside words it occurs by chance."""
 _BYTES_LETTERS_MIN = 8
 _DEVICES = "/dev/"
 _OTHER = "redacted-text"
-"""For a letter that is the same in capitals only, as the long s."""
+"""For a letter that matches in capitals only, such as the long s."""
 _PREFIXES = ("nvme.", "eui.", "naa.", "wwn-0x", "uuid.", "sim:", "loop:", "0x")
 _PATH = re.compile(r"(?<![\w/.:])/[\w.@+:-]+(?:/[\w.@+:-]+)*/?")
 _ADDRESS = re.compile(
@@ -46,7 +46,7 @@ _ADDRESS = re.compile(
 
 @dataclass
 class Labels:
-    """Hands out labels. It keeps which text has which, for as long as one bundle is made, and writes that nowhere."""
+    """Labels by text and kind. They are kept while one bundle is made, and written nowhere."""
 
     _labels: dict[tuple[str, str], str] = field(default_factory=dict)
     _given: set[str] = field(default_factory=set)
@@ -65,30 +65,30 @@ class Labels:
         return self._labels[kind, text]
 
     def learn(self, kind: str, text: str | None) -> None:
-        """Take up a text that is to be found wherever people or the kernel may have written it."""
+        """Redact a text from now on wherever people or the kernel wrote it."""
         for variant in _variants(text or ""):
             self._secrets.setdefault(variant.lower(), self.label(kind, text or ""))
         self._pattern = None
 
     def words(self, text: str) -> str:
-        """A text that somebody wrote, with labels for all that is known, and for paths and addresses of devices."""
+        """A free text with labels for learned texts, paths and addresses of devices."""
         if self._secrets:
-            text = self._known().sub(lambda found: self._secrets.get(found[0].lower(), _OTHER), text)
-        text = _PATH.sub(lambda found: self.label("path", found[0]), text)
-        return _ADDRESS.sub(lambda found: self.label("address", found[0]), text)
+            text = self._known().sub(lambda match: self._secrets.get(match[0].lower(), _OTHER), text)
+        text = _PATH.sub(lambda match: self.label("path", match[0]), text)
+        return _ADDRESS.sub(lambda match: self.label("address", match[0]), text)
 
     def leak(self, text: str) -> bool:
-        """Whether a text still holds something that was taken up, as a word of its own or, if long, anywhere."""
+        """Whether a text still holds a learned text, as a whole word or, if long, anywhere."""
         return bool(self._secrets) and self._known().search(text) is not None
 
     def long_secrets(self) -> list[bytes]:
-        """What is long enough to be looked for in bytes of any kind."""
+        """Learned texts that are long enough to be searched in bytes of any kind."""
         return [
             secret.encode("utf-8", "surrogatepass") for secret in self._secrets if len(secret) >= _BYTES_LETTERS_MIN
         ]
 
     def may_leak(self, line: bytes) -> bool:
-        """Whether a line of JSON, in ASCII, may hold something that was taken up; quick, and sure where it is not."""
+        """Whether a line of JSON, in ASCII, may hold a learned text; quick, and False is certain."""
         lower = line.lower()
         return any(json.dumps(secret)[1:-1].lower().encode() in lower for secret in self._secrets)
 
@@ -108,14 +108,13 @@ def _pattern(text: str) -> str:
 def _variants(text: str) -> list[str]:
     """The ways in which a name is written. Worked: ``/dev/sdb`` -> itself and ``sdb``; ``A B`` -> also ``A_B``."""
     text = text.strip()
-    bare = next((text.removeprefix(one) for one in _PREFIXES if text.startswith(one)), text)
+    bare = next((text.removeprefix(prefix) for prefix in _PREFIXES if text.startswith(prefix)), text)
     last = bare.rpartition("/")[2]
     variants = [text, bare, bare.partition("?")[0]]
     if text.startswith(_DEVICES) or len(last) >= _BYTES_LETTERS_MIN:
         variants.append(last)
-    return [
-        one for one in dict.fromkeys([*variants, *(variant.replace(" ", "_") for variant in variants)]) if len(one) > 1
-    ]
+    joined = (variant.replace(" ", "_") for variant in variants)
+    return [variant for variant in dict.fromkeys([*variants, *joined]) if len(variant) > 1]
 
 
 NOTE = (
@@ -134,7 +133,7 @@ _DATA_ORIGIN = "data origin"
 
 
 def learn_identities(document: dict[str, Any], labels: Labels) -> None:
-    """Take up every name that the drive, the host and people have in ``run.json``."""
+    """Learn every name that the drive, the host and people have in ``run.json``."""
     for identity in _identities(document):
         for key, kind in _IDENTITY.items():
             labels.learn(kind, identity.get(key))
@@ -157,18 +156,17 @@ def redact_document(document: dict[str, Any], labels: Labels) -> dict[str, Any]:
         "plan": _plan(document["plan"], labels),
         "edition": _free(document["edition"], labels),
         "deviations": _free(document["deviations"], labels),
-        "skipped": [{**one, "reason": labels.words(one["reason"])} for one in document["skipped"]],
+        "skipped": [{**test, "reason": labels.words(test["reason"])} for test in document["skipped"]],
     }
 
 
 def redact_entry(kind: str, data: dict[str, Any], labels: Labels, names: dict[str, str]) -> dict[str, Any]:
     """The data of a line of the journal without names.
 
-    names : what was asked goes by the digest of its content; the digests that changed, filled as lines come.
+    names : digests of demands that changed, old to new; filled as lines come.
     """
-    work = _KINDS.get(kind)
-    if work is not None:
-        return work(data, labels, names)
+    if redacted := _KINDS.get(kind):
+        return redacted(data, labels, names)
     return {key: _free(value, labels) for key, value in data.items()}
 
 
@@ -180,7 +178,7 @@ def _identities(document: dict[str, Any]) -> list[dict[str, Any]]:
 def _identity(identity: dict[str, Any], labels: Labels) -> dict[str, Any]:
     hidden = {key: labels.label(kind, identity[key]) for key, kind in _IDENTITY.items() if identity.get(key)}
     if identity["id"].startswith(_LOOP):
-        # The kind of a target is told from this.
+        # Readers take the kind of a target from this.
         hidden["id"] = _LOOP + hidden["id"]
     free = {key: _free(identity[key], labels) for key in ("interface", "media", "refusals", "faults")}
     return {**identity, **free, **hidden, "diskseq": None}
@@ -211,15 +209,15 @@ def _plan(plan: dict[str, Any], labels: Labels) -> dict[str, Any]:
     if isinstance(plan.get("drive"), str):
         result["drive"] = labels.label("path", plan["drive"])
     if isinstance(plan.get("report"), dict):
-        result["report"] = {key: _of_plan(key, value, labels) for key, value in plan["report"].items()}
+        result["report"] = {key: _report_texts(key, value, labels) for key, value in plan["report"].items()}
     if isinstance(plan.get("special_notes"), list):
         result["special_notes"] = [_note(note, labels) for note in plan["special_notes"]]
     return result
 
 
-def _of_plan(key: str, value: Any, labels: Labels) -> Any:
+def _report_texts(key: str, value: Any, labels: Labels) -> Any:
     if isinstance(value, list):
-        return [_of_plan(key, one, labels) for one in value]
+        return [_report_texts(key, text, labels) for text in value]
     return _described(key, value, labels) if isinstance(value, str) else value
 
 
@@ -228,7 +226,7 @@ def _note(note: dict[str, Any], labels: Labels) -> dict[str, Any]:
 
 
 def _settings(value: Any, labels: Labels, key: str = "") -> Any:
-    """Settings keep their words; a path, at whatever depth, does not."""
+    """Settings with labels for paths at any depth; other texts stay."""
     if isinstance(value, dict):
         return {name: _settings(part, labels, name) for name, part in value.items()}
     if isinstance(value, list):
@@ -239,7 +237,7 @@ def _settings(value: Any, labels: Labels, key: str = "") -> Any:
 
 
 def _free(value: Any, labels: Labels) -> Any:
-    """Free text at any depth."""
+    """A value with labels in its free texts at any depth."""
     if isinstance(value, dict):
         return {key: _free(part, labels) for key, part in value.items()}
     if isinstance(value, list):
@@ -247,8 +245,8 @@ def _free(value: Any, labels: Labels) -> Any:
     return labels.words(value) if isinstance(value, str) else value
 
 
-def _asked(data: dict[str, Any], labels: Labels, names: dict[str, str]) -> dict[str, Any]:
-    """What was asked, under the digests that it has without the names."""
+def _redacted_demands(data: dict[str, Any], labels: Labels, names: dict[str, str]) -> dict[str, Any]:
+    """The demands of steps under the digests that they have without names."""
     specs = {}
     for old, spec in data["specs"].items():
         redacted = _settings(spec, labels)
@@ -259,7 +257,7 @@ def _asked(data: dict[str, Any], labels: Labels, names: dict[str, str]) -> dict[
 
 
 def _steps(data: dict[str, Any], labels: Labels, names: dict[str, str]) -> dict[str, Any]:
-    steps = {**data, "asked": [names.get(one, one) for one in data["asked"]]}
+    steps = {**data, "asked": [names.get(name, name) for name in data["asked"]]}
     steps["steps"] = [
         {**step, "drive_events": _free(step["drive_events"], labels)} if step.get("drive_events") else step
         for step in data["steps"]
@@ -267,14 +265,6 @@ def _steps(data: dict[str, Any], labels: Labels, names: dict[str, str]) -> dict[
     if data.get("drive"):
         steps["drive"] = _free(data["drive"], labels)
     return steps
-
-
-def _started(data: dict[str, Any], labels: Labels, _: dict[str, str]) -> dict[str, Any]:
-    return {**data, "settings": _settings(data["settings"], labels)}
-
-
-def _same(data: dict[str, Any], _: Labels, __: dict[str, str]) -> dict[str, Any]:
-    return data
 
 
 def _advice(data: dict[str, Any], labels: Labels, _: dict[str, str]) -> dict[str, Any]:
@@ -291,15 +281,15 @@ def _engine(data: dict[str, Any], labels: Labels, _: dict[str, str]) -> dict[str
 
 
 _KINDS: dict[str, Callable[[dict[str, Any], Labels, dict[str, str]], dict[str, Any]]] = {
-    "asked": _asked,
+    "asked": _redacted_demands,
     "steps": _steps,
-    "test_started": _started,
+    "test_started": lambda data, labels, _: {**data, "settings": _settings(data["settings"], labels)},
     "test_ended": _ended,
-    "verdict": _same,
+    "verdict": lambda data, *_: data,
     "advice": _advice,
     "engine": _engine,
 }
-"""Other lines are facts and free texts under keys of their own."""
+"""Lines of other kinds have facts and free texts only."""
 
 
 def _text(value: object) -> str | None:
@@ -307,9 +297,9 @@ def _text(value: object) -> str | None:
 
 
 LEFT_OUT = ("advice.txt", "run.log")
-"""Texts of free form that nothing reads."""
+"""Free texts that nothing reads."""
 REDACTED = "redacted"
-"""Key in the description of a run: what was done to it."""
+"""Key in the description of a run: how it was redacted."""
 _HASH = "Its final hash before was"
 _DIGEST = re.compile(rf"{_HASH} ([0-9a-f]{{64}})")
 _BYTES_MAX = 64 << 20
@@ -317,11 +307,11 @@ _REMEDY = "export it without --redact, or leave this run out"
 
 
 def redact(folder: Path, target: Path, *, further: dict[str, str], original_hash: str | None) -> str:
-    """Write ``run.json`` and the journal of a run without names into another folder; the final hash of what is written.
+    """Write ``run.json`` and the journal of a run without names into another folder. Returns their final hash.
 
-    further : more that must not be in it, such as the name of this host, each with its kind. original_hash : the final
-    hash before; None where it is not to be given away.
-    Raises StoreError where something cannot be taken out of it without changing a result.
+    further : more texts to redact, such as the name of this host, each with its kind. original_hash : the final hash
+    before; None to withhold it.
+    Raises StoreError if a name cannot be redacted without changing a result.
     """
     document = json.loads(read_inside(folder, RUN_DOCUMENT, bytes_max=_BYTES_MAX))
     labels = Labels()
@@ -341,7 +331,7 @@ def redact(folder: Path, target: Path, *, further: dict[str, str], original_hash
 
 
 def is_redacted(description: dict[str, str]) -> bool:
-    """Whether a run says of itself that it was redacted."""
+    """Whether the description of a run says that it was redacted."""
     return REDACTED in description
 
 
@@ -352,13 +342,13 @@ def hash_before(description: dict[str, str]) -> str | None:
 
 
 def leaks_in(content: bytes, labels: Labels) -> bool:
-    """Whether bytes of any kind hold a name that is long enough not to be there by chance."""
+    """Whether bytes of any kind hold a learned text that is too long to occur by chance."""
     lower = content.lower()
     return any(long_secret in lower for long_secret in labels.long_secrets())
 
 
 def known_labels(folder: Path) -> Labels:
-    """What must not be in the other files of a run."""
+    """The names that the other files of a run must not hold."""
     labels = Labels()
     learn_identities(json.loads(read_inside(folder, RUN_DOCUMENT, bytes_max=_BYTES_MAX)), labels)
     return labels

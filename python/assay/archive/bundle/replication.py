@@ -1,4 +1,4 @@
-"""Whether a result was found again: on another host, another drive of the model, within 5 % in every number."""
+"""Replication of a result: on another host, by another drive of the model, within 5 % in every number."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from assay.words.coded import Number
 
 WITHIN = 0.05
-"""Of the smaller of two numbers. Source: MLPerf Storage, submission guidelines, 6.7: replicable within 5 %."""
+"""Share of the smaller of two numbers. Source: MLPerf Storage, submission guidelines, 6.7: replicable within 5 %."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replication:
-    """What two runs say of each other. replicated : every number was found again. reason : why not; empty where so.
+    """How two runs agree. replicated : every number agrees. reason : why not; empty if they replicate.
 
     difference_max : the largest difference of two numbers over the smaller, None where none were compared.
     """
@@ -56,7 +56,7 @@ def replication(
 
 
 def replicated_by(runs: Sequence[StoredRun]) -> list[list[int]]:
-    """Of each run the places of those that replicate it, from 0."""
+    """For each run the indexes of the runs that replicate it, from 0."""
     known: dict[int, list[TestRecord]] = {}
 
     def reported(run: StoredRun) -> list[TestRecord]:
@@ -99,7 +99,7 @@ def _unlike(first: StoredRun, second: StoredRun) -> str | None:
 
 
 def _copied(first: StoredRun, second: StoredRun) -> str | None:
-    """What only a copy has in common with a run."""
+    """Values that only a copy of a run shares with it."""
     if first.run_id == second.run_id:
         return "both have the same run ID"
     if first.started_wall_ns == second.started_wall_ns:

@@ -37,7 +37,7 @@ class Signature:
 
     @property
     def fingerprint(self) -> str:
-        """Of the key, as people compare it."""
+        """The fingerprint of the key."""
         return PublicKey(self.raw_key, "").fingerprint
 
     def encoded(self) -> bytes:

@@ -187,5 +187,5 @@ def bundle_level(bundle: Bundle, keys: Sequence[PublicKey], *, passed: bool | No
 
 
 def is_bundle(path: Path) -> bool:
-    """Whether a path is to be taken as a bundle and not as a run folder: it is a file."""
+    """Whether a path is a bundle and no run folder: a file."""
     return os.path.isfile(path)  # noqa: PTH113 - no error for names that no file can have

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 KEY_FILES = ("signing_key.pub", "trusted_keys")
-"""As in ``assay.archive.bundle``, which takes long to load."""
+"""A copy of the name in ``assay.archive.bundle``, which takes long to load."""
 _ALONE = 32
 """So many runs are read faster in this process than by others, which have to be started."""
 _BATCH = 200
@@ -45,7 +45,7 @@ _BATCH = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Means:
-    """What the caller adds to the reading of run folders.
+    """Functions of the caller for reading run folders.
 
     host_id : answers the ID of this host, which says whether a run is of it; called only where there are runs to read.
     workers : makes processes that read many runs; None: all are read in this process.
@@ -210,7 +210,7 @@ def _read_alone(folder: Path, names: Iterable[str], means: Means, prefix: str) -
 
 
 def _trust() -> str:
-    """What stands for the keys that the user trusts: with others, an imported run is of another level."""
+    """A digest of the keys that the user trusts: with other keys, an imported run has another level."""
     digest = hashlib.sha256()
     for name in KEY_FILES:
         with suppress(OSError):
@@ -219,7 +219,7 @@ def _trust() -> str:
 
 
 def _prefix(folder: Path) -> str:
-    """What stands before the name of a run. Worked: ``runs`` -> ``"runs/"``, ``.`` -> ``""``."""
+    """The prefix of the names of runs in a folder. Worked: ``runs`` -> ``"runs/"``, ``.`` -> ``""``."""
     return str(folder / "x")[:-1]
 
 

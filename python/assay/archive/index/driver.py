@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 SCHEMA = 5
-"""Of ``tables.sql``. An index with a greater one is of a newer version of Assay."""
+"""Version of ``tables.sql``. An index with a greater version is of a newer Assay."""
 READ_WAIT_S, WRITE_WAIT_S = 5, 60
 """How long a lock of another program is waited for. Only a program that is none of ours keeps readers waiting."""
 _LOG_WAIT_S, _PAUSE_S = 10, 0.05
@@ -27,9 +27,9 @@ _VERSION_TABLE = "assay_index_version"
 _TABLES = ("assay_measures", "assay_headlines", "assay_tests", "assay_tags", "assay_runs")
 """Those that are made from run folders, of this and of older versions."""
 _LOCK_TIMEOUT = "55P03"
-"""What PostgreSQL calls it."""
+"""Its name in PostgreSQL."""
 _LOCK_NUMBER = 0x61737361
-"""Of PostgreSQL's advisory lock, which the one writer has: whoever comes first makes the tables."""
+"""Key of PostgreSQL's advisory lock, which the one writer holds: the first writer makes the tables."""
 _CODES_OF_LOCKS = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _CODES_OF_DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
@@ -63,7 +63,7 @@ class Connection:
         return [dict(zip(names, row, strict=True)) for row in cursor]
 
     def insert(self, table: str, rows: Sequence[Row], more: str = "") -> None:
-        """Put rows of the same columns into a table. more : behind the values."""
+        """Insert rows of equal columns into a table. more : SQL after the values."""
         if rows:
             columns, marks = ", ".join(rows[0]), ", ".join("?" * len(rows[0]))
             statement = self._marked(f"INSERT INTO {table} ({columns}) VALUES ({marks}) {more}")
@@ -109,7 +109,7 @@ class Connection:
 
 @contextmanager
 def connected(place: Place, *, to_write: bool, wait_s: float | None = None) -> Iterator[Connection]:
-    """A transaction: of a reader at one instant, or of a writer that no other is beside, kept at its end.
+    """A transaction of a reader at one instant, or of the only writer, committed at its end.
 
     to_write : make a file of SQLite that is not there. wait_s : for locks of others; None: as readers or writers do.
     Raises StoreError where the database cannot be reached, read or written.
@@ -137,7 +137,7 @@ def storable(text: str) -> str:
 
 
 def _database_error(place: Place, error: BaseException) -> StoreError:
-    """An error of a driver as one that names the index, and says nothing of a password."""
+    """An error of a driver as an error that names the index and hides the password."""
     reason = without_password(str(error), place) or type(error).__name__
     if _is_locked(error):
         by = f"fuser {place.path} names it" if place.path else "pg_stat_activity names it"
@@ -172,7 +172,7 @@ def _opened(place: Place, wait_s: float, *, to_write: bool) -> Any:
 
 
 def _begin(connection: Any, place: Place, wait_s: float, *, to_write: bool) -> None:
-    """Begin a transaction, behind what has to be set before. Raises UnusableIndexError for views and triggers."""
+    """Set what a transaction needs, and begin it. Raises UnusableIndexError for views and triggers."""
     if place.path is None:
         connection.execute(f"SET lock_timeout = {round(wait_s * 1000)}")
         connection.commit()

@@ -1,4 +1,4 @@
-"""What lies in a folder of runs, seen without reading it: names, and whether anything has changed since."""
+"""Folders of runs, seen without reading the runs: their names, and whether anything has changed."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def site() -> str:
 
 
 def run_address(where: str, parent: str, folder: str) -> str:
-    """What a run folder is asked for by, which is no path. where : its site. All names as they are kept.
+    """The address of a run folder, which is no path. where : its site. All names as they are kept.
 
     Worked: ``lab``, ``/runs``, ``a`` -> the first 20 hex digits of a SHA-256.
     """
@@ -57,7 +57,7 @@ def address_of(folder: Path) -> str:
 
 
 def drive_address(model: str, serial: str | None, drive_id: str) -> str:
-    """What the page of a drive is asked for by: the same for all runs of a model with a serial number.
+    """The address of a drive: equal for all runs of a model with a serial number.
 
     drive_id : its full identity, which counts where it reports no serial number.
     Worked: ``drive_address("M", "S1", "a")`` equals ``drive_address("M", "S1", "b")``.
@@ -113,7 +113,7 @@ def seen_folders(folder: Path, trust: str = "") -> dict[str, str]:
 
 
 def thorough_look(folder: Path) -> str:
-    """What a folder that could not be read as a run looks like: what is wrong may lie in any of its files.
+    """The look of a folder that cannot be read as a run: the fault may lie in any of its files.
 
     Empty where there is too much in it, and then equal to no other. Another user may be able to read it.
     """

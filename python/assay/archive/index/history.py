@@ -32,7 +32,7 @@ _COUNTS = (
 )
 _OF_MODEL = "r.drive_model = ? AND r.drive_capacity_bytes = ?"
 _KIND = ("test", "procedure", "edition", "conditions_key")
-"""What results of a test share in a history."""
+"""Columns that results of a test share in a history."""
 _OF_NUMBER = ("cell", "label", "unit", "better")
 _OF_POINT = ("address", "time_ns", "value", "bound", "mark", "firmware", "serial", "host")
 
@@ -77,7 +77,7 @@ class Metric:
 
     @property
     def name(self) -> str:
-        """What tells it apart within a test and an edition, for addresses.
+        """Its name in addresses, unique within a test and an edition.
 
         Worked: ``iops`` of 4 KiB and 100 % reads -> ``"iops:block_kib=4,read_pct=100"``.
         """

@@ -1,4 +1,4 @@
-"""Where the index is: a file of SQLite, or a database of PostgreSQL, named by a path or a URL."""
+"""The location of the index: a file of SQLite by its path, or a database of PostgreSQL by its URL."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def without_password(text: str, place: Place) -> str:
 
 
 def has_password(text: str) -> bool:
-    """Whether what names an index holds a password, which ``ps`` would show. Raises as ``named_place``.
+    """Whether the name of an index holds a password, which ``ps`` would show. Raises as ``named_place``.
 
     Worked: ``postgresql://kim:secret@db/lab`` -> True; ``postgresql://kim@db/lab`` -> False.
     """

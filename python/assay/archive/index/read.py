@@ -35,7 +35,7 @@ PLAIN_FIELDS = (
 )  # fmt: skip
 """Fields of a run in a list that are columns of the same name."""
 PLACE_COLUMNS = ("key", "site", "parent", "folder", "address", "look", "made_by", "missing_since_ns")
-"""Where a run lies, and what its folder looked like."""
+"""The location of a run, and the look of its folder."""
 _LIST_COLUMNS = (
     *PLAIN_FIELDS, "drive_address", "deviations", "exit_codes", "drive_id", "drive_kind", "drive_model", "drive_serial",
     "drive_firmware", "drive_capacity_bytes", "written_bytes", "wear_pct_first", "wear_pct_last", "temperature_c_max",
@@ -47,7 +47,7 @@ _OF_QUOTED = ("unit", "value", "basis", "claim", "bound", "mark")
 EVERY = "1 = 1"
 """The condition of all runs."""
 ORDER = "place"
-"""Of tests in a run, numbers in a test, and tags."""
+"""Column that orders tests in a run, numbers in a test, and tags."""
 _MANY = 500
 _ROWS = 6
 """Raised where the same run folder gives other rows: all are then read again."""
@@ -56,7 +56,7 @@ NOTE_FIELDS = ("hidden", "bad", "reason", "note", "role", "at_ns")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunNote:
-    """What people say of a run.
+    """A note on a run.
 
     hidden : whether lists leave it out. bad : whether it is left out of trends; reason : why.
     note : any text. role : of the session that wrote it. at_ns : when, by the wall clock.
@@ -72,13 +72,13 @@ class RunNote:
 
 @cache
 def made_by() -> str:
-    """What rows are made by. Worked: ``"assay 0.1.0, rows 1"``."""
+    """The version that makes rows. Worked: ``"assay 0.1.0, rows 1"``."""
     return f"assay {tool_version()}, rows {_ROWS}"
 
 
 @contextmanager
 def reading(place: Place, *, older: bool = False) -> Iterator[Connection | None]:
-    """The index as it is at one instant; None where there is none yet, or one that has to be brought up first.
+    """The index at one instant; None if there is none yet, or if it has to be brought up to date first.
 
     older : also that of an older version, whose runs lie in the same columns.
     Raises StoreError where the database cannot be reached or is of a newer version, DamagedIndexError for a file that
@@ -214,12 +214,12 @@ def _is_true(row: Row) -> bool:
 
 
 def _is_private(place: Place) -> bool:
-    """Whether nobody but this user can write an index: a file and a folder of his own."""
+    """Whether only this user can write an index: file and folder belong to the user."""
     if place.path is None:
         return False
     with suppress(OSError):
         return all(
-            found.st_uid == os.geteuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-            for found in (place.path.stat(), place.path.parent.stat())
+            status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+            for status in (place.path.stat(), place.path.parent.stat())
         )
     return False

@@ -45,7 +45,7 @@ TEST_FOLDS = {f"{name}_folded": name for name in ("test", "procedure", "edition"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """What a run must be: of each field one of its words; a field without any asks for nothing.
+    """A filter of runs: of each field one of its words has to match; a field without words matches all.
 
     drives, models, hosts, firmwares, names : found anywhere in the text, whatever the case. tags, tests, editions :
     the whole word, whatever the case. verdicts : of a test, or that the folder cannot be read.
@@ -71,7 +71,7 @@ class Wanted:
         return self._is_of_time(run.started_wall_ns) and self._is_of_run(run) and self._is_of_tests(run)
 
     def conditions(self, position: str) -> Iterator[Condition]:
-        """What must hold of a row ``r`` of ``assay_runs`` that is wanted, one condition after the other.
+        """The conditions on a row ``r`` of ``assay_runs``, one after the other.
 
         position : the database's function that answers where a text has another, ``instr`` or ``strpos``.
         Worked: ``Wanted(names=("Night",))`` -> ``(r.name_folded <> '' AND instr(r.name_folded, ?) > 0)`` of ``night``.
@@ -106,7 +106,7 @@ class Wanted:
                 yield words, columns
 
     def _asked_of_test(self) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
-        """Words that are asked of a test, with its fields of which any has to be one of them."""
+        """Words, each with the fields of a test of which one has to equal a word."""
         verdicts = tuple(verdict for name in self.verdicts for verdict in GROUPS.get(name, (name,)))
         asked = ((self.tests, ("test", "procedure")), (self.editions, ("edition",)), (verdicts, ("verdict",)))
         return [(words, fields) for words, fields in asked if words]
@@ -149,7 +149,7 @@ NEVER = Condition("1 = 0")
 
 
 def text_conditions(text: str, position: str) -> Iterator[Condition]:
-    """What free text asks for: each of its words is in a text of the run, in any case.
+    """The conditions of free text: each of its words is in a text of the run, in any case.
 
     Worked: ``bay 2`` -> two conditions, of ``bay`` and of ``2``.
     """
@@ -181,7 +181,7 @@ def since_ns(text: str | None) -> int | None:
 
 
 def until_ns(text: str | None) -> int | None:
-    """The first instant behind what a user names, a day with all its hours.
+    """The first instant after a time that a user names, a day with all its hours.
 
     Worked: ``1970-01-01`` -> 86,400 s in ns.
     """
@@ -210,14 +210,14 @@ def _joined(between: str, conditions: Sequence[Condition]) -> Condition:
 
 
 def _contains(column: str, word: str, position: str) -> Condition:
-    """That a text is not empty and has a word; one that no column can hold is in none."""
+    """The condition that a text is not empty and has a word; a word that no column can hold matches nothing."""
     if storable(word) != word:
         return NEVER
     return Condition(f"(r.{column} <> '' AND {position}(r.{column}, ?) > 0)", (word.casefold(),))
 
 
 def _equals(columns: Sequence[str], words: Sequence[str]) -> Condition:
-    """That one of the columns, which are folded, is one of the words."""
+    """The condition that one of the folded columns equals one of the words."""
     values = tuple(word.casefold() for word in words if storable(word) == word)
     marks = ", ".join("?" * len(values))
     return any_of(Condition(f"{column} IN ({marks})", values) for column in columns) if values else NEVER
@@ -249,7 +249,7 @@ SORTS = {
     "outcome": ("r.exit_code",),
     "written": ("r.written_bytes",),
 }
-"""What a list is sorted by, with the columns that it stands for."""
+"""Sort keys of a list, each with its columns."""
 _NUMERIC = {"r.started_wall_ns", "r.exit_code", "r.written_bytes"}
 
 
@@ -263,7 +263,7 @@ class KeyColumn(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """What a page asks the index for.
+    """The query of a page.
 
     text : free text; each of its words has to be in run, name, drive, model, serial number, firmware, host, tags or
     tests. parents : folders of runs of this host as they are kept; None: all of them. Runs of other hosts are always

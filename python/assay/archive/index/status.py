@@ -1,4 +1,4 @@
-"""What an index holds, in numbers."""
+"""The content of an index in numbers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class IndexedFolder(Facts):
 
 
 class IndexStatus(Facts):
-    """What `assay index status --json` prints, and the other two behind their work."""
+    """An index as `assay index status --json` prints it, and the other two commands after their work."""
 
     schema_version: Literal[1] = Field(default=1, alias="schema", description="Version of this form.")
     index: str = Field(description="The index, without any password.")

@@ -72,13 +72,13 @@ def store_runs(writer: Connection, site: str, parent: str, read_runs: Iterable[R
         tags = enumerate(listed.tags)
         writer.insert(
             "assay_tags",
-            [{"run_key": run_key, "place": place, "tag": tag, "tag_folded": folded(tag)} for place, tag in tags],
+            [{"run_key": run_key, "place": index, "tag": tag, "tag_folded": folded(tag)} for index, tag in tags],
         )
-        for place, (test, measures, conditions) in enumerate(
+        for index, (test, measures, conditions) in enumerate(
             zip_longest(listed.tests, read_run.measures, read_run.conditions)
         ):
             key = next(test_keys)
-            row = {"key": key, "run_key": run_key, "place": place, **_test_row(test, conditions)}
+            row = {"key": key, "run_key": run_key, "place": index, **_test_row(test, conditions)}
             writer.insert("assay_tests", [row])
             writer.insert("assay_measures", list(_measure_rows(key, measures or (), read_run.claims)))
 
@@ -101,7 +101,7 @@ def clear(writer: Connection, site: str) -> None:
 
 
 def write_note(index: Place, address: str, note: RunNote) -> RunNote:
-    """Put a note on a run in place of the one that it had; its time is now.
+    """Replace the note on a run; its time is now.
 
     Raises ValueRangeError for a bad run without a reason, or a text of more than 2,000 characters; StoreError where
     the index cannot be written, or has no tables yet.
@@ -163,10 +163,10 @@ def _test_row(test: ListedTest, conditions: dict[str, Any] | None) -> Row:
 
 
 def _measure_rows(test_key: int, measures: Iterable[Measure], claims: Mapping[str, float]) -> Iterator[Row]:
-    for place, measure in enumerate(measures):
+    for index, measure in enumerate(measures):
         yield {
             "test_key": test_key,
-            "place": place,
+            "place": index,
             "cell": json.dumps(measure.cell),
             "label": measure.label,
             "name": measure.key,

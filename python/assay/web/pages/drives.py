@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from assay.agent.messages import DriveFacts, Health
-    from assay.archive.index.history import DriveHistory, Span
+    from assay.archive.index.history import DriveHistory
     from assay.archive.index.search import FoundRun, FoundRuns
     from assay.web.site import Site
 
@@ -42,7 +42,7 @@ _BYTES = "_bytes"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """What one run stored of the drive. cells : printed, empty where the drive did not report it."""
+    """Values of the drive from one run. cells : printed; empty if the drive did not report a value."""
 
     address: str
     began_wall_ns: int | None
@@ -61,7 +61,7 @@ class Readings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Simulated:
-    """A drive model that this version ships. parameters : name, value, what it is, and the source of the value."""
+    """A drive model that this version ships. parameters : name, value, meaning, and source of the value."""
 
     drive: str
     title: str
@@ -70,7 +70,7 @@ class Simulated:
 
 
 def readings(runs: Sequence[FoundRun]) -> Readings:
-    """Bytes written by each run, and what its health logs say.
+    """Bytes written by each run, and values of its health logs.
 
     Worked: a run that wrote 10 GB on a drive without a health log -> the column ``Written by us`` alone.
     """
@@ -160,8 +160,6 @@ async def drive_page(site: Site, request: Request) -> Response:
         history=history,
         capacity=", ".join(map(gigabytes_label, history.capacities)),
         written=gigabytes_label(history.written_bytes),
-        firmwares=list(map(_span, history.firmwares)),
-        hosts=list(map(_span, history.hosts)),
         table=run_table(listed.runs),
         total=listed.total,
         readings=readings(listed.runs),
@@ -170,7 +168,7 @@ async def drive_page(site: Site, request: Request) -> Response:
 
 
 def _loaded(site: Site, query: Query) -> tuple[DriveHistory, FoundRuns, Simulated | None] | None:
-    """None where there is no index yet. Its newest runs are listed, at most a page of them."""
+    """The drive with its newest runs, at most a page of them; None without an index."""
     with reading(site.place) as reader:
         if reader is None:
             return None
@@ -179,20 +177,11 @@ def _loaded(site: Site, query: Query) -> tuple[DriveHistory, FoundRuns, Simulate
     return history, listed, simulated_of(next(iter(kinds), ""), history.ids)
 
 
-def _span(span: Span) -> dict[str, object]:
-    return {
-        "name": span.name or "unknown",
-        "count": span.run_count,
-        "first": span.first_ns,
-        "last": span.last_ns,
-    }
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriveRow:
-    """A drive. plan : address of its plan. history : address of its page, empty where it has none.
+    """A drive. plan : address of its plan. history : address of its page; may be empty.
 
-    to_allow : lines of ``agent.toml``, empty where it may be erased or nobody says. health : names and values.
+    to_allow : lines of ``agent.toml``; empty if it may be erased, or without an agent. health : names and values.
     """
 
     facts: DriveFacts
@@ -214,7 +203,7 @@ def drive_rows(drives: Iterable[DriveFacts], known: Collection[str], *, by_agent
 
 
 def lines_to_allow(drive: DriveFacts) -> str:
-    """What root adds to ``agent.toml`` so that a drive may be erased.
+    """Lines that root adds to ``agent.toml`` so that a drive may be erased.
 
     Worked: a drive of the identity ``S1`` -> ``may_erase = ["S1"]``, to be joined with the list that is there; a loop
     device is named with its backing file, in a table for the end of the file.
@@ -243,7 +232,7 @@ def _drive_row(drive: DriveFacts, known: Collection[str], *, by_agent: bool) -> 
 
 
 def _health_rows(health: Health) -> tuple[tuple[str, str], ...]:
-    """Worked: 38.0 degrees -> ``("Temperature", "38 °C")``; counts of the drive as it names them."""
+    """Health as names and printed values. Worked: 38.0 degrees -> ``("Temperature", "38 °C")``."""
     known = (
         ("Temperature", health.temperature_c, " \N{DEGREE SIGN}C"),
         ("Wear", health.wear_used_pct, " %"),
@@ -267,14 +256,14 @@ async def drives_list(site: Site, request: Request) -> Response:
 
 
 async def drive_names(site: Site, _request: Request) -> Response:
-    """What a drive may be planned by: its path, and its model with its serial number."""
+    """Names of drives in plans: the path, and the model with its serial number."""
     drives, _ = await drives_of(site)
     names = [(drive.path, visible(" ".join(filter(None, (drive.model, drive.serial))))) for drive in drives]
     return JSONResponse({"drives": names})
 
 
 async def drives_of(site: Site) -> tuple[tuple[DriveFacts, ...], AssayError | None]:
-    """The drives; with why the agent was not heard, where they come from this process instead."""
+    """The drives by the agent; without it those that this process reads, and the error of the agent."""
     try:
         return (await site.agent.drives()).drives, None
     except AssayError as error:

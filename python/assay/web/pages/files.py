@@ -34,7 +34,7 @@ _LIST = "Choose a run from the list of runs."
 
 
 async def made_file(site: Site, request: Request) -> Response:
-    """A report in a format, or the bundle, of a run; where it is still to be made, a page that waits for it."""
+    """A report in a format, or the bundle, of a run, or a page that waits until it is made."""
     kind = request.path_params["kind"]
     indexed = await aside(lambda: indexed_run(site, request.path_params["run"]))
     if indexed is None or indexed.folder is None or kind not in RUN_FORMATS:
@@ -43,7 +43,7 @@ async def made_file(site: Site, request: Request) -> Response:
 
 
 def attachment(site: Site, request: Request, job: Job, file: str, name: str) -> Response:
-    """A file that a job makes, or a page that waits for it. file : its name in the cache. name : of what it shows."""
+    """A file that a job makes, or a page that waits for it. file : its name in the cache. name : of its subject."""
     path = site.cache / job.key / file
     if not path.is_file():
         return waiting(site, request, job, f"{file} of {name}")
@@ -52,7 +52,7 @@ def attachment(site: Site, request: Request, job: Job, file: str, name: str) -> 
 
 
 async def raw_file(site: Site, request: Request) -> Response:
-    """A stored file of a run, byte for byte; links and what is no regular file are none."""
+    """A stored file of a run, byte for byte; links and special files are refused."""
     name = request.path_params["name"]
     indexed = await aside(lambda: indexed_run(site, request.path_params["run"]))
     if indexed is None or indexed.folder is None or not _is_raw(name):
@@ -88,7 +88,7 @@ def _plain(name: str) -> str:
 
 
 async def _content(descriptor: int, size: int) -> AsyncIterator[bytes]:
-    """A part of a file at a time, at most as much as it had when it was opened."""
+    """A file in parts, at most as long as it was when it was opened."""
     with os.fdopen(descriptor, "rb") as file:
         while size > 0:
             chunk = await asyncio.to_thread(file.read, min(_CHUNK, size))
@@ -104,7 +104,7 @@ PATH = "/bundles"
 
 
 async def take_bundle(site: Site, request: Request) -> Response:
-    """Store what is sent, and have it checked and unpacked; the answer has the key of that job."""
+    """Store the bundle that is sent, and start the job that checks and unpacks it; the answer has its key."""
     folder = site.cache / "bundles"
     folder.mkdir(mode=0o700, exist_ok=True)
     path = folder / secrets.token_hex(8)

@@ -54,7 +54,7 @@ class Stream(Response):
                 await gone
 
     async def _next(self, gone: asyncio.Task[None]) -> bytes | None:
-        """The next event, a heartbeat where none comes for long, or None at the end."""
+        """The next event, a heartbeat if none comes for long, or None at the end."""
         waiting = asyncio.ensure_future(self._watcher.texts.get())
         await asyncio.wait({waiting, gone}, timeout=self._heartbeat_s, return_when=asyncio.FIRST_COMPLETED)
         if waiting.done():

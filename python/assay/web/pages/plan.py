@@ -47,7 +47,7 @@ _MILLISECOND_NS = 10**6
 
 
 def shown_check(answer: CheckAnswer, drives: Iterable[DriveFacts]) -> dict[str, Any]:
-    """A check for a script: the words of ``assay plan``, totals, what stands against the run, what it destroys.
+    """A check for a script: the text of ``assay plan``, totals, refusals, and the data that the run destroys.
 
     drives : where model and serial number are taken from. Times are in ms since the Unix epoch.
     """
@@ -72,7 +72,7 @@ def is_real(answer: CheckAnswer) -> bool:
 
 
 def _totals(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Name and value of what the whole run takes. Worked: 64 GB on a drive of 32 GB -> ``up to 64.00 GB (2 fills)``."""
+    """Names and values of the resources of a run. Worked: 64 GB on a drive of 32 GB -> ``up to 64.00 GB (2 fills)``."""
     written, fills = facts["written_bytes_max"], facts["drive_fills_max"]
     return [
         ("Time", span_label(facts["span_ns_least"], facts["span_ns_most"])),
@@ -83,7 +83,7 @@ def _totals(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _loss(facts: Mapping[str, Any], drives: Iterable[DriveFacts]) -> list[tuple[str, str]]:
-    """What is destroyed, a name and a value each."""
+    """Names and values of the data that are destroyed."""
     drive = facts["drive"]
     known = next((listed for listed in drives if listed.path == drive["path"]), None)
     rows = (
@@ -132,7 +132,7 @@ async def plan_page(site: Site, request: Request) -> Response:
 
 
 async def check_plan(site: Site, request: Request) -> Response:
-    """What was typed, checked: faults by key, the tables of options that apply, and what the agent foresees."""
+    """Check the typed values: faults by key, the tables of options that apply, and the check by the agent."""
     try:
         drive, values = await _sent(request)
     except UsageError as error:
@@ -170,7 +170,7 @@ async def start_plan(site: Site, request: Request) -> Response:
 
 
 async def plan_file(_site: Site, request: Request) -> Response:
-    """What was typed as the text of a plan file."""
+    """The typed values as the text of a plan file."""
     try:
         drive, values = await _sent(request)
     except UsageError as error:
@@ -203,7 +203,7 @@ def _typed_values(table: dict[str, Any]) -> dict[str, Typed] | None:
 
 
 async def _foreseen(site: Site, request: Request, typed: TypedPlan, drive: str) -> dict[str, Any]:
-    """What the agent foresees, or why it does not."""
+    """The check by the agent, or why there is none."""
     table = {"drive": drive, "plan": typed.table, "consents": typed.consents, "on_end": typed.on_end}
     try:
         check = CheckRequest.model_validate({**table, "claimed": claimed(request)})
@@ -233,7 +233,7 @@ def _plan_of_run(site: Site, address: str) -> dict[str, Any]:
 
 
 def _notices(table: dict[str, Any]) -> list[str]:
-    """What of a plan is not in the form."""
+    """The keys of a plan that the form lacks."""
     return [f"Left out, because it names a file or is not known here: {name}" for name in left_out(table)]
 
 

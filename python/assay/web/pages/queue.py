@@ -56,7 +56,7 @@ class JobRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueRows:
-    """The jobs by what becomes of them, in order."""
+    """The jobs by state, in order."""
 
     running: tuple[JobRow, ...]
     waiting: tuple[JobRow, ...]
@@ -132,7 +132,7 @@ async def change_queue(site: Site, request: Request) -> Response:
 
 
 async def _is_confirmed(site: Site, request: Request, job_id: str, code: str) -> bool:
-    """Whether a job may be released; False where its code is to be typed first. Raises AssayError."""
+    """Whether a job may be released; False if its code has to be typed first. Raises AssayError."""
     job = next((job for job in (await site.agent.queue()).jobs if job.id == job_id), None)
     if job is None:
         raise UsageError(f"job {job_id}", "is not in the queue", "load the page again")

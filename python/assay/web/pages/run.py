@@ -33,7 +33,7 @@ _AGAIN = "again"
 
 
 async def run_page(site: Site, request: Request) -> Response:
-    """The report of a run; while it goes on its lines, and where it is still to be made, a page that waits for it."""
+    """The report of a run, its live page while it goes on, or a page that waits until the report is made."""
     address = request.path_params["run"]
     going = await site.live.find(address)
     if going is not None:
@@ -68,14 +68,14 @@ async def _report_page(site: Site, request: Request, indexed: FoundRun) -> Respo
 
 
 def indexed_run(site: Site, address: str) -> FoundRun | None:
-    """The run of an address; None where there is none, or it lies in another folder of this host."""
+    """The run of an address; None without one, or if it lies in another folder of this host."""
     with reading(site.place) as reader:
         result = run_at(reader, address) if reader else None
     return result if result and (result.folder is None or result.parent in site.parents) else None
 
 
 def folder_of(site: Site, address: str) -> str | None:
-    """The folder of a run of this host, whether it goes on or has ended; None where there is none."""
+    """The folder of an active or ended run of this host; None without one."""
     indexed = indexed_run(site, address)
     if indexed is not None and indexed.folder is not None:
         return indexed.folder
@@ -84,7 +84,7 @@ def folder_of(site: Site, address: str) -> str | None:
 
 
 def _before(site: Site, indexed: FoundRun) -> str | None:
-    """The address of the run before on the same drive."""
+    """The address of the previous run on the drive."""
     with reading(site.place) as reader:
         return run_before(reader, indexed.address) if reader else None
 
@@ -97,7 +97,7 @@ def report_job(site: Site, indexed: FoundRun) -> Job:
 
 
 def page_of(site: Site, job: Job) -> bytes | None:
-    """The page that a job made; None where it is still to be made."""
+    """The page that a job made; None until it is made."""
     try:
         return (site.cache / job.key / "report.html").read_bytes()
     except OSError:
@@ -105,7 +105,7 @@ def page_of(site: Site, job: Job) -> bytes | None:
 
 
 def waiting(site: Site, request: Request, job: Job, title: str) -> Response:
-    """A page that waits for a job, which is asked for; one that failed is tried again where the address says so."""
+    """Start a job, and answer with a page that waits for it. The address can ask to retry a job that failed."""
     again = _AGAIN in request.query_params
     failure = None if again else site.jobs.failure(job.key)
     if failure is None:

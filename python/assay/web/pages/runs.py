@@ -93,12 +93,12 @@ FIELDS = (
 _TIMES: dict[str, Callable[[str], int | None]] = {"since": since_ns, "until": until_ns}
 _FLAGS = ("hidden", "missing")
 _VIEW = {*_FLAGS, "columns", "sort", "order", "page"}
-"""What changes how runs are shown, and leaves none out."""
+"""Keys that change how runs are shown, and filter none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """What an address asks for. pairs : its keys and values as they are, those that are known.
+    """A view of the list, from an address. pairs : its known keys and their values.
 
     is_filtered : whether it leaves out any run that a list without filters has.
     """
@@ -202,9 +202,9 @@ _KEPT_S = 60
 
 
 def bytes_on_disk(folder: str) -> int | None:
-    """What the files below a folder take; links are not followed, a sparse file takes what is written of it.
+    """Bytes of the files below a folder; links are not followed, a sparse file counts with its written blocks.
 
-    None where the folder cannot be read, or has more than 5,000 files.
+    None if the folder cannot be read, or has more than 5,000 files.
     Worked: one file of 5,000 bytes on a file system of 4 KiB blocks -> 8192.
     """
     return _looked_up(folder, int(time.monotonic() // _KEPT_S))
@@ -252,7 +252,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """A key result. text : printed, empty where the run has no such test. mark : of the host's part in it, or empty."""
+    """A key result. text : printed; empty if the run lacks the test. mark : of the host's part; may be empty."""
 
     text: str
     mark: str = ""
@@ -260,10 +260,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRow:
-    """One run. began_wall_ns : None where it is unknown. host : what it ran on. away : its host, if another.
-
-    disk_bytes : None where it is not known.
-    """
+    """One run. began_wall_ns : None if unknown. away : its host, if not this one. disk_bytes : None if unknown."""
 
     address: str
     name: str
@@ -286,7 +283,7 @@ class RunRow:
 
     @property
     def disk(self) -> str:
-        """What it takes on disk as printed; empty where that is not known."""
+        """Its space on disk as printed; empty if unknown."""
         return "" if self.disk_bytes is None else space_label(self.disk_bytes)
 
 
@@ -301,7 +298,7 @@ class RunTable:
 
     @property
     def disk_bytes(self) -> int:
-        """What the runs of this host take, as far as it is known."""
+        """Known space of the runs of this host, in bytes."""
         return sum(row.disk_bytes or 0 for row in self.rows)
 
 
@@ -390,7 +387,7 @@ async def runs_page(site: Site, request: Request) -> Response:
 
 
 def _listed(site: Site, query: Query, *, all_columns: bool) -> tuple[FoundRuns | None, RunTable]:
-    """None where there is no index yet, or one of an older version."""
+    """The page of runs; None without an index, or with one of an older version."""
     with reading(site.place) as reader:
         result = found(reader, query) if reader else None
     return result, run_table(result.runs if result else (), columns_max=None if all_columns else COLUMNS_MAX)
@@ -417,7 +414,7 @@ def _values(site: Site, view: View, result: FoundRuns | None, table: RunTable) -
 
 
 def _head(view: View, sort: str | KeyColumn, title: str) -> dict[str, str]:
-    """A head of the table. order : empty where the list is sorted by another. address : where a click leads."""
+    """A head of the table. order : empty if the list is sorted by another column. address : of a click."""
     key = list(sort) if isinstance(sort, KeyColumn) else [sort]
     if view.query.sort != sort:
         return {"title": title, "order": "", "address": view.address(sort=key, order=[], page=[])}

@@ -29,13 +29,13 @@ FORM_LOST = UsageError("request", "has another form", "load the page again")
 
 
 def shown(site: Site, request: Request, template: str, *, status: int = 200, **values: Any) -> Response:
-    """A page of the site. template : without its ending. values : what it needs."""
+    """A page of the site. template : without its suffix. values : of the template."""
     text = site.templates.get_template(f"{template}.html.j2").render(**_frame(site, request), **values)
     return HTMLResponse(text, status_code=status)
 
 
 def framed(site: Site, request: Request, page: bytes, template: str, **values: Any) -> Response:
-    """A page of a report with the frame of the site around it. template : of what stands above the report."""
+    """A page of a report with the frame of the site around it. template : of the part above the report."""
     above = site.templates.get_template(f"{template}.html.j2").render(**_frame(site, request), **values)
     head = Markup(
         '<link rel="stylesheet" href="{0}/assets/web.css">\n<script src="{0}/assets/web.js" defer></script>\n'
@@ -45,25 +45,25 @@ def framed(site: Site, request: Request, page: bytes, template: str, **values: A
 
 
 def refused(site: Site, request: Request, status: int, why: tuple[str, str, str]) -> Response:
-    """A page that says why there is no other. why : the thing, the reason, and what to do, as errors have them."""
+    """A page that refuses a request. why : thing, reason and remedy, as of errors."""
     thing, reason, remedy = why
     return shown(site, request, "refused", status=status, thing=thing, reason=reason, remedy=remedy)
 
 
 def session_of(request: Request) -> Session | None:
-    """Who asks; None without a session."""
+    """The session of a request; None without one."""
     result: Session | None = request.scope["state"]["session"]
     return result
 
 
 def link_of(request: Request) -> str:
-    """The link of whoever asks; empty without a session."""
+    """The link of the session of a request; empty without a session."""
     session = session_of(request)
     return session.link if session else ""
 
 
 def operator_of(request: Request) -> Session:
-    """The operator who changes something. Raises RefusedError for anybody else, whom the guard lets through nowhere."""
+    """The session of an operator. Raises RefusedError for others, whom the guard already refuses."""
     session = session_of(request)
     if session is None or session.role != "operator":
         raise RefusedError(403, "Only an operator changes anything.")
@@ -71,7 +71,7 @@ def operator_of(request: Request) -> Session:
 
 
 def claimed(request: Request) -> str:
-    """Who changes something, for the agent's log. Worked: ``link 1a2b3c4d, operator``."""
+    """The name of an operator in the agent's log. Worked: ``link 1a2b3c4d, operator``."""
     session = operator_of(request)
     return f"link {session.link}, {session.role}"
 
@@ -90,7 +90,7 @@ def error_json(error: AssayError, status: int) -> Response:
 
 
 async def aside(work: Callable[[], T]) -> T:
-    """What work answers, done by another thread: databases and files make a server wait."""
+    """Do work on another thread: databases and files make a server wait."""
     return await asyncio.to_thread(work)
 
 
@@ -108,12 +108,12 @@ _TOKEN_MAX = 200
 
 
 def sign_in_page(site: Site, request: Request) -> Response:
-    """What is shown instead of any page to whoever has no session; its script takes the token of the address."""
+    """The page shown without a session; its script takes the token of the address."""
     return shown(site, request, "sign_in", status=401)
 
 
 async def open_session(site: Site, request: Request) -> Response:
-    """Take the token of a link; its browser gets a cookie that no script can read, and its page a key."""
+    """Open a session by the token of a link: the browser gets a cookie that no script can read, the page a key."""
     try:
         token = (await sent_object(request)).get("token")
     except UsageError:

@@ -62,7 +62,7 @@ def chart_of(view: TrendView, prefix: str) -> TrendChart:
 
 
 def _by_time(view: TrendView) -> dict[str, float]:
-    """Where each run is, in days since the first."""
+    """The position of each run, in days since the first."""
     first_ns = min(point.time_ns for series in view.series for point in series.points)
     return {point.address: days_since(point.time_ns, first_ns) for series in view.series for point in series.points}
 
@@ -72,7 +72,7 @@ def _by_order(view: TrendView) -> dict[str, float]:
 
 
 def _ticks(view: TrendView, positions: dict[str, float]) -> tuple[Tick, ...]:
-    """Dates; by firmware, each where its runs begin."""
+    """Dates; by firmware, a tick at the first run of each."""
     points = [point for series in view.series for point in series.points]
     if view.grouping != "firmware":
         times = [point.time_ns for point in points]
@@ -142,15 +142,11 @@ class Option:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrendRow:
-    """A run in the table, as printed. link : the same page with this run as baseline; empty of the baseline."""
+    """A run in the table, with printed texts. link : this page with the run as baseline; empty for the baseline."""
 
-    address: str
-    name: str
+    point: HistoryPoint
     start: str
-    start_wall_ns: int
     group: str
-    firmware: str
-    host: str
     value: str
     interval: str
     difference: str
@@ -191,7 +187,7 @@ async def trend_page(site: Site, request: Request) -> Response:
 
 
 def chosen(site: Site, words: TrendWords) -> TrendChoice:
-    """What the words of an address choose from the index of a site. Raises StoreError."""
+    """The history that the words of an address choose from the index of a site. Raises StoreError."""
     with reading(site.place) as reader:
         return trend_choice(reader, words)
 
@@ -230,13 +226,9 @@ def _row(view: TrendView, point: HistoryPoint, group: str, change: str, link: st
     interval = interval_of(point)
     is_baseline = view.baseline is not None and point.address == view.baseline.address
     return TrendRow(
-        address=point.address,
-        name=visible(point.name),
+        point=point,
         start=utc(point.time_ns),
-        start_wall_ns=point.time_ns,
         group=group,
-        firmware=visible(point.firmware),
-        host=visible(point.host),
         value=value_text(point.value),
         interval=" to ".join(map(value_text, interval)) if interval else "",
         difference="baseline" if is_baseline else difference_text(view.from_baseline(point)),
