@@ -40,11 +40,11 @@ _KNOWN: tuple[FrameLibrary, ...] = get_args(FrameLibrary)
 def frame_maker(library: FrameLibrary | None) -> Callable[[Any], Any]:
     """The function that turns a table of pyarrow into a frame.
 
-    library : None takes polars, or pandas where that is not installed; where neither is, an error is raised once a
-    frame is asked for. Raises UsageError where the library is unknown or not installed.
+    library : None takes polars, else pandas; if neither is installed, the first frame raises an error. Raises
+    UsageError if the library is unknown or not installed.
     """
     if library is None:
-        return next((result for one in _KNOWN if (result := _maker(one))), _neither)
+        return next((maker for known in _KNOWN if (maker := _maker(known))), _neither)
     if library not in _KNOWN:
         remedy = did_you_mean(str(library), _KNOWN, f"choose from {', '.join(_KNOWN)}")
         raise UsageError("frames", f'is "{library}", none of {", ".join(_KNOWN)}', remedy)
@@ -62,11 +62,7 @@ def _maker(library: FrameLibrary) -> Callable[[Any], Any] | None:
     if library == "polars":
         made: Callable[[Any], Any] = module.from_arrow
         return made
-    return _to_pandas
-
-
-def _to_pandas(table: Any) -> Any:
-    return table.to_pandas()
+    return lambda table: table.to_pandas()
 
 
 def _neither(table: Any) -> Any:

@@ -103,10 +103,10 @@ def with_level(
     verify: Callable[[Path], Verification] = verify_run,
     unkept: Callable[[str], None] = lambda _: None,
 ) -> StoredRun:
-    """A run with its level. Where this user has not checked it yet, it is checked now, as ``assay verify`` does.
+    """A run with its level. If this user has not checked it yet, it is checked now, as ``assay verify`` does.
 
-    That is done once for a run: how it came out is kept in the user's state folder. unkept : told why, where it is not.
-    host_id : of this host. Raises StoreError where the keys that are trusted cannot be read.
+    A run is checked once: the result is kept in the user's state folder. unkept : called with the reason if it cannot
+    be kept. host_id : of this host. Raises StoreError if the trusted keys cannot be read.
     """
     result = check_run(run, folder, verify)
     if result.unkept is not None:
@@ -115,7 +115,7 @@ def with_level(
 
 
 def with_known_level(run: StoredRun, folder: Path, host_id: str | None) -> StoredRun:
-    """A run with its level as far as it was checked before. Captures are not held against a bundle. Raises as above."""
+    """A run with its level by earlier checks. Captures are not compared with a bundle. Raises as ``with_level``."""
     return _with_origin(run, folder, host_id, checked=known_check(run, folder), whole=False)
 
 

@@ -149,7 +149,9 @@ def _field(schema: Mapping[str, Any], form: Form, key: str, words: str) -> FormF
 def _kind(schema: Mapping[str, Any]) -> tuple[Kind, tuple[str, ...]]:
     """How a value of a schema is typed, and the words that it may be."""
     forms = [form for form in schema.get("anyOf", [schema]) if form.get("type") != "null"]
-    words = tuple(word for form in forms for word in (*form.get("enum", ()), *_constant(form)))
+    words = tuple(
+        word for form in forms for word in (*form.get("enum", ()), *([form["const"]] if "const" in form else []))
+    )
     kinds = [form.get("type") for form in forms]
     if words and len(forms) == sum("enum" in form or "const" in form for form in forms):
         return "choice", tuple(map(str, words))
@@ -173,10 +175,6 @@ def _numbers_of(schema: Mapping[str, Any]) -> dict[str, Any]:
     forms = [form for form in schema.get("anyOf", [schema]) if form.get("type") == "array"]
     items = forms[0].get("items", {}) if forms else {}
     return items if items.get("type") in {"integer", "number"} else dict(schema)
-
-
-def _constant(schema: Mapping[str, Any]) -> tuple[Any, ...]:
-    return (schema["const"],) if "const" in schema else ()
 
 
 def _sentence(words: str) -> str:

@@ -173,13 +173,12 @@ def _judged(
         [TrendPoint(time_ns=point.time_ns, value=point.value, label=visible(point.firmware)) for point in points],
         series_count=series_count,
     )
-    changes = tuple(_in_words(change, next(numbers), metric) for change in trend.changes)
-    return TrendSeries(name=name, points=tuple(points), trend=trend, changes=changes)
-
-
-def _in_words(change: Change, number: int, metric: Metric) -> Judged:
-    level, outcome = verdict_of(change.size, metric.better)
-    return Judged(change=change, number=number, text=change_text(change, "firmware"), verdict=level, outcome=outcome)
+    changes = []
+    for change in trend.changes:
+        level, outcome = verdict_of(change.size, metric.better)
+        words = change_text(change, "firmware")
+        changes.append(Judged(change=change, number=next(numbers), text=words, verdict=level, outcome=outcome))
+    return TrendSeries(name=name, points=tuple(points), trend=trend, changes=tuple(changes))
 
 
 _NAMED_MAX = 3
@@ -195,29 +194,28 @@ def test_word(metric: Metric) -> str:
 
 
 def test_labels(metrics: Iterable[Metric]) -> dict[str, str]:
-    """The tests of some metrics by their words, as a list names them.
+    """The tests of metrics by their words, as a list names them.
 
-    Conditions are named where those of the same test and edition differ, at most three of them.
+    A label names up to three conditions that differ between results of a test and edition.
     Worked: ``iops`` by edition 1.1 with queue depths 16 and 32 -> ``"iops, edition 1.1 (demand, queue depth 16)"``.
     """
     kinds: dict[str, Metric] = {}
     for metric in metrics:
         kinds.setdefault(test_word(metric), metric)
-    return {word: _label(metric, _same(metric, kinds.values())) for word, metric in kinds.items()}
+    held: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for metric in kinds.values():
+        held.setdefault((metric.test, metric.edition), []).append(metric.held)
+    return {word: _label(metric, held[metric.test, metric.edition]) for word, metric in kinds.items()}
 
 
 def condition_rows(metric: Metric) -> list[tuple[str, str]]:
-    """All conditions of a metric, by name and value as printed; those without a value are left out."""
+    """The conditions of a metric that have a value, by name and value as printed."""
     words = (condition_words(key, value) for key, value in metric.held.items() if value is not None)
     return [(visible(name), visible(value)) for name, value in words]
 
 
-def _same(metric: Metric, others: Iterable[Metric]) -> list[dict[str, Any]]:
-    """The conditions of each result of the same test and edition."""
-    return [other.held for other in others if (other.test, other.edition) == (metric.test, metric.edition)]
-
-
 def _label(metric: Metric, same: Sequence[dict[str, Any]]) -> str:
+    """A test in words. same : the conditions of each result of the test and edition."""
     text = f"{metric.test}, edition {metric.edition}"
     if len(same) > 1:
         text += f" ({_differing(metric.held, same)})"

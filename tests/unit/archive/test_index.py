@@ -24,7 +24,7 @@ from assay.archive.index.driver import SCHEMA, DamagedIndexError, UnusableIndexE
 from assay.archive.index.folders import given_name, kept_name, parent_of, run_address, seen_folders, site
 from assay.archive.index.location import Place, default_place, named_place, without_password
 from assay.archive.index.read import RunNote, notes_of, reading, stored_runs
-from assay.archive.index.search import Query, Wanted, found, run_at, since_ns, until_ns
+from assay.archive.index.search import Query, Wanted, find_runs, run_at, since_ns, until_ns
 from assay.archive.index.status import index_status
 from assay.archive.index.write import ReadRun, store_runs, write_note, writing
 from assay.archive.rendering import stored_run
@@ -88,7 +88,7 @@ def test_a_row_that_leads_out_of_its_folder_is_none(place: Place, runs: Path, fo
         assert reader
         assert {row["folder"] for row in stored_runs(reader)} == set(good)
         assert run_at(reader, run_address(*where, folder)) is None
-        assert "secret" not in str(found(reader, Query(missing=True)))
+        assert "secret" not in str(find_runs(reader, Query(missing=True)))
 
 
 def test_a_row_with_the_address_of_another_run_is_none(place: Place, runs: Path) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from assay.archive.index.drive_use import drive_use
 from assay.archive.index.read import reading
-from assay.archive.index.search import Query, found
+from assay.archive.index.search import Query, find_runs
 from assay.run.store.read import read_run
 from assay.web import site as site_module
 from assay.web import worker
@@ -51,7 +51,7 @@ def test_a_new_run_is_listed_once_the_child_has_read_it(run: Path, tmp_path: Pat
     assert re.findall(r'<td class="run"><a [^>]*>(.*?)</a>', text) == ["run"]
     with reading(shown.place) as reader:
         assert reader
-        (result,) = found(reader, Query()).runs
+        (result,) = find_runs(reader, Query()).runs
     assert result.use == drive_use(read_run(run, histograms=True))
     assert result.use.written_bytes
 

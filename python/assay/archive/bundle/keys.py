@@ -129,7 +129,7 @@ def trusted_keys(folder: Path) -> tuple[PublicKey, ...]:
 
 
 def trust_key(folder: Path, key: PublicKey) -> None:
-    """Add a key to those that are trusted; one that is there stays as it is.
+    """Trust a key; a key that is trusted already stays as it is.
 
     Raises UsageError where another key has its name, or it has another name; StoreError where it cannot be kept.
     """
@@ -137,7 +137,7 @@ def trust_key(folder: Path, key: PublicKey) -> None:
     known = trusted_keys(folder)
     if key in known:
         return
-    if any(one.name.casefold() == key.name.casefold() or one.raw == key.raw for one in known):
+    if any(other.name.casefold() == key.name.casefold() or other.raw == key.raw for other in known):
         path = folder / TRUSTED_KEYS
         raise UsageError(
             key.name, f"this name or this key is trusted already, in {path}", "give another name with --name"

@@ -132,15 +132,15 @@ def _read(folder: Path) -> Origin:
 
 
 def _check(origin: Origin, run: StoredRun, folder: Path, *, whole: bool) -> None:
-    """Raise StoreError or VerificationError where the run is not the one of the bundle, or the signature not its."""
+    """Raise StoreError or VerificationError if run or signature are not those of the bundle."""
     manifest, name = _manifest(origin), str(folder / ORIGIN)
     if origin.signature is not None:
         check_signature(origin.signature, origin.manifest.encode(), name=name)
     if run.journal is None or run.journal.hash != manifest.final_hash:
         raise StoreError(name, "the journal differs from that of the bundle", _REMEDY)
-    for one in manifest.files if whole else ():
-        if not one.name.startswith(_HELD_BY_JOURNAL) and bundle_file(folder, one.name) != one:
-            raise StoreError(name, f"{one.name} differs from that of the bundle", _REMEDY)
+    for member in manifest.files if whole else ():
+        if not member.name.startswith(_HELD_BY_JOURNAL) and bundle_file(folder, member.name) != member:
+            raise StoreError(name, f"{member.name} differs from that of the bundle", _REMEDY)
 
 
 def _manifest(origin: Origin) -> Manifest:

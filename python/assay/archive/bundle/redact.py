@@ -211,7 +211,7 @@ def _plan(plan: dict[str, Any], labels: Labels) -> dict[str, Any]:
     if isinstance(plan.get("report"), dict):
         result["report"] = {key: _report_texts(key, value, labels) for key, value in plan["report"].items()}
     if isinstance(plan.get("special_notes"), list):
-        result["special_notes"] = [_note(note, labels) for note in plan["special_notes"]]
+        result["special_notes"] = [_labelled("note", note, labels) for note in plan["special_notes"]]
     return result
 
 
@@ -221,8 +221,8 @@ def _report_texts(key: str, value: Any, labels: Labels) -> Any:
     return _described(key, value, labels) if isinstance(value, str) else value
 
 
-def _note(note: dict[str, Any], labels: Labels) -> dict[str, Any]:
-    return {key: labels.label("note", text) if isinstance(text, str) else text for key, text in note.items()}
+def _labelled(kind: str, texts: dict[str, Any], labels: Labels) -> dict[str, Any]:
+    return {key: labels.label(kind, text) if isinstance(text, str) else text for key, text in texts.items()}
 
 
 def _settings(value: Any, labels: Labels, key: str = "") -> Any:
@@ -267,27 +267,19 @@ def _steps(data: dict[str, Any], labels: Labels, names: dict[str, str]) -> dict[
     return steps
 
 
-def _advice(data: dict[str, Any], labels: Labels, _: dict[str, str]) -> dict[str, Any]:
-    return {key: labels.label("advice", text) if isinstance(text, str) else text for key, text in data.items()}
-
-
-def _ended(data: dict[str, Any], labels: Labels, _: dict[str, str]) -> dict[str, Any]:
-    return {key: value if key == "reason" else _free(value, labels) for key, value in data.items()}
-
-
-def _engine(data: dict[str, Any], labels: Labels, _: dict[str, str]) -> dict[str, Any]:
-    # What was written follows from this number, which looks like the name of a device.
-    return {key: value if key == _DATA_ORIGIN else _free(value, labels) for key, value in data.items()}
+def _free_but(kept: str, data: dict[str, Any], labels: Labels) -> dict[str, Any]:
+    return {key: value if key == kept else _free(value, labels) for key, value in data.items()}
 
 
 _KINDS: dict[str, Callable[[dict[str, Any], Labels, dict[str, str]], dict[str, Any]]] = {
     "asked": _redacted_demands,
     "steps": _steps,
     "test_started": lambda data, labels, _: {**data, "settings": _settings(data["settings"], labels)},
-    "test_ended": _ended,
+    "test_ended": lambda data, labels, _: _free_but("reason", data, labels),
     "verdict": lambda data, *_: data,
-    "advice": _advice,
-    "engine": _engine,
+    "advice": lambda data, labels, _: _labelled("advice", data, labels),
+    # Written data follow from this number, which looks like the name of a device.
+    "engine": lambda data, labels, _: _free_but(_DATA_ORIGIN, data, labels),
 }
 """Lines of other kinds have facts and free texts only."""
 
@@ -376,9 +368,9 @@ def _lines(folder: Path, labels: Labels, previous: str) -> Iterator[bytes]:
 
 
 def _check_events(before: dict[str, Any], after: dict[str, Any], place: str) -> None:
-    """Raise StoreError where a line of the kernel's log would mean another thing without the names in it."""
+    """Raise StoreError if a line of the kernel's log would have another meaning without its names."""
     for old, new in zip(_events(before), _events(after), strict=True):
-        meant = [disturbs(decode(DriveEvent, one, name=place)) for one in (old, new)]
+        meant = [disturbs(decode(DriveEvent, event, name=place)) for event in (old, new)]
         if meant[0] != meant[1]:
             raise StoreError(place, "a line of the kernel's log cannot be redacted without another meaning", _REMEDY)
 
@@ -389,7 +381,7 @@ def _events(data: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _check(folder: Path, labels: Labels) -> None:
-    """Raise StoreError where a name is left at a place that is no free text, as the label of an access pattern."""
+    """Raise StoreError if a name is left in a text that is not free, such as the label of an access pattern."""
     for name in (RUN_DOCUMENT, JOURNAL_NAME):
         with (folder / name).open("rb") as file:
             for number, line in enumerate(file, 1):

@@ -105,8 +105,8 @@ def _draft(into: Path, name: str) -> Iterator[tuple[int, int]]:
         os.mkdir(name, 0o700, dir_fd=above)
         draft = os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=above)
         try:
-            found = os.fstat(draft)
-            if found.st_uid != os.geteuid() or any(os.scandir(draft)):
+            status = os.fstat(draft)
+            if status.st_uid != os.geteuid() or any(os.scandir(draft)):
                 raise StoreError(str(into), "is changed by others meanwhile", "name another folder with --into")
             yield above, draft
         finally:
@@ -144,28 +144,28 @@ def _unpacked(file: IO[bytes], bundle: Bundle, folder: Path) -> Opened:
     if reader.manifest_bytes != bundle.manifest_bytes:
         raise StoreError(str(bundle.path), "changed while it was read", "try again")
     folder.mkdir()
-    for one, content in reader.files():
-        place = folder / one.name
-        place.parent.mkdir(exist_ok=True)
-        with place.open("xb") as out:
+    for member, content in reader.files():
+        path = folder / member.name
+        path.parent.mkdir(exist_ok=True)
+        with path.open("xb") as out:
             for chunk in content:
                 out.write(chunk)
     return Opened(bundle=bundle, folder=folder, run=_read(folder, bundle))
 
 
 def _read(folder: Path, bundle: Bundle) -> StoredRun:
-    """Read the unpacked run: its form, its hash chain, its tables; it is to be the one that the manifest names."""
+    """Read the unpacked run: form, hash chain and tables. Raises VerificationError if the manifest differs."""
     run, manifest = read_run(folder), bundle.manifest
-    said = (manifest.run_id, manifest.final_hash, manifest.complete, manifest.redacted)
-    is_ = (run.run_id, *((run.journal.hash, run.journal.complete) if run.journal else ("", False)))
-    if (*is_, is_redacted(run.description)) != said:
+    stated = (manifest.run_id, manifest.final_hash, manifest.complete, manifest.redacted)
+    actual = (run.run_id, *((run.journal.hash, run.journal.complete) if run.journal else ("", False)))
+    if (*actual, is_redacted(run.description)) != stated:
         raise VerificationError(str(bundle.path), "its manifest describes a different run from its content", _REMEDY)
     return run
 
 
-def _keep_origin(found: Opened) -> None:
-    origin = Origin.of(found.bundle.manifest_bytes, found.bundle.signature)
-    write_inside(found.folder, ORIGIN, origin.encoded())
+def _keep_origin(unpacked: Opened) -> None:
+    origin = Origin.of(unpacked.bundle.manifest_bytes, unpacked.bundle.signature)
+    write_inside(unpacked.folder, ORIGIN, origin.encoded())
 
 
 def _refuse_existing(target: Path) -> None:

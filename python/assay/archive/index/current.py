@@ -149,30 +149,30 @@ def _listed(
 
 
 def _brought_up(index: Place, folder: Path, means: Means) -> Changes:
-    """Bring the index up to a folder of runs; how it had changed."""
+    """Bring the index up to a folder of runs. Returns the changes of the folder."""
     where = site(), parent_of(folder)
     with reading(index) as reader:
         rows = stored_runs(reader, _IN_FOLDER, *where, columns=()) if reader else []
-    found = _changes(folder, rows)
-    if not (found.to_read or found.gone or found.back or found.resumed):
-        return found
+    changes = _changes(folder, rows)
+    if not (changes.to_read or changes.gone or changes.back or changes.resumed):
+        return changes
     from assay.archive.index.write import forget_runs, mark_missing, store_runs, writing  # noqa: PLC0415 - heavy
 
     with writing(index) as writer:
-        mark_missing(writer, *where, found.gone, time.time_ns())
-        mark_missing(writer, *where, found.back, None)
-        forget_runs(writer, *where, found.resumed)
+        mark_missing(writer, *where, changes.gone, time.time_ns())
+        mark_missing(writer, *where, changes.back, None)
+        forget_runs(writer, *where, changes.resumed)
     # By its whole path, so that what is kept of a fault is right from everywhere.
     real = Path(os.path.realpath(folder))
-    read_runs = _read_runs(means, [(real / given_name(name), name, look) for name, look in found.to_read])
+    read_runs = _read_runs(means, [(real / given_name(name), name, look) for name, look in changes.to_read])
     while batch := list(islice(read_runs, _BATCH)):
         with writing(index) as writer:
             store_runs(writer, *where, batch)
-    return found
+    return changes
 
 
 def _changes(folder: Path, rows: Sequence[Row]) -> Changes:
-    """Compare a folder of runs, or none, with its rows. Raises StoreError where it cannot be looked at."""
+    """Compare a folder of runs, or none, with its rows. Raises StoreError if it cannot be read."""
     seen = seen_folders(folder, _trust()) if folder.is_dir() else {}
     had = {row["folder"]: row["look"] if row["made_by"] == made_by() else "" for row in rows}
     missing = {row["folder"] for row in rows if row["missing_since_ns"] is not None}

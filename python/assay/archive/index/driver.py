@@ -79,24 +79,24 @@ class Connection:
     def schema(self) -> int:
         """The version of its tables; 0 where there are none. Raises UnusableIndexError for one that is newer."""
         rows = self.rows("SELECT version_num FROM assay_index_version") if _VERSION_TABLE in self.tables() else ()
-        found = next((int(row["version_num"]) for row in rows if re.fullmatch(r"\d{4}", str(row["version_num"]))), 0)
-        if found > SCHEMA:
-            reason = f"is an index of a newer version of Assay (schema {found}, this version knows {SCHEMA})"
+        schema = next((int(row["version_num"]) for row in rows if re.fullmatch(r"\d{4}", str(row["version_num"]))), 0)
+        if schema > SCHEMA:
+            reason = f"is an index of a newer version of Assay (schema {schema}, this version knows {SCHEMA})"
             raise UnusableIndexError(self.place.shown, reason, "use that version, or name another index with --index")
-        return found
+        return schema
 
     def make_tables(self) -> None:
-        """Have the tables there in the form of this version; of an older one the notes stay, and nothing else.
+        """Make the tables in the form of this version; of an older version only the notes stay.
 
         Raises UnusableIndexError for a file of something else, or of a newer version.
         """
-        found = self.schema()
-        if found == SCHEMA:
+        schema = self.schema()
+        if schema == SCHEMA:
             return
-        if self.place.path and not found and self.tables() - {_VERSION_TABLE}:
+        if self.place.path and not schema and self.tables() - {_VERSION_TABLE}:
             reason = "is a database of something else"
             raise UnusableIndexError(self.place.shown, reason, "name another file with --index")
-        for table in _TABLES if found else ():
+        for table in _TABLES if schema else ():
             self.run(f"DROP TABLE IF EXISTS {table}")
         for statement in Path(__file__).with_name("tables.sql").read_text("utf-8").split(";\n"):
             self.run(statement)

@@ -29,7 +29,7 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _REMEDY = "give a day such as 2026-11-22, or an instant such as 2026-11-22T14:30, in UTC"
 _INT_MAX, _INT_MIN = (1 << 63) - 1, -(1 << 63)
 UNREADABLE: Literal["unreadable"] = "unreadable"
-_FOUND = {
+_TEXT_COLUMNS = {
     "drives": ("drive", "drive_id", "drive_serial"),
     "models": ("drive_model",),
     "firmwares": ("drive_firmware",),
@@ -38,7 +38,7 @@ _FOUND = {
 }
 """Fields of ``Wanted`` that are found anywhere in the text of some columns."""
 _OF_DRIVE = {f"drive_{name}": name for name in ("id", "serial", "model", "firmware")}
-RUN_FOLDS = {f"{name}_folded": name for columns in _FOUND.values() for name in columns}
+RUN_FOLDS = {f"{name}_folded": name for columns in _TEXT_COLUMNS.values() for name in columns}
 TEST_FOLDS = {f"{name}_folded": name for name in ("test", "procedure", "edition")}
 """Columns that are searched, each with the column that it is made from."""
 
@@ -81,16 +81,16 @@ class Wanted:
             yield Condition("r.started_wall_ns >= ?", (min(max(self.since_ns or 0, _INT_MIN), _INT_MAX),))
         if self.until_ns is not None:
             yield Condition("r.started_wall_ns < ?", (min(max(self.until_ns, _INT_MIN), _INT_MAX),))
-        for words, columns in self._found():
+        for words, columns in self._searched():
             yield any_of(_contains(f"{column}_folded", word, position) for word in words for column in columns)
         if self.tags:
             tag = _equals(("t.tag_folded",), self.tags)
             yield Condition(f"EXISTS (SELECT 1 FROM assay_tags t WHERE t.run_key = r.key AND {tag.text})", tag.values)
         if self.labels:
             yield _equals(("r.label_class",), self.labels)
-        if asked := self._asked_of_test():
+        if tests := self._test_words():
             names = dict(zip(TEST_FOLDS.values(), TEST_FOLDS, strict=True))
-            parts = [_equals([f"t.{names.get(field, field)}" for field in fields], words) for words, fields in asked]
+            parts = [_equals([f"t.{names.get(field, field)}" for field in fields], words) for words, fields in tests]
             test, unreadable = all_of(parts), str(self._takes_unreadable).upper()
             of_test = f"EXISTS (SELECT 1 FROM assay_tests t WHERE t.run_key = r.key AND {test.text})"
             yield Condition(f"CASE WHEN r.fault IS NULL THEN {of_test} ELSE {unreadable} END", test.values)
@@ -99,17 +99,17 @@ class Wanted:
     def _takes_unreadable(self) -> bool:
         return UNREADABLE in self.verdicts and not self.tests and not self.editions
 
-    def _found(self) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
-        """Words that are found in a text, with its columns."""
-        for field, columns in _FOUND.items():
+    def _searched(self) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+        """Words that a text has to contain, with its columns."""
+        for field, columns in _TEXT_COLUMNS.items():
             if words := getattr(self, field):
                 yield words, columns
 
-    def _asked_of_test(self) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+    def _test_words(self) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
         """Words, each with the fields of a test of which one has to equal a word."""
         verdicts = tuple(verdict for name in self.verdicts for verdict in GROUPS.get(name, (name,)))
-        asked = ((self.tests, ("test", "procedure")), (self.editions, ("edition",)), (verdicts, ("verdict",)))
-        return [(words, fields) for words, fields in asked if words]
+        parts = ((self.tests, ("test", "procedure")), (self.editions, ("edition",)), (verdicts, ("verdict",)))
+        return [(words, fields) for words, fields in parts if words]
 
     def _is_of_time(self, began: int | None) -> bool:
         if self.since_ns is None and self.until_ns is None:
@@ -118,17 +118,17 @@ class Wanted:
 
     def _is_of_run(self, run: ListedRun) -> bool:
         return (
-            all(_is_found(words, [_text(run, column) for column in columns]) for words, columns in self._found())
-            and _is_equal(self.tags, run.tags)
-            and _is_equal(self.labels, (run.label_class,))
+            all(_contains_any(words, [_text(run, column) for column in columns]) for words, columns in self._searched())
+            and _equals_any(self.tags, run.tags)
+            and _equals_any(self.labels, (run.label_class,))
         )
 
     def _is_of_tests(self, run: ListedRun) -> bool:
-        asked = self._asked_of_test()
-        if asked and run.fault is not None:
+        parts = self._test_words()
+        if parts and run.fault is not None:
             return self._takes_unreadable
-        return not asked or any(
-            all(_is_equal(words, [getattr(test, field) for field in fields]) for words, fields in asked)
+        return not parts or any(
+            all(_equals_any(words, [getattr(test, field) for field in fields]) for words, fields in parts)
             for test in run.tests
         )
 
@@ -229,12 +229,12 @@ def _text(run: ListedRun, column: str) -> str | None:
     return text
 
 
-def _is_found(words: Sequence[str], texts: Iterable[str | None]) -> bool:
+def _contains_any(words: Sequence[str], texts: Iterable[str | None]) -> bool:
     """Whether one of the words is in one of the texts."""
     return any(word.casefold() in text.casefold() for text in texts if text for word in words)
 
 
-def _is_equal(words: Sequence[str], texts: Iterable[str]) -> bool:
+def _equals_any(words: Sequence[str], texts: Iterable[str]) -> bool:
     """Whether one of the words is one of the texts; always without words."""
     return not words or not {word.casefold() for word in words}.isdisjoint(text.casefold() for text in texts)
 
@@ -287,10 +287,9 @@ class Query:
 class FoundRun:
     """A run of the index.
 
-    address, drive : what its page and that of its drive are asked for by; drive is empty where the folder cannot be
-    read. folder : its path as the system has it, None on another host. parent : folder of runs as it is kept.
-    host : its site. look : of the folder when it was read. use : what it did to its drive. note : None where it has
-    none.
+    address, drive : of its page and of the page of its drive; drive is empty if the folder cannot be read.
+    folder : its path as the system has it, None on another host. parent : folder of runs as it is kept. host : its
+    site. look : of the folder when it was read. use : of its drive. note : None without one.
     """
 
     address: str
@@ -317,7 +316,7 @@ def run_at(reader: Connection, address: str) -> FoundRun | None:
     return next(_runs(reader, stored_runs(reader, "address = ? ORDER BY key LIMIT 1", address)), None)
 
 
-def found(reader: Connection, query: Query, *, page_runs: int = PAGE_RUNS) -> FoundRuns:
+def find_runs(reader: Connection, query: Query, *, page_runs: int = PAGE_RUNS) -> FoundRuns:
     """The runs that a query chooses, with the numbers of their tests; filtered, sorted and cut by the database.
 
     page_runs : runs of a page. Worked: 250 runs, page 3 of 100 -> the last 50 of them, total 250.
@@ -334,7 +333,7 @@ def found(reader: Connection, query: Query, *, page_runs: int = PAGE_RUNS) -> Fo
 
 
 def scope(query: Query) -> Iterator[Condition]:
-    """That runs are of the drive and folders of a query."""
+    """The conditions that runs are of the drive and folders of a query."""
     if query.drive:
         yield Condition("r.drive_address = ?", (query.drive,))
     if query.parents is not None:

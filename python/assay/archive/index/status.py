@@ -46,14 +46,14 @@ _COUNTS = (
 
 
 def index_status(place: Place, *, read: int = 0) -> IndexStatus:
-    """Count what an index holds. read : runs that were just read. Raises StoreError where it cannot be read."""
+    """Count the runs of an index. read : runs that were just read. Raises StoreError if it cannot be read."""
     with reading(place) as reader:
-        found = reader.rows(_COUNTS) if reader else None
-    rows = sorted(found or (), key=lambda row: (row["site"], row["parent"]))
+        counts = reader.rows(_COUNTS) if reader else None
+    rows = sorted(counts or (), key=lambda row: (row["site"], row["parent"]))
     return IndexStatus(
         index=place.shown,
         database="SQLite" if place.path else "PostgreSQL",
-        schema_found=None if found is None else SCHEMA,
+        schema_found=None if counts is None else SCHEMA,
         schema_known=SCHEMA,
         **{name: sum(row[name] for row in rows) for name in ("runs", "unreadable", "missing")},
         folders=tuple(

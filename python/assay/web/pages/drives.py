@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse
 from assay.archive.index.folders import drive_address
 from assay.archive.index.history import drive_history
 from assay.archive.index.read import reading
-from assay.archive.index.search import Query, found
+from assay.archive.index.search import Query, find_runs
 from assay.dut.real.identity import disk_identity
 from assay.dut.real.loop import loop_backing
 from assay.dut.real.sysfs import disk_at
@@ -41,22 +41,11 @@ _BYTES = "_bytes"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """Values of the drive from one run. cells : printed; empty if the drive did not report a value."""
-
-    address: str
-    began_wall_ns: int | None
-    began_text: str
-    firmware: str
-    cells: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Readings:
-    """Runs that stored anything, in the order they came in; a column that none of them has is left out."""
+    """Runs that stored a value, in their order, with printed cells; columns without a value are left out."""
 
     heads: tuple[str, ...]
-    rows: tuple[Reading, ...]
+    rows: tuple[tuple[FoundRun, list[str]], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,8 +72,8 @@ def readings(runs: Sequence[FoundRun]) -> Readings:
         **{_title(name): _health_cell(name) for name in health},
     }
     kept = {title: cell for title, cell in columns.items() if any(map(cell, runs))}
-    rows = [_reading(run, [cell(run) for cell in kept.values()]) for run in runs]
-    return Readings(heads=tuple(kept), rows=tuple(row for row in rows if any(row.cells)))
+    rows = ((run, [cell(run) for cell in kept.values()]) for run in runs)
+    return Readings(heads=tuple(kept), rows=tuple((run, cells) for run, cells in rows if any(cells)))
 
 
 def simulated_of(kind: str, ids: Sequence[str]) -> Simulated | None:
@@ -118,17 +107,6 @@ def _title(name: str) -> str:
     """Worked: ``media_errors`` -> ``Media errors``; ``available_spare_pct`` -> ``Available spare (%)``."""
     words = name.removesuffix(_BYTES).replace("_pct", " (%)").replace("_", " ")
     return words[:1].upper() + words[1:]
-
-
-def _reading(run: FoundRun, cells: list[str]) -> Reading:
-    drive = run.listed.drive_facts
-    return Reading(
-        address=run.address,
-        began_wall_ns=run.listed.started_wall_ns,
-        began_text=run.listed.started,
-        firmware=(drive.firmware or "") if drive else "",
-        cells=tuple(cells),
-    )
 
 
 def _bytes(value: int | None) -> str:
@@ -172,7 +150,7 @@ def _loaded(site: Site, query: Query) -> tuple[DriveHistory, FoundRuns, Simulate
     with reading(site.place) as reader:
         if reader is None:
             return None
-        history, listed = drive_history(reader, query), found(reader, query)
+        history, listed = drive_history(reader, query), find_runs(reader, query)
     kinds = {run.listed.drive_facts.kind for run in listed.runs if run.listed.drive_facts}
     return history, listed, simulated_of(next(iter(kinds), ""), history.ids)
 

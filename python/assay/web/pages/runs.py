@@ -21,7 +21,7 @@ from assay.archive.index.search import (
     KeyColumn,
     Query,
     Wanted,
-    found,
+    find_runs,
     key_columns,
     key_results,
     since_ns,
@@ -34,7 +34,7 @@ from assay.summary.verdict import STATE_LEVELS, STATE_WORDS
 from assay.web.pages.shell import aside, refused, shown
 from assay.web.site import UPDATE, bring_up
 from assay.words.printed import number_text
-from assay.words.visible import unicode_name, visible
+from assay.words.visible import unicode_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from assay.archive.index.read import RunNote
     from assay.archive.index.search import FoundRun, FoundRuns
     from assay.summary.forms import ListedRun, Quoted
     from assay.web.site import Site
@@ -87,7 +86,9 @@ FIELDS = (
         field="verdicts",
         choices=tuple((verdict, _WORDS.get(verdict, verdict)) for verdict in _VERDICTS),
     ),
-    Field(key="label", label="Label", field="labels", choices=tuple((one, one.replace("-", " ")) for one in _LABELS)),
+    Field(
+        key="label", label="Label", field="labels", choices=tuple((label, label.replace("-", " ")) for label in _LABELS)
+    ),
 )
 """The filters of ``assay runs``; a key that is given more than once asks for any of its values."""
 _TIMES: dict[str, Callable[[str], int | None]] = {"since": since_ns, "until": until_ns}
@@ -238,48 +239,25 @@ def _size(entry: os.DirEntry[str]) -> int:
 
 
 COLUMNS_MAX = 8
-_MARKED = {"warn", "invalid"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """Tests of a run that came out alike. level : ``good``, ``warn``, ``bad`` or ``unknown``."""
-
-    level: str
-    word: str
-    tests: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
-    """A key result. text : printed; empty if the run lacks the test. mark : of the host's part; may be empty."""
-
-    text: str
-    mark: str = ""
+_MARKED = ("warn", "invalid")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRow:
-    """One run. began_wall_ns : None if unknown. away : its host, if not this one. disk_bytes : None if unknown."""
+    """One run. host : lab, system or host ID. away : its host, if not this one. disk_bytes : None if unknown.
 
-    address: str
+    outcomes : level, word and names of the tests that came out alike. cells : key results as printed, empty if the run
+    lacks the test, each with the mark of the host's part, or ``""``.
+    """
+
+    run: FoundRun
     name: str
     folder: str
-    tags: tuple[str, ...]
-    began_wall_ns: int | None
-    began_text: str
-    drive_address: str
-    model: str
-    serial: str
-    firmware: str
     host: str
     away: str
-    missing: bool
-    fault: str
-    outcomes: tuple[Outcome, ...]
-    cells: tuple[Cell, ...]
+    outcomes: tuple[tuple[str, str, str], ...]
+    cells: tuple[tuple[str, str], ...]
     disk_bytes: int | None
-    note: RunNote | None
 
     @property
     def disk(self) -> str:
@@ -322,50 +300,33 @@ def space_label(size_bytes: int) -> str:
 
 
 def _row(run: FoundRun, columns: Sequence[KeyColumn]) -> RunRow:
-    listed, drive = run.listed, run.listed.drive_facts
+    listed = run.listed
     results, folder = key_results(listed), listed.run.rpartition("/")[2]
     return RunRow(
-        address=run.address,
-        name=visible(listed.name or folder),
-        folder=visible(folder),
-        tags=tuple(map(visible, listed.tags)),
-        began_wall_ns=listed.started_wall_ns,
-        began_text=listed.started,
-        drive_address=run.drive,
-        model=visible(drive.model if drive else listed.drive),
-        serial=visible(drive.serial or "") if drive else "",
-        firmware=visible(drive.firmware or "") if drive else "",
-        host=visible(listed.lab or listed.system or listed.host),
-        away="" if run.folder is not None else visible(unicode_name(given_name(run.host))),
-        missing=listed.missing,
-        fault=visible(listed.fault or ""),
-        outcomes=_outcomes(listed),
+        run=run,
+        name=listed.name or folder,
+        folder=folder,
+        host=listed.lab or listed.system or listed.host,
+        away="" if run.folder is not None else unicode_name(given_name(run.host)),
+        outcomes=tuple(_outcomes(listed)),
         cells=tuple(_cell(results.get(column)) for column in columns),
         disk_bytes=None if run.folder is None or listed.missing else bytes_on_disk(run.folder),
-        note=run.note,
     )
 
 
-def _outcomes(run: ListedRun) -> tuple[Outcome, ...]:
+def _outcomes(run: ListedRun) -> Iterator[tuple[str, str, str]]:
     """Worked: three steady tests -> one outcome ``steady`` with their names."""
-    verdicts = dict.fromkeys(test.verdict for test in run.tests)
-    return tuple(
-        Outcome(
-            level=STATE_LEVELS[verdict],
-            word=STATE_WORDS[verdict],
-            tests=visible(", ".join(test.test for test in run.tests if test.verdict == verdict)),
-        )
-        for verdict in verdicts
-    )
+    for verdict in dict.fromkeys(test.verdict for test in run.tests):
+        tests = ", ".join(test.test for test in run.tests if test.verdict == verdict)
+        yield STATE_LEVELS[verdict], STATE_WORDS[verdict], tests
 
 
-def _cell(number: Quoted | None) -> Cell:
+def _cell(number: Quoted | None) -> tuple[str, str]:
     if number is None:
-        return Cell(text="")
+        return "", ""
     if number.value is None:
-        return Cell(text="n/a")
-    mark = number.mark if number.mark in _MARKED else ""
-    return Cell(text=number_text(number.value, number.unit), mark=mark or "")
+        return "n/a", ""
+    return number_text(number.value, number.unit), number.mark if number.mark in _MARKED else ""
 
 
 _COLUMNS = (
@@ -389,7 +350,7 @@ async def runs_page(site: Site, request: Request) -> Response:
 def _listed(site: Site, query: Query, *, all_columns: bool) -> tuple[FoundRuns | None, RunTable]:
     """The page of runs; None without an index, or with one of an older version."""
     with reading(site.place) as reader:
-        result = found(reader, query) if reader else None
+        result = find_runs(reader, query) if reader else None
     return result, run_table(result.runs if result else (), columns_max=None if all_columns else COLUMNS_MAX)
 
 

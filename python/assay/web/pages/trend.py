@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from assay.archive.index.history import HistoryPoint
+    from assay.archive.index.history import DriveModel, HistoryPoint
     from assay.web.site import Site
     from assay.web.trend import TrendChoice, TrendSeries, TrendView, TrendWords
 
@@ -128,18 +128,6 @@ def _marks(series: TrendSeries, positions: dict[str, float]) -> Iterator[TrendMa
         )
 
 
-_GROUPING_LABELS = {"time": "Time", "firmware": "Firmware", "host": "Host", "tag": "Tag"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Option:
-    """An entry of a list to choose from."""
-
-    word: str
-    label: str
-    chosen: bool
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrendRow:
     """A run in the table, with printed texts. link : this page with the run as baseline; empty for the baseline."""
@@ -164,19 +152,9 @@ async def trend_page(site: Site, request: Request) -> Response:
         request,
         "trend",
         choice=choice,
-        drives=_drives(choice),
-        tests=_tests(choice),
-        metrics=[
-            Option(
-                word=metric_word(metric),
-                label=visible(metric.text),
-                chosen=metric_word(metric) == choice.words.metric,
-            )
-            for metric in choice.metrics
-        ],
-        groupings=[
-            Option(word=word, label=_GROUPING_LABELS[word], chosen=word == choice.words.by) for word in GROUPINGS
-        ],
+        drives=[(drive_word(model), _drive_label(model)) for model in choice.models],
+        metrics=[(metric_word(metric), metric.text) for metric in choice.metrics],
+        groupings=[(grouping, grouping.capitalize()) for grouping in GROUPINGS],
         view=view,
         kept_baseline=words.baseline and choice.words.baseline,
         pictures=Markup(trend_pictures(chart_of(view, site.prefix))) if view else "",  # noqa: S704 - escaped by the drawing
@@ -192,20 +170,8 @@ def chosen(site: Site, words: TrendWords) -> TrendChoice:
         return trend_choice(reader, words)
 
 
-def _drives(choice: TrendChoice) -> list[Option]:
-    return [
-        Option(
-            word=drive_word(model),
-            label=f"{visible(model.model)}, {capacity_label(model.capacity_bytes)} "
-            f"({count_label(model.run_count, 'run')})",
-            chosen=drive_word(model) == choice.words.drive,
-        )
-        for model in choice.models
-    ]
-
-
-def _tests(choice: TrendChoice) -> list[Option]:
-    return [Option(word=word, label=label, chosen=word == choice.words.test) for word, label in choice.tests.items()]
+def _drive_label(model: DriveModel) -> str:
+    return f"{model.model}, {capacity_label(model.capacity_bytes)} ({count_label(model.run_count, 'run')})"
 
 
 def _rows(view: TrendView, words: TrendWords, prefix: str) -> Iterator[TrendRow]:
