@@ -30,6 +30,9 @@ NAME = "checked.jsonl"
 _RULES = Path(__file__).parent / "verify"
 _DIGITS = 16
 _SEAL = re.compile(rb'"hash":"([0-9a-f]{64})"\}\n?')
+_CHUNK, _TAIL_BYTES = 1 << 20, 128
+_HASHED_BYTES_MAX = 1 << 31
+"""Bytes of all files that are hashed; files beyond count by size and times, as captures do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,11 +123,6 @@ def _decoded(line: bytes) -> Check | None:
         return None
     texts = all(isinstance(content[name], str) for name in _FIELDS - {"passed"})
     return Check(**content) if texts and isinstance(content["passed"], bool) else None
-
-
-_CHUNK, _TAIL_BYTES = 1 << 20, 128
-_HASHED_BYTES_MAX = 1 << 31
-"""Bytes of all files that are hashed; files beyond count by size and times, as captures do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 FrameLibrary = Literal["polars", "pandas"]
 _KNOWN: tuple[FrameLibrary, ...] = get_args(FrameLibrary)
+_OF_MEASURES = ("label", "name", "unit", "value", "least", "greatest", "rounds", "judged", "bound", "mark")
 
 
 def frame_maker(library: FrameLibrary | None) -> Callable[[Any], Any]:
@@ -69,9 +70,6 @@ def _neither(table: Any) -> Any:
     del table
     remedy = "run pip install polars, or use the pyarrow tables in .arrow"
     raise UsageError("frames", "neither polars nor pandas is installed", remedy)
-
-
-_OF_MEASURES = ("label", "name", "unit", "value", "least", "greatest", "rounds", "judged", "bound", "mark")
 
 
 # Without slots: each table is made once and kept.

@@ -46,6 +46,27 @@ if TYPE_CHECKING:
     from assay.web.site import Site
     from assay.web.trend import TrendChoice, TrendSeries, TrendView
 
+API = "/api/v1"
+LAST, LAST_MAX = 100, 10_000
+"""Runs of a list, unless ``last`` says otherwise; the newest."""
+_VERDICTS = tuple(dict.fromkeys((*get_args(Verdict), *GROUPS, UNREADABLE)))
+_LABELS = get_args(LabelClass)
+_FLAG = ("true", "false")
+_FILTERS = {
+    "drive": "Only where serial, identity or path has this text.",
+    "model": "Only of drives whose model has this text.",
+    "firmware": "Only where the firmware has this text.",
+    "test": "Only with this test or study.",
+    "edition": "Only by this edition.",
+    "verdict": "Only where a test has this verdict.",
+    "label": "Only with this label.",
+    "host": "Only where host, system or lab has this text.",
+    "name": "Only where the name of the run has this text.",
+    "tag": "Only with this tag.",
+}
+"""As the options of ``assay runs``; values of one are alternatives, different ones must all match."""
+_WORDS = {"verdict": _VERDICTS, "label": _LABELS}
+
 
 def running_states(folders: Iterable[Path]) -> list[RunStatus]:
     """The state of each active run below some folders; reads the journals of these runs only."""
@@ -99,13 +120,6 @@ def _trend_run(view: TrendView, point: HistoryPoint) -> TrendRun:
         interval_high=high,
         from_baseline=view.from_baseline(point),
     )
-
-
-API = "/api/v1"
-LAST, LAST_MAX = 100, 10_000
-"""Runs of a list, unless ``last`` says otherwise; the newest."""
-_VERDICTS = tuple(dict.fromkeys((*get_args(Verdict), *GROUPS, UNREADABLE)))
-_LABELS = get_args(LabelClass)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -256,21 +270,6 @@ def _as_json(reader: Connection, rows: Sequence[Row]) -> list[dict[str, Any]]:
     return [{"address": row["address"], **run.as_json()} for row, run in runs]
 
 
-_FLAG = ("true", "false")
-_FILTERS = {
-    "drive": "Only where serial, identity or path has this text.",
-    "model": "Only of drives whose model has this text.",
-    "firmware": "Only where the firmware has this text.",
-    "test": "Only with this test or study.",
-    "edition": "Only by this edition.",
-    "verdict": "Only where a test has this verdict.",
-    "label": "Only with this label.",
-    "host": "Only where host, system or lab has this text.",
-    "name": "Only where the name of the run has this text.",
-    "tag": "Only with this tag.",
-}
-"""As the options of ``assay runs``; values of one are alternatives, different ones must all match."""
-_WORDS = {"verdict": _VERDICTS, "label": _LABELS}
 ADDRESSES = (
     ApiAddress(
         path=f"{API}/runs",

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from assay.web.links import Role
     from assay.web.site import Site
 
+_STATIC = static_files()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
@@ -80,7 +82,6 @@ async def _asset(_site: Site, request: Request) -> Response:
     return Response(content, media_type=kind, headers={"cache-control": "public, max-age=3600"})
 
 
-_STATIC = static_files()
 ADDRESSES = (
     Address(path="/", answer=now_page, name="now", title="Now", in_contents=True),
     Address(path="/drives", answer=drives_page, name="drives", title="Drives", in_contents=True),

@@ -47,6 +47,8 @@ _CPU_S, _WALL_S = 600, 3600
 _DIED_S = 5.0
 _NO_RETRY = {-signal.SIGXCPU}
 """Ends of a child that come again: its job took all the processor time that it may have."""
+PAUSE_S, PAUSE_MAX_S = 1.0, 60.0
+_LETTERS_MAX = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -275,10 +277,6 @@ class Measuring:
             self._looked_s = self._clock()
             self._result = any(run.measures_real for run in self._runs.look())
         return self._result
-
-
-PAUSE_S, PAUSE_MAX_S = 1.0, 60.0
-_LETTERS_MAX = 300
 
 
 async def supervised(

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from assay.archive.verify import Verification
     from assay.engine.records import StoredRun
 
+CSV_FILE = "csv.zip"
+BUNDLE = "bundle"
+FILE = "verification.json"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
@@ -23,8 +27,6 @@ class Format:
     file: str
 
 
-CSV_FILE = "csv.zip"
-BUNDLE = "bundle"
 RUN_FORMATS = {
     "pdf": Format(title="PDF", file="report.pdf"),
     "html": Format(title="HTML", file="report.html"),
@@ -42,9 +44,6 @@ COMPARISON_FORMATS = {
     "json": Format(title="JSON", file="comparison.json"),
 }
 """The files of ``assay compare --out``, its CSV files as one archive."""
-
-
-FILE = "verification.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

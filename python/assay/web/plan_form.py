@@ -37,6 +37,20 @@ FIRST = ("suite", "edition", "tests", "studies")
 _NEVER = {"schema", "drive", "file_target", *FIRST}
 _LONG_TEXT = 200
 _CHOICES_MAX = 40
+_TERMS = {"io": "I/O", "iops": "IOPS", "art": "ART", "hba": "HBA", "pcie": "PCIe", "nand": "NAND", "4k": "4 KiB"}
+_UNITS = {"mb_per_s": "MB/s", "seconds": "s", "minutes": "min", "hours": "h", "ms": "ms", "kib": "KiB"}
+_HOW_TYPED: dict[Kind, str] = {
+    "lines": "; a line each",
+    "numbers": "; several with commas",
+}
+_LISTS: dict[str, Kind] = {"string": "lines", "integer": "numbers", "number": "numbers"}
+_SCALARS: dict[str, Kind] = {"string": "text", "integer": "integer", "number": "number", "boolean": "flag"}
+Typed = str | bool | list[str]
+"""A value as a browser sends it."""
+_WHOLE = re.compile(r"[+-]?\d{1,30}", re.ASCII)
+_NOT_OF_PLANS = (CONSENTS, "on_end")
+_NO_DRIVE = "sim:ideal"
+"""A drive for checks until one is chosen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,24 +202,6 @@ def _label(key: str) -> str:
     words = key.removesuffix(f"_{unit}").split("_") if unit else key.split("_")
     first, *others = (_TERMS.get(word, word) for word in words)
     return " ".join([first[:1].upper() + first[1:], *others]) + (f" ({_UNITS[unit]})" if unit else "")
-
-
-_TERMS = {"io": "I/O", "iops": "IOPS", "art": "ART", "hba": "HBA", "pcie": "PCIe", "nand": "NAND", "4k": "4 KiB"}
-_UNITS = {"mb_per_s": "MB/s", "seconds": "s", "minutes": "min", "hours": "h", "ms": "ms", "kib": "KiB"}
-_HOW_TYPED: dict[Kind, str] = {
-    "lines": "; a line each",
-    "numbers": "; several with commas",
-}
-_LISTS: dict[str, Kind] = {"string": "lines", "integer": "numbers", "number": "numbers"}
-_SCALARS: dict[str, Kind] = {"string": "text", "integer": "integer", "number": "number", "boolean": "flag"}
-
-
-Typed = str | bool | list[str]
-"""A value as a browser sends it."""
-_WHOLE = re.compile(r"[+-]?\d{1,30}", re.ASCII)
-_NOT_OF_PLANS = (CONSENTS, "on_end")
-_NO_DRIVE = "sim:ideal"
-"""A drive for checks until one is chosen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,6 +39,10 @@ DRIVE_LOOK_S = 3.0
 LOCAL_AGE_S = 15.0
 """How old a look is at most that is shown to another watcher."""
 _THREADS = 8
+PORT = 8375
+UPDATE = "update"
+"""Kind and key of the job: it waits or runs once at most."""
+UPDATE_AGE_S, FAILED_AGE_S = 5.0, 60.0
 
 
 class LocalDrives:
@@ -73,9 +77,6 @@ def _examined(bounded: Bounded, disk: DriveIdentity) -> tuple[tuple[str, ...], s
     except OSError as error:
         reason = error.strerror or "cannot be queried"
         return (reason,), reason
-
-
-PORT = 8375
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,11 +129,6 @@ class Site:
     def parents(self) -> tuple[str, ...]:
         """Its folders as the index keeps them."""
         return tuple(map(parent_of, self.folders))
-
-
-UPDATE = "update"
-"""Kind and key of the job: it waits or runs once at most."""
-UPDATE_AGE_S, FAILED_AGE_S = 5.0, 60.0
 
 
 def bring_up(site: Site, *, age_s: float = UPDATE_AGE_S) -> None:

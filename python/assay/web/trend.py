@@ -31,6 +31,14 @@ GROUPINGS: tuple[Grouping, ...] = get_args(Grouping)
 GROUPS_MAX = 9
 """The number of distinct colours and markers."""
 _NONE = {"firmware": "no firmware reported", "host": "unknown host", "tag": "no tag"}
+_NAMES: dict[Grouping, Callable[[HistoryPoint], Iterable[str]]] = {
+    "time": lambda _: ("Runs",),
+    "firmware": lambda point: (point.firmware or _NONE["firmware"],),
+    "host": lambda point: (point.host or _NONE["host"],),
+    "tag": lambda point: point.tags or (_NONE["tag"],),
+}
+_NAMED_MAX = 3
+_UNKNOWN = "conditions unknown"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,14 +160,6 @@ def _groups(points: Iterable[HistoryPoint], grouping: Grouping) -> dict[str, lis
     return groups
 
 
-_NAMES: dict[Grouping, Callable[[HistoryPoint], Iterable[str]]] = {
-    "time": lambda _: ("Runs",),
-    "firmware": lambda point: (point.firmware or _NONE["firmware"],),
-    "host": lambda point: (point.host or _NONE["host"],),
-    "tag": lambda point: point.tags or (_NONE["tag"],),
-}
-
-
 def _largest(groups: dict[str, list[HistoryPoint]]) -> dict[str, list[HistoryPoint]]:
     """The groups with the most runs, in their order."""
     kept = sorted(groups, key=lambda name: -len(groups[name]))[:GROUPS_MAX]
@@ -179,10 +179,6 @@ def _judged(
         words = change_text(change, "firmware")
         changes.append(Judged(change=change, number=next(numbers), text=words, verdict=level, outcome=outcome))
     return TrendSeries(name=name, points=tuple(points), trend=trend, changes=tuple(changes))
-
-
-_NAMED_MAX = 3
-_UNKNOWN = "conditions unknown"
 
 
 def test_word(metric: Metric) -> str:

@@ -30,6 +30,11 @@ _CHECKSUM_BYTES = 4
 _RLE, _RESERVED = 1, 3
 _SINGLE, _UNUSED, _CHECKSUM, _DICTIONARY = 0x20, 0x18, 0x04, 0x03
 _CONTENT_SIZE_BYTES = (0, 2, 4, 8)
+_BLOCK_BYTES = tarfile.BLOCKSIZE
+_END = bytes(2 * _BLOCK_BYTES)
+_CHUNK_BYTES = 1 << 20
+_SIGNATURE_BYTES_MAX = 1 << 12
+_REMEDY = "do not use it; take it from its maker again"
 
 
 class FrameError(ValueError):
@@ -90,13 +95,6 @@ def _number(file: IO[bytes], count: int) -> int:
     if len(result) < count:
         raise FrameError("is cut off")
     return int.from_bytes(result, "little")
-
-
-_BLOCK_BYTES = tarfile.BLOCKSIZE
-_END = bytes(2 * _BLOCK_BYTES)
-_CHUNK_BYTES = 1 << 20
-_SIGNATURE_BYTES_MAX = 1 << 12
-_REMEDY = "do not use it; take it from its maker again"
 
 
 def write_archive(file: IO[bytes], members: Iterable[tuple[str, int, Iterable[bytes]]]) -> None:

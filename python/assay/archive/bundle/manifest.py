@@ -40,6 +40,7 @@ _UNKNOWN = "take it from its maker again, or use the version that wrote it"
 
 _Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 _Text = Annotated[str, Field(max_length=100)]
+_CHUNK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,9 +129,6 @@ def _size_fault(manifest: Manifest, bundle_bytes: int | None) -> str | None:
     if bundle_bytes is not None and total > RATIO_MAX * bundle_bytes:
         return f"would unpack to {total / bundle_bytes:,.0f} times its size; at most {RATIO_MAX} times is taken"
     return None
-
-
-_CHUNK_BYTES = 1 << 20
 
 
 def bundle_file(folder: Path, name: str, *, bytes_max: int = TOTAL_BYTES_MAX) -> BundleFile:

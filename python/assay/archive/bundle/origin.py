@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from assay.archive.bundle.keys import PublicKey
     from assay.engine.records import StoredRun
 
+_HELD_BY_JOURNAL = ("run.json", "journal.jsonl", *(f"{kind}/" for kind in TABLE_KINDS))
+_REMEDY = "import the bundle again"
+_NAME_HOST = "name this host before the next run: systemd-machine-id-setup makes /etc/machine-id"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Level:
@@ -66,10 +70,6 @@ def _signature(level: Level) -> str:
     if level.signer is not None:
         return f"signed by {level.signer}"
     return f"signed by an unknown key {level.fingerprint}" if level.signed else "unsigned"
-
-
-_HELD_BY_JOURNAL = ("run.json", "journal.jsonl", *(f"{kind}/" for kind in TABLE_KINDS))
-_REMEDY = "import the bundle again"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,9 +171,6 @@ def level_of(signature: Signature | None, keys: Sequence[PublicKey], *, passed: 
         passed=passed,
         redacted=redacted,
     )
-
-
-_NAME_HOST = "name this host before the next run: systemd-machine-id-setup makes /etc/machine-id"
 
 
 def _of_folder(run: StoredRun, host_id: str | None) -> RunOrigin | None:

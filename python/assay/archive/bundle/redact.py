@@ -42,6 +42,27 @@ _ADDRESS = re.compile(
     r"|\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b",
     re.IGNORECASE,
 )
+NOTE = (
+    "by its maker: labels stand for the drive's model, serials, firmware and paths, for the host, for people and their "
+    "notes; equal labels were equal texts; the hash chain was made anew."
+)
+_IDENTITY = {
+    "id": "drive", "path": "path", "model_number": "model", "serial": "serial", "firmware": "firmware", "wwn": "wwn",
+    "eui": "eui", "nguid": "nguid", "controller": "controller", "file_id": "file",
+}  # fmt: skip
+_KEPT_OF_DESCRIPTION = {"nand_type", "interface", "form_factor", "pcie", "file_system", "redacted"}
+_PEOPLE = ("operator", "sponsor", "auditor", "lab", "platform_serial")
+_PATH_KEYS = {"path", "data_file", "drive"}
+_LOOP = "loop:"
+_DATA_ORIGIN = "data origin"
+LEFT_OUT = ("advice.txt", "run.log")
+"""Free texts that nothing reads."""
+REDACTED = "redacted"
+"""Key in the description of a run: how it was redacted."""
+_HASH = "Its final hash before was"
+_DIGEST = re.compile(rf"{_HASH} ([0-9a-f]{{64}})")
+_BYTES_MAX = 64 << 20
+_REMEDY = "export it without --redact, or leave this run out"
 
 
 @dataclass
@@ -115,21 +136,6 @@ def _variants(text: str) -> list[str]:
         variants.append(last)
     joined = (variant.replace(" ", "_") for variant in variants)
     return [variant for variant in dict.fromkeys([*variants, *joined]) if len(variant) > 1]
-
-
-NOTE = (
-    "by its maker: labels stand for the drive's model, serials, firmware and paths, for the host, for people and their "
-    "notes; equal labels were equal texts; the hash chain was made anew."
-)
-_IDENTITY = {
-    "id": "drive", "path": "path", "model_number": "model", "serial": "serial", "firmware": "firmware", "wwn": "wwn",
-    "eui": "eui", "nguid": "nguid", "controller": "controller", "file_id": "file",
-}  # fmt: skip
-_KEPT_OF_DESCRIPTION = {"nand_type", "interface", "form_factor", "pcie", "file_system", "redacted"}
-_PEOPLE = ("operator", "sponsor", "auditor", "lab", "platform_serial")
-_PATH_KEYS = {"path", "data_file", "drive"}
-_LOOP = "loop:"
-_DATA_ORIGIN = "data origin"
 
 
 def learn_identities(document: dict[str, Any], labels: Labels) -> None:
@@ -286,16 +292,6 @@ _KINDS: dict[str, Callable[[dict[str, Any], Labels, dict[str, str]], dict[str, A
 
 def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
-
-
-LEFT_OUT = ("advice.txt", "run.log")
-"""Free texts that nothing reads."""
-REDACTED = "redacted"
-"""Key in the description of a run: how it was redacted."""
-_HASH = "Its final hash before was"
-_DIGEST = re.compile(rf"{_HASH} ([0-9a-f]{{64}})")
-_BYTES_MAX = 64 << 20
-_REMEDY = "export it without --redact, or leave this run out"
 
 
 def redact(folder: Path, target: Path, *, further: dict[str, str], original_hash: str | None) -> str:

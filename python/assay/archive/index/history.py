@@ -35,6 +35,13 @@ _KIND = ("test", "procedure", "edition", "conditions_key")
 """Columns that results of a test share in a history."""
 _OF_NUMBER = ("cell", "label", "unit", "better")
 _OF_POINT = ("address", "time_ns", "value", "bound", "mark", "firmware", "serial", "host")
+_EARLIER = """
+SELECT earlier.address FROM assay_runs AS earlier
+JOIN assay_runs AS later ON later.drive_id = earlier.drive_id
+WHERE later.address = ? AND earlier.site = ?
+AND earlier.complete AND earlier.missing_since_ns IS NULL AND earlier.started_wall_ns < later.started_wall_ns
+ORDER BY earlier.started_wall_ns DESC LIMIT 1
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,15 +267,6 @@ def run_before(reader: Connection, address: str) -> str | None:
     """
     rows = reader.rows(_EARLIER, address, site())
     return str(rows[0]["address"]) if rows else None
-
-
-_EARLIER = """
-SELECT earlier.address FROM assay_runs AS earlier
-JOIN assay_runs AS later ON later.drive_id = earlier.drive_id
-WHERE later.address = ? AND earlier.site = ?
-AND earlier.complete AND earlier.missing_since_ns IS NULL AND earlier.started_wall_ns < later.started_wall_ns
-ORDER BY earlier.started_wall_ns DESC LIMIT 1
-"""
 
 
 def _spans(rows: Sequence[Row], column: str) -> tuple[Span, ...]:

@@ -41,6 +41,23 @@ _OF_DRIVE = {f"drive_{name}": name for name in ("id", "serial", "model", "firmwa
 RUN_FOLDS = {f"{name}_folded": name for columns in _TEXT_COLUMNS.values() for name in columns}
 TEST_FOLDS = {f"{name}_folded": name for name in ("test", "procedure", "edition")}
 """Columns that are searched, each with the column that it is made from."""
+PAGE_RUNS = 100
+SORTS = {
+    "run": ("r.name_folded", "r.folder"),
+    "started": ("r.started_wall_ns",),
+    "drive": ("r.drive_model_folded", "r.drive_serial_folded"),
+    "firmware": ("r.drive_firmware_folded",),
+    "host": ("r.host_folded",),
+    "outcome": ("r.exit_code",),
+    "written": ("r.written_bytes",),
+}
+"""Sort keys of a list, each with its columns."""
+_NUMERIC = {"r.started_wall_ns", "r.exit_code", "r.written_bytes"}
+_NUMBER = (
+    "(SELECT m.value FROM assay_tests t JOIN assay_measures m ON m.test_key = t.key WHERE t.run_key = r.key "
+    f"AND t.test = ? AND m.quoted AND m.printed = ? AND m.unit = ? ORDER BY t.key, m.{ORDER} LIMIT 1)"
+)
+_OF_USE = ("written_bytes", "wear_pct_first", "wear_pct_last", "temperature_c_max")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,20 +256,6 @@ def _equals_any(words: Sequence[str], texts: Iterable[str]) -> bool:
     return not words or not {word.casefold() for word in words}.isdisjoint(text.casefold() for text in texts)
 
 
-PAGE_RUNS = 100
-SORTS = {
-    "run": ("r.name_folded", "r.folder"),
-    "started": ("r.started_wall_ns",),
-    "drive": ("r.drive_model_folded", "r.drive_serial_folded"),
-    "firmware": ("r.drive_firmware_folded",),
-    "host": ("r.host_folded",),
-    "outcome": ("r.exit_code",),
-    "written": ("r.written_bytes",),
-}
-"""Sort keys of a list, each with its columns."""
-_NUMERIC = {"r.started_wall_ns", "r.exit_code", "r.written_bytes"}
-
-
 class KeyColumn(NamedTuple):
     """A key result as a column. test : its name. item, unit : of the number that people quote."""
 
@@ -384,12 +387,6 @@ def _order(query: Query, binary: str) -> Condition:
     return Condition(", ".join([*terms, f"r.address {direction}"]))
 
 
-_NUMBER = (
-    "(SELECT m.value FROM assay_tests t JOIN assay_measures m ON m.test_key = t.key WHERE t.run_key = r.key "
-    f"AND t.test = ? AND m.quoted AND m.printed = ? AND m.unit = ? ORDER BY t.key, m.{ORDER} LIMIT 1)"
-)
-
-
 def _runs(reader: Connection, rows: Sequence[Row]) -> Iterator[FoundRun]:
     notes = notes_of(reader, [row["address"] for row in rows])
     listed = listed_runs(reader, rows, lambda row: unicode_name(folder_of(row)), numbers=True)
@@ -405,6 +402,3 @@ def _runs(reader: Connection, rows: Sequence[Row]) -> Iterator[FoundRun]:
             use=DriveUse(**{name: row[name] for name in _OF_USE}, health=json.loads(row["health"] or "{}")),
             note=notes.get(row["address"]),
         )
-
-
-_OF_USE = ("written_bytes", "wear_pct_first", "wear_pct_last", "temperature_c_max")

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from assay.summary.record import Measure
 
 NOTE_TEXT_MAX = 2000
+_AT = "site = ? AND parent = ? AND folder = ?"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,9 +116,6 @@ def write_note(index: Place, address: str, note: RunNote) -> RunNote:
         row = {"address": address, **asdict(checked)}
         writer.insert("assay_notes", [row], f"ON CONFLICT (address) DO UPDATE SET {changed}")
     return checked
-
-
-_AT = "site = ? AND parent = ? AND folder = ?"
 
 
 def _run_row(site: str, parent: str, read_run: ReadRun) -> Row:

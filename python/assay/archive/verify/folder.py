@@ -50,6 +50,8 @@ _BETWEEN_TESTS = {"test_started", "condition", RESUMED}
 _ANYWHERE = {"asked", "engine", "advice", RUN_ENDED}
 KINDS = _IN_TEST | _BETWEEN_TESTS | _ANYWHERE
 """Every kind of line that a run has."""
+_AS_WRITTEN = "the table whose SHA-256 the journal names"
+_ASCENDING = "each step, direction and bucket or second once, in ascending order"
 
 
 def document_form(evidence: Evidence) -> Iterable[Broken]:
@@ -160,10 +162,6 @@ def report_date_form(evidence: Evidence) -> Iterable[Broken]:
     """The report's date has its form; else its reader raises."""
     report_date(evidence.folder)
     return ()
-
-
-_AS_WRITTEN = "the table whose SHA-256 the journal names"
-_ASCENDING = "each step, direction and bucket or second once, in ascending order"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from assay.results.record import Contradiction, Step
     from assay.workloads.traces import Batch
 
+_OPERATION_SIDES = {"read": "read", "write": "write", "trim": "other", "flush": "other"}
+"""The part of a record that counts an operation."""
+
 
 def all_steps(evidence: Evidence) -> Iterator[tuple[str, Step]]:
     """Every stored step of a run in the order they ran, each with its test and name."""
@@ -209,10 +212,6 @@ def _captured_faults(
         yield "captured in other buckets", "as the histogram of its window"
     elif total_ns != due_ns:
         yield f"{total_ns:,} ns captured", f"{due_ns:,} ns"
-
-
-_OPERATION_SIDES = {"read": "read", "write": "write", "trim": "other", "flush": "other"}
-"""The part of a record that counts an operation."""
 
 
 def replayed_ios(evidence: Evidence) -> Iterator[Broken]:

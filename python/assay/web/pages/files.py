@@ -31,6 +31,9 @@ RAW_FOLDERS = ("series", "histograms")
 _CHUNK = 1 << 18
 _SANDBOX = {"content-security-policy": "sandbox; default-src 'none'"}
 _LIST = "Choose a run from the list of runs."
+BYTES_MAX = 2 << 30
+"""Of a bundle that is sent; a larger one is for ``assay import``."""
+PATH = "/bundles"
 
 
 async def made_file(site: Site, request: Request) -> Response:
@@ -96,11 +99,6 @@ async def _content(descriptor: int, size: int) -> AsyncIterator[bytes]:
                 return
             size -= len(chunk)
             yield chunk
-
-
-BYTES_MAX = 2 << 30
-"""Of a bundle that is sent; a larger one is for ``assay import``."""
-PATH = "/bundles"
 
 
 async def take_bundle(site: Site, request: Request) -> Response:

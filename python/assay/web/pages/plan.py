@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
 
 _MILLISECOND_NS = 10**6
+_NOT_REPEATED = ("seed", "drive", "owner")
+"""Of a run that is made again: another seed is drawn, and the drive is chosen."""
 
 
 def shown_check(answer: CheckAnswer, drives: Iterable[DriveFacts]) -> dict[str, Any]:
@@ -96,10 +98,6 @@ def _loss(facts: Mapping[str, Any], drives: Iterable[DriveFacts]) -> list[tuple[
         ("Written", f"up to {gigabytes_label(facts['written_bytes_max'])}"),
     )
     return [(name, visible(value)) for name, value in rows if value]
-
-
-_NOT_REPEATED = ("seed", "drive", "owner")
-"""Of a run that is made again: another seed is drawn, and the drive is chosen."""
 
 
 async def plan_page(site: Site, request: Request) -> Response:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from assay.agent.messages import JobFacts, QueueAnswer
     from assay.web.site import Site
 
+_ACTIONS = ("move", "hold", "release")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobRow:
@@ -97,9 +99,6 @@ def _row(job: JobFacts, parents: Collection[str]) -> JobRow:
         again=f"/plan?{urlencode({'run': run, 'drive': job.drive})}" if run else "",
         not_served=folder is not None and not served,
     )
-
-
-_ACTIONS = ("move", "hold", "release")
 
 
 async def queue_page(site: Site, request: Request) -> Response:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 
 _AGAIN = "again"
+_FORM = {"hidden": bool, "bad": bool, "reason": str, "note": str}
 
 
 async def run_page(site: Site, request: Request) -> Response:
@@ -133,9 +134,6 @@ async def job_state(site: Site, request: Request) -> Response:
     state, failure = site.jobs.state(key), site.jobs.failure(key)
     text = failure.text if failure else "" if state else "The server no longer knows this job; try again."
     return JSONResponse({"state": state or "lost", "failure": text})
-
-
-_FORM = {"hidden": bool, "bad": bool, "reason": str, "note": str}
 
 
 async def note_page(site: Site, request: Request) -> Response:

@@ -58,6 +58,19 @@ _WORDS: dict[str, str] = {
     "no-rule": "no rule",
 }
 _LABELS: tuple[str, ...] = tuple(label for label in get_args(LabelClass) if label != "unknown")
+_TIMES: dict[str, Callable[[str], int | None]] = {"since": since_ns, "until": until_ns}
+_FLAGS = ("hidden", "missing")
+_VIEW = {*_FLAGS, "columns", "sort", "order", "page"}
+"""Keys that change how runs are shown, and filter none."""
+FILES_MAX = 5_000
+_BLOCK_BYTES = 512
+_KEPT_S = 60
+COLUMNS_MAX = 8
+_MARKED = ("warn", "invalid")
+_COLUMNS = (
+    ("run", "Run"), ("started", "Started"), ("drive", "Drive"), ("firmware", "Firmware"), ("host", "Host"),
+    ("outcome", "Outcome"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,10 +104,6 @@ FIELDS = (
     ),
 )
 """The filters of ``assay runs``; a key that is given more than once asks for any of its values."""
-_TIMES: dict[str, Callable[[str], int | None]] = {"since": since_ns, "until": until_ns}
-_FLAGS = ("hidden", "missing")
-_VIEW = {*_FLAGS, "columns", "sort", "order", "page"}
-"""Keys that change how runs are shown, and filter none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,11 +206,6 @@ def _check_length(key: str, value: str, count: int) -> None:
         raise UsageError(key.capitalize(), f"is given {count} times", f"give at most {WORDS_MAX}")
 
 
-FILES_MAX = 5_000
-_BLOCK_BYTES = 512
-_KEPT_S = 60
-
-
 def bytes_on_disk(folder: str) -> int | None:
     """Bytes of the files below a folder; links are not followed, a sparse file counts with its written blocks.
 
@@ -236,10 +240,6 @@ def _size(entry: os.DirEntry[str]) -> int:
         state = entry.stat(follow_symlinks=False)
         return state.st_blocks * _BLOCK_BYTES if stat.S_ISREG(state.st_mode) else 0
     return 0
-
-
-COLUMNS_MAX = 8
-_MARKED = ("warn", "invalid")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -327,12 +327,6 @@ def _cell(number: Quoted | None) -> tuple[str, str]:
     if number.value is None:
         return "n/a", ""
     return number_text(number.value, number.unit), number.mark if number.mark in _MARKED else ""
-
-
-_COLUMNS = (
-    ("run", "Run"), ("started", "Started"), ("drive", "Drive"), ("firmware", "Firmware"), ("host", "Host"),
-    ("outcome", "Outcome"),
-)  # fmt: skip
 
 
 async def runs_page(site: Site, request: Request) -> Response:

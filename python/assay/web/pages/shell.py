@@ -26,6 +26,7 @@ T = TypeVar("T")
 
 
 FORM_LOST = UsageError("request", "has another form", "load the page again")
+_TOKEN_MAX = 200
 
 
 def shown(site: Site, request: Request, template: str, *, status: int = 200, **values: Any) -> Response:
@@ -102,9 +103,6 @@ def _frame(site: Site, request: Request) -> dict[str, Any]:
         "session": session,
         "change": session is not None and session.role == "operator",
     }
-
-
-_TOKEN_MAX = 200
 
 
 def sign_in_page(site: Site, request: Request) -> Response:
