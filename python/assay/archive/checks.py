@@ -62,7 +62,7 @@ _FIELDS = {field.name for field in fields(Check)}
 
 @cache
 def rules_version() -> str:
-    """The version of the rules: that of the tool, and a digest of their code. Worked: ``0.1.0-0123456789abcdef``."""
+    """The version of the rules: version of the tool, and a digest of their code. Worked: ``0.1.0-0123456789abcdef``."""
     digest = hashlib.sha256()
     for path in sorted(_RULES.glob("*.py")):
         digest.update(path.read_bytes())
@@ -70,7 +70,7 @@ def rules_version() -> str:
 
 
 def seal_of(end: bytes) -> str:
-    """The hash in the last bytes of a journal, by which the checks of a run are looked up; empty where there is none.
+    """The hash in the last bytes of a journal, by which the checks of a run are looked up; empty if there is none.
 
     Worked: ``...,"hash":"ab..."}`` -> ``"ab..."``.
     """

@@ -215,7 +215,7 @@ class LoadedTest:
 
     name : in the run; the second IOPS test is ``iops-2``. procedure : what it measures, such as ``iops``.
     ended : ``steady``, ``round-limit`` and so on, None after a crash. reached : whether its last verdict was steady,
-    None without one. withheld : why its numbers may not be printed, None where they may.
+    None without one. withheld : why its numbers may not be printed, None if they may.
     arrow : the same tables as pyarrow has them.
     """
 

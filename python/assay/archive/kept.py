@@ -94,7 +94,7 @@ def keep_summary(run: StoredRun, folder: Path, summary: RunSummary, host_id: str
 
 
 def _is_cut_or_custom(summary: RunSummary) -> bool:
-    from assay.procedures.registry import find_procedure  # noqa: PLC0415 - loaded by whoever made the summary
+    from assay.procedures.registry import find_procedure  # noqa: PLC0415 - the maker of the summary has loaded it
 
     cut = any(is_cut_short(test.verdict.ended) for test in summary.tests)
     return cut or any(find_procedure(test.procedure).kind == "custom" for test in summary.tests)
@@ -124,7 +124,7 @@ def _program() -> str:
 def report_files(
     end: JournalEnd | Kept | None, folder: Path, files: Iterable[Path] | None
 ) -> tuple[list[Path], bool | None]:
-    """The files of a report, documents first, and whether they are of an earlier state; None where nothing tells.
+    """The files of a report, documents first, and whether they are of an earlier state; None if nothing tells.
 
     end : of the journal. files : those that were just written; those that are in the folder of the run where None.
     """
@@ -135,7 +135,7 @@ def report_files(
 
 
 def _is_older(folder: Path, end: JournalEnd | Kept | None) -> bool | None:
-    """Whether the report in a run's folder was written from another journal than it has now; None where none tells."""
+    """Whether the report in a run's folder was written from another journal than it has now; None if none tells."""
     if end is None:
         return None
     try:

@@ -85,7 +85,7 @@ async def serve_control(site: Site, listener: socket.socket) -> None:
 
 
 def ask(name: str, question: dict[str, Any]) -> dict[str, Any]:
-    """The answer of the server of a name. Raises AssayError as it does, UsageError where no server of this user is."""
+    """The answer of the server of a name. Raises AssayError as it does, UsageError if no server of this user is."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.settimeout(_ASK_S)
         try:

@@ -114,7 +114,7 @@ async def on_thread(work: Callable[[], T]) -> T:
     result: asyncio.Future[T] = loop.create_future()
 
     def deliver(give: Callable[[Any], None], value: object) -> None:
-        # The loop may have ended, and whoever waited may be gone.
+        # The loop may have ended, and the waiter may be gone.
         with suppress(RuntimeError):
             loop.call_soon_threadsafe(lambda: None if result.done() else give(value))
 

@@ -256,7 +256,7 @@ class Jobs:
         if process is None:
             return None
         if died:
-            # A signal to a process that has ended would take its exit code from whoever waits for it.
+            # A signal to a process that has ended would take its exit code from its waiter.
             with suppress(TimeoutError):
                 return await asyncio.wait_for(process.wait(), _DIED_S)
         with suppress(ProcessLookupError):

@@ -269,7 +269,7 @@ def plan_faults(table: dict[str, Any]) -> tuple[dict[str, str], tuple[str, ...]]
 def values_of(table: Mapping[str, Any]) -> dict[str, Typed]:
     """The values of the form from a plan file; a missing key has its default.
 
-    Consents are nothing that a plan could bring along. Raises TypeError, ValueError, AttributeError where a value is of
+    Consents are nothing that a plan could bring along. Raises TypeError, ValueError, AttributeError if a value is of
     another form than the key's.
     Worked: ``{"iops": {"queue_depth": 16}}`` -> ``iops.queue_depth`` of ``"16"``.
     """

@@ -48,7 +48,7 @@ _UNIT_DESCRIPTOR, _BACKLOG = 3, 1024
 _DESCRIPTORS = 8192
 _END_S = 1
 _LINES_MAX = 10_000
-"""Of the log that wait for whoever reads it; beyond that they are left out."""
+"""Lines of the log that wait for a reader; further lines are left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,7 +184,7 @@ async def _served(site: Site, taken: socket.socket, control: socket.socket) -> N
 def listening(serving: Serving) -> socket.socket:
     """A socket that takes connections: that of the unit, else a new one.
 
-    Raises UsageError where the port is taken, or cannot be had.
+    Raises UsageError if the port is taken, or cannot be had.
     """
     if os.environ.get("LISTEN_PID") == str(os.getpid()) and os.environ.get("LISTEN_FDS") == "1":
         # Source: sd_listen_fds(3).

@@ -78,7 +78,7 @@ class StartCodes:
         )
 
     def admit(self, key: str, session: Session, typed: str) -> bool:
-        """Whether a start may go on now; False where a code was made that is to be typed first.
+        """Whether a start may go on now; False if a code was made that is to be typed first.
 
         Raises ConfirmationError for a wrong code, and for a key that this session was not shown.
         """

@@ -156,7 +156,7 @@ def _allow(cpu_s: int) -> None:
 
 
 def _done(job: dict[str, Any]) -> str:
-    """Why a job could not be done; empty where it was."""
+    """Why a job could not be done; empty if it was."""
     try:
         JOBS[job["kind"]](**job["arguments"])
     except AssayError as error:

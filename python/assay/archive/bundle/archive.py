@@ -44,7 +44,7 @@ class FrameError(ValueError):
 def check_frame(file: IO[bytes]) -> None:
     """Walk over the blocks of the frame that a file is, without decompressing any; the file is left at its start.
 
-    Raises FrameError where it is another file, cut off, goes on behind the frame, or asks for too much memory.
+    Raises FrameError if it is another file, cut off, goes on after the frame, or needs too much memory.
     """
     size = os.fstat(file.fileno()).st_size
     file.seek(0)
@@ -100,7 +100,7 @@ def _number(file: IO[bytes], count: int) -> int:
 def write_archive(file: IO[bytes], members: Iterable[tuple[str, int, Iterable[bytes]]]) -> None:
     """Write members, each a name, a size and its content, in this order. file : stays open, at its end.
 
-    Raises StoreError where a content has not the size that was said; OSError where the file cannot be written.
+    Raises StoreError if a content has not the size that was said; OSError if the file cannot be written.
     """
     import pyarrow as pa  # noqa: PLC0415 - slow to import
 
@@ -132,9 +132,9 @@ def _written(out: Any, chunk: bytes) -> int:
 class ArchiveReader:
     """Reads a bundle from its begin to its end; nothing of it is taken that the manifest does not name.
 
-    name : of the bundle, for messages. manifest, manifest_bytes, signature : as stored; the last None where there is
+    name : of the bundle, for messages. manifest, manifest_bytes, signature : as stored; the last None if there is
     none.
-    Raises StoreError where it is no bundle, damaged, or holds what it may not.
+    Raises StoreError if it is no bundle, damaged, or holds what it may not.
     """
 
     manifest: Manifest
@@ -156,7 +156,7 @@ class ArchiveReader:
     def files(self) -> Iterator[tuple[BundleFile, Iterator[bytes]]]:
         """Every file with its content, which must be read before the next; each is held against its SHA-256 at its end.
 
-        Raises VerificationError where a content is not the one that the manifest names, StoreError as above.
+        Raises VerificationError if a content is not the one that the manifest names, StoreError as above.
         """
         for file in self.manifest.files:
             self._take_header(file.name, file.size_bytes)
@@ -206,7 +206,7 @@ class ArchiveReader:
             raise self._fault("holds data between its files")
 
     def _take(self, count: int) -> bytes:
-        """The next bytes, those that were looked at before first."""
+        """The next bytes; first those that were looked at before."""
         taken, self._head = self._head, b""
         return taken + self._exactly(count - len(taken))
 

@@ -51,7 +51,7 @@ _REWRITTEN = ("run.json", "journal.jsonl")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exported:
-    """A bundle that was written. path : its file. fingerprint : of the key that signed it, None where none did."""
+    """A bundle that was written. path : its file. fingerprint : of the key that signed it, None if none did."""
 
     path: Path
     manifest: Manifest
@@ -82,7 +82,7 @@ def export_run(
 
     out : the file, which must not exist. key : that signs it. redacted : replace names and serials by labels. log :
     take ``run.log`` along, which may name the host. further : more that a redacted bundle must not hold, with its kind.
-    Raises FolderBusyError where the run goes on, VerificationError where it was changed, StoreError where it cannot be
+    Raises FolderBusyError if the run goes on, VerificationError if it was changed, StoreError if it cannot be
     read or written, or cannot be redacted.
     """
     _refuse_running(folder)

@@ -78,7 +78,7 @@ class PublicKey:
 def make_key(folder: Path, name: str) -> PublicKey:
     """Make a key pair in a folder, which is made if missing. name : whose it is.
 
-    Raises UsageError where there is one already, or the name is no name; StoreError where it cannot be written.
+    Raises UsageError if there is one already, or the name is no name; StoreError if it cannot be written.
     """
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # noqa: PLC0415 - slow to import
     from cryptography.hazmat.primitives.serialization import (  # noqa: PLC0415
@@ -99,13 +99,13 @@ def make_key(folder: Path, name: str) -> PublicKey:
 
 
 def own_public_key(folder: Path) -> PublicKey | None:
-    """The user's own public key, None where there is none. Raises StoreError where it cannot be read."""
+    """The user's own public key, None without one. Raises StoreError if it cannot be read."""
     content = _kept(folder, PUBLIC_KEY)
     return None if content is None else _only(_keys(content, folder / PUBLIC_KEY), folder / PUBLIC_KEY)
 
 
 def read_public_key(path: Path) -> PublicKey:
-    """The key in a text file that somebody handed out. Raises StoreError where there is none in it."""
+    """The key in a text file that somebody handed out. Raises StoreError if there is none in it."""
     try:
         with open_named(path) as file:
             content = file.read(_FILE_BYTES_MAX)
@@ -121,7 +121,7 @@ def _only(keys: list[PublicKey], path: Path) -> PublicKey:
 
 
 def trusted_keys(folder: Path) -> tuple[PublicKey, ...]:
-    """The keys that the user trusts, his own first. Raises StoreError where they cannot be read."""
+    """The keys that the user trusts, his own first. Raises StoreError if they cannot be read."""
     own, content = own_public_key(folder), _kept(folder, TRUSTED_KEYS)
     return (*([own] if own else []), *_keys(content or b"", folder / TRUSTED_KEYS))
 
@@ -129,7 +129,7 @@ def trusted_keys(folder: Path) -> tuple[PublicKey, ...]:
 def trust_key(folder: Path, key: PublicKey) -> None:
     """Trust a key; a key that is trusted already stays as it is.
 
-    Raises UsageError where another key has its name, or it has another name; StoreError where it cannot be kept.
+    Raises UsageError if another key has its name, or it has another name; StoreError if it cannot be kept.
     """
     _check_name(key.name)
     known = trusted_keys(folder)
@@ -146,9 +146,9 @@ def trust_key(folder: Path, key: PublicKey) -> None:
 
 
 def signer(folder: Path) -> Ed25519PrivateKey | None:
-    """The user's private key, None where there is none.
+    """The user's private key, None without one.
 
-    Raises StoreError where others may read it, or it is no such key.
+    Raises StoreError if others may read it, or it is no such key.
     """
     from cryptography.exceptions import UnsupportedAlgorithm  # noqa: PLC0415 - slow to import
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # noqa: PLC0415
@@ -188,7 +188,7 @@ def is_signed_by(raw: bytes, signature: bytes, content: bytes) -> bool:
 
 
 def _kept(folder: Path, name: str) -> bytes | None:
-    """A file of the user's own, None where there is none. Raises StoreError where it cannot be read, or is a link."""
+    """A file of the user's own, None without one. Raises StoreError if it cannot be read, or is a link."""
     try:
         return read_user_file(folder.parent, f"{folder.name}/{name}")
     except OSError as error:
@@ -197,7 +197,7 @@ def _kept(folder: Path, name: str) -> bytes | None:
 
 
 def _keep(folder: Path, name: str, content: bytes, *, mode: int = 0o644) -> None:
-    """Write a file of the user's own. Raises StoreError where it cannot be written, or a folder of it is a link."""
+    """Write a file of the user's own. Raises StoreError if it cannot be written, or a folder of it is a link."""
     try:
         write_user_file(folder.parent, f"{folder.name}/{name}", content, mode=mode)
     except OSError as error:

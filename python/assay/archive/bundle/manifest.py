@@ -89,8 +89,8 @@ def is_documented(name: str) -> bool:
 def read_manifest(content: bytes, *, name: str, bundle_bytes: int | None = None) -> Manifest:
     """Read a manifest that anybody may have made.
 
-    name : of the bundle, for messages. bundle_bytes : its size; None where the manifest alone is looked at.
-    Raises StoreError where it is of another form, names a file that no run folder has, or a bundle would unpack to more
+    name : of the bundle, for messages. bundle_bytes : its size; None if the manifest alone is looked at.
+    Raises StoreError if it is of another form, names a file that no run folder has, or a bundle would unpack to more
     than it may.
     """
     result = parse(content, name=f"{name}: {MANIFEST}")
@@ -132,7 +132,7 @@ def _size_fault(manifest: Manifest, bundle_bytes: int | None) -> str | None:
 
 
 def bundle_file(folder: Path, name: str, *, bytes_max: int = TOTAL_BYTES_MAX) -> BundleFile:
-    """A file of a run folder with its size and SHA-256. Raises StoreError where it cannot be read, or is larger."""
+    """A file of a run folder with its size and SHA-256. Raises StoreError if it cannot be read, or is larger."""
     digest, size_bytes = hashlib.sha256(), 0
     for chunk in chunks(folder, name, bytes_max=bytes_max):
         digest.update(chunk)

@@ -107,7 +107,7 @@ def with_origin(
 ) -> StoredRun:
     """A run with where it comes from, as far as that can be shown now, and whether it keeps the rules.
 
-    keys : that the user trusts. host_id : of this host; None where it has none, and then no run is known to be of it.
+    keys : that the user trusts. host_id : of this host; None if it has none, and then no run is known to be of it.
     checked : whether the run keeps all rules, as this user's host found; nothing in the folder says that. whole : hold
     also those files against the manifest that the journal does not hold, captured completions among them, which may be
     large.

@@ -324,7 +324,7 @@ def is_redacted(description: dict[str, str]) -> bool:
 
 
 def hash_before(description: dict[str, str]) -> str | None:
-    """The final hash of a redacted run before it was; None where it is not given."""
+    """The final hash of a redacted run before it was; None if it is not given."""
     result = _DIGEST.search(description.get(REDACTED, ""))
     return result[1] if result else None
 

@@ -25,7 +25,7 @@ WITHIN = 0.05
 class Replication:
     """How two runs agree. replicated : every number agrees. reason : why not; empty if they replicate.
 
-    difference_max : the largest difference of two numbers over the smaller, None where none were compared.
+    difference_max : the largest difference of two numbers over the smaller, None if none were compared.
     """
 
     replicated: bool

@@ -56,7 +56,7 @@ class Opened:
 def opened(path: Path) -> Iterator[Opened]:
     """Check a bundle and unpack it into a folder that is gone afterwards; nothing is written before all is checked.
 
-    Raises StoreError where it is no bundle, damaged, cut, or holds what it may not; VerificationError where a file is
+    Raises StoreError if it is no bundle, damaged, cut, or holds what it may not; VerificationError if a file is
     not the one that its manifest names, or its signature does not hold; and as ``read_run``.
     """
     with _file(path) as file:
@@ -71,7 +71,7 @@ def import_bundle(path: Path, into: Path, *, draft_name: str | None = None) -> O
 
     The rules are not checked: a run that breaks some is imported, and its level says so once it was checked.
     draft_name : of the folder in ``into`` that it is unpacked to first; drawn where None.
-    Raises as ``opened``; StoreError where a folder of this name is there, or the run cannot be written.
+    Raises as ``opened``; StoreError if a folder of this name is there, or the run cannot be written.
     """
     with _file(path) as file:
         bundle = _inspected(file, path)

@@ -77,7 +77,7 @@ class Changes:
 
 
 def runs_in(index: Place, folder: Path, means: Means, *, numbers: bool) -> list[ListedRun]:
-    """The runs in a folder, in no order, those that are missing as well.
+    """The runs in a folder, in no order, also missing runs.
 
     Runs that go on are read from their folders, and never into the index.
     numbers : with the headlines of each test, which are quicker left out.
@@ -100,7 +100,7 @@ def runs_in(index: Place, folder: Path, means: Means, *, numbers: bool) -> list[
 
 
 def runs_everywhere(index: Place, means: Means, *, numbers: bool) -> list[ListedRun]:
-    """The runs of every folder and host that the index knows; those of this host are brought up first."""
+    """The runs of every folder and host in the index; folders of this host are brought up first."""
 
     def listed() -> list[ListedRun]:
         results = [_brought_up(index, folder, means) for folder in known_folders(index)]
@@ -111,7 +111,7 @@ def runs_everywhere(index: Place, means: Means, *, numbers: bool) -> list[Listed
 
 
 def known_folders(index: Place) -> list[Path]:
-    """The folders of runs of this host that the index knows, also one that is to be made anew."""
+    """The folders of runs of this host in the index, also in an index that is to be made anew."""
     asked = "SELECT DISTINCT parent FROM assay_runs WHERE site = ?"
     with reading(index, older=True) as reader:
         parents = reader.rows(asked, site()) if reader else []

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class DriveUse:
     """Use of a drive by one run; None if the drive did not report a value.
 
-    written_bytes : that we wrote, purges by overwriting included; None where the folder cannot be read.
+    written_bytes : that we wrote, purges by overwriting included; None if the folder cannot be read.
     wear_pct_first, wear_pct_last : used share of the rated endurance in percent, before and after; may exceed 100.
     temperature_c_max : the highest reading. health : counts of the last health log by name.
     """

@@ -77,7 +77,7 @@ class Connection:
         return {row["name"] for row in self.rows(of_file if self.place.path else of_server)}
 
     def schema(self) -> int:
-        """The version of its tables; 0 where there are none. Raises UnusableIndexError for one that is newer."""
+        """The version of its tables; 0 if there are none. Raises UnusableIndexError for one that is newer."""
         rows = self.rows("SELECT version_num FROM assay_index_version") if _VERSION_TABLE in self.tables() else ()
         schema = next((int(row["version_num"]) for row in rows if re.fullmatch(r"\d{4}", str(row["version_num"]))), 0)
         if schema > SCHEMA:
@@ -112,7 +112,7 @@ def connected(place: Place, *, to_write: bool, wait_s: float | None = None) -> I
     """A transaction of a reader at one instant, or of the only writer, committed at its end.
 
     to_write : make a file of SQLite that is not there. wait_s : for locks of others; None: as readers or writers do.
-    Raises StoreError where the database cannot be reached, read or written.
+    Raises StoreError if the database cannot be reached, read or written.
     """
     wait_s = (WRITE_WAIT_S if to_write else READ_WAIT_S) if wait_s is None else wait_s
     errors = sqlite3.Error if place.path else driver().Error

@@ -67,7 +67,7 @@ def drive_address(model: str, serial: str | None, drive_id: str) -> str:
 
 
 def run_folder(folders: Iterable[Path], address: str) -> Path | None:
-    """The run folder of an address directly below one of some folders of this host; None where there is none."""
+    """The run folder of an address directly below one of some folders of this host; None without one."""
     where = site()
     for folder in folders:
         parent = parent_of(folder)
@@ -98,7 +98,7 @@ def seen_folders(folder: Path, trust: str = "") -> dict[str, str]:
     trust : what stands for the keys that the user trusts, which say how far an imported run is vouched for.
     Two looks are equal where size and time of ``run.json`` and of the journal are, the end of the journal is, and what
     this user has checked of the run.
-    Raises StoreError where the folder cannot be looked at.
+    Raises StoreError if the folder cannot be looked at.
     """
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -125,7 +125,7 @@ def thorough_look(folder: Path) -> str:
 
 
 def _look(name: str, parent: int, trust: str, checks: Mapping[str, list[Check]]) -> str | None:
-    """None where it is no run folder."""
+    """None if it is no run folder."""
     try:
         document = os.stat(f"{name}/{RUN_DOCUMENT}", dir_fd=parent, follow_symlinks=False)
     except OSError:

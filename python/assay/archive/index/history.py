@@ -107,7 +107,7 @@ class HistoryPoint:
     """The number of one run. address : of the run. name : as it is named, else its folder. time_ns : start of the test.
 
     rounds : the same of each round, oldest first. bound, mark : the host's part, as in ``Measure``.
-    firmware, serial : empty where the drive reports none. host : identifier of the test system, empty if unknown.
+    firmware, serial : empty if the drive reports none. host : identifier of the test system, empty if unknown.
     """
 
     address: str

@@ -46,7 +46,7 @@ def named_place(text: str) -> Place:
     """The index that a user names.
 
     text : the path of a file, ``sqlite:///PATH``, or a URL of PostgreSQL as its own tools take it.
-    Raises UsageError for another URL, or one that cannot be read; StoreError where PostgreSQL's driver is missing.
+    Raises UsageError for another URL, or one that cannot be read; StoreError if PostgreSQL's driver is missing.
     Worked: ``postgresql://kim:secret@db/lab`` is shown as ``postgresql://kim@db/lab``.
     """
     if _POSTGRESQL.match(text):

@@ -78,10 +78,10 @@ def made_by() -> str:
 
 @contextmanager
 def reading(place: Place, *, older: bool = False) -> Iterator[Connection | None]:
-    """The index at one instant; None if there is none yet, or if it has to be brought up to date first.
+    """The index at one instant; None without one yet, or if it has to be brought up to date first.
 
     older : also that of an older version, whose runs lie in the same columns.
-    Raises StoreError where the database cannot be reached or is of a newer version, DamagedIndexError for a file that
+    Raises StoreError if the database cannot be reached or is of a newer version, DamagedIndexError for a file that
     is none.
     """
     if place.path is not None and not place.path.exists():

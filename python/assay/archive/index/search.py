@@ -190,7 +190,7 @@ def folded(text: str | None) -> str:
 
 
 def since_ns(text: str | None) -> int | None:
-    """The begin of what a user names, in ns since the Unix epoch. Raises UsageError where it names no time.
+    """The begin of what a user names, in ns since the Unix epoch. Raises UsageError if it names no time.
 
     Worked: ``1970-01-02`` -> 86,400 s in ns.
     """
@@ -315,7 +315,7 @@ class FoundRuns:
 
 
 def run_at(reader: Connection, address: str) -> FoundRun | None:
-    """The run of an address, with the numbers of its tests; None where there is none."""
+    """The run of an address, with the numbers of its tests; None without one."""
     return next(_runs(reader, stored_runs(reader, "address = ? ORDER BY key LIMIT 1", address)), None)
 
 

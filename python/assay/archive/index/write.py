@@ -53,7 +53,7 @@ def writing(place: Place, wait_s: float | None = None) -> Iterator[Connection]:
     """A transaction that no other writer is in; the tables are there and of the form that this version knows.
 
     wait_s : for locks of others; None: as long as a writer waits.
-    Raises StoreError where the database cannot be reached or written, or is of a newer version.
+    Raises StoreError if the database cannot be reached or written, or is of a newer version.
     """
     with connected(place, to_write=True, wait_s=wait_s) as writer:
         writer.make_tables()
@@ -104,7 +104,7 @@ def clear(writer: Connection, site: str) -> None:
 def write_note(index: Place, address: str, note: RunNote) -> RunNote:
     """Replace the note on a run; its time is now.
 
-    Raises ValueRangeError for a bad run without a reason, or a text of more than 2,000 characters; StoreError where
+    Raises ValueRangeError for a bad run without a reason, or a text of more than 2,000 characters; StoreError if
     the index cannot be written, or has no tables yet.
     """
     checked = _checked_note(note)

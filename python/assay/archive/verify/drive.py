@@ -49,7 +49,7 @@ def purges(evidence: Evidence) -> Iterator[Broken]:
 
 
 def hosts(evidence: Evidence) -> Iterator[Broken]:
-    """The host is watched beside every sequence on a real drive. Simulated time is not the time of a host."""
+    """The host is watched during every sequence on a real drive. Simulated time is not the time of a host."""
     simulated = _is_simulated(evidence)
     for place, sequence in _sequences(evidence):
         if (sequence.host is None) != simulated:

@@ -153,8 +153,8 @@ def run_end(evidence: Evidence) -> Iterator[Broken]:
         if entry.kind == RUN_ENDED and behind_end[index : index + 1] != [RESUMED]
     ]
     if ends and (ends[0] != len(lines) - 1 or torn):
-        behind = len(lines) - 1 - ends[0]
-        found = f"{behind} lines after the end of the run" if behind else "a torn line after the end of the run"
+        after_end = len(lines) - 1 - ends[0]
+        found = f"{after_end} lines after the end of the run" if after_end else "a torn line after the end of the run"
         yield Broken(place=lines[ends[0]].place, found=found, expected="nothing after it")
 
 

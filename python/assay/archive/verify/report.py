@@ -77,7 +77,7 @@ def _differing_line(content: bytes, other: bytes) -> str:
 
 
 def _stored(evidence: Evidence, name: str) -> bytes | None:
-    """A file of the report as it is stored; None where there is none. Raises StoreError where it cannot be read."""
+    """A file of the report as it is stored; None without one. Raises StoreError if it cannot be read."""
     path = f"{REPORT_FOLDER}/{name}"
     try:
         if not exists_inside(evidence.folder, path):
@@ -88,7 +88,7 @@ def _stored(evidence: Evidence, name: str) -> bytes | None:
 
 
 def _object(evidence: Evidence, stored: bytes) -> Any:
-    """The values of a stored file; None of one that is no JSON, or so large that it cannot be this report."""
+    """The values of a stored file; None if it is no JSON, or too large to be this report."""
     if len(stored) > _LARGER_MAX * len(evidence.rendered[_RESULTS]):
         return None
     try:

@@ -71,8 +71,8 @@ def replay(
 ) -> Difference | None:
     """Replay a test until it ends or differs; None if nothing differs.
 
-    planned : with the settings that are stored. test, lines : of the test, the lines from behind its begin to its end.
-    end : where its end stands, for messages.
+    planned : with the settings that are stored. test : as stored. lines : of the test, after its begin up to its end.
+    end : location of its end, for messages.
     """
     course = planned.run(test.settings, context)
     tape = _Tape(test, [line for line in lines if line.kind in _ACTS], end)

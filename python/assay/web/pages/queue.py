@@ -39,7 +39,7 @@ class JobRow:
 
     number : of its turn among those that have not begun, from 1; 0 of others. last : of those. next : it begins as soon
     as no other runs.
-    run : address of its run, empty where its folder is not served or not there yet. again : address of its plan.
+    run : address of its run, empty if its folder is not served or not there yet. again : address of its plan.
     """
 
     facts: JobFacts
