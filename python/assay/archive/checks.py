@@ -114,7 +114,7 @@ def _kept(known: tuple[int, ...]) -> dict[str, list[Check]]:
 
 
 def _decoded(line: bytes) -> Check | None:
-    """None of a line that is torn, or of another form."""
+    """The check in a line; None if the line is torn, or has another form."""
     try:
         content = json.loads(line)
     except (ValueError, RecursionError):

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, get_args
 from starlette.responses import JSONResponse, Response
 
 from assay.archive.index.read import EVERY, listed_runs, name_everywhere, reading, stored_runs
-from assay.archive.index.search import UNREADABLE, Wanted, since_ns, until_ns
+from assay.archive.index.search import VERDICTS, Wanted, since_ns, until_ns
 from assay.errors import AssayError, StoreError, UsageError
 from assay.report.comparison.facts import ComparisonFacts
 from assay.run.store.status import GoingRuns, run_state
-from assay.summary.forms import GROUPS, LabelClass, Verdict
+from assay.summary.forms import LabelClass
 from assay.web.forms import (
     AddressedRun,
     RunStatus,
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
 API = "/api/v1"
 LAST, LAST_MAX = 100, 10_000
 """Runs of a list, unless ``last`` says otherwise; the newest."""
-_VERDICTS = tuple(dict.fromkeys((*get_args(Verdict), *GROUPS, UNREADABLE)))
 _LABELS = get_args(LabelClass)
 _FLAG = ("true", "false")
 _FILTERS = {
@@ -65,7 +64,7 @@ _FILTERS = {
     "tag": "Only with this tag.",
 }
 """As the options of ``assay runs``; values of one are alternatives, different ones must all match."""
-_WORDS = {"verdict": _VERDICTS, "label": _LABELS}
+_WORDS = {"verdict": VERDICTS, "label": _LABELS}
 
 
 def running_states(folders: Iterable[Path]) -> list[RunStatus]:

@@ -109,7 +109,7 @@ class Shared(Generic[T]):
 
 
 async def on_thread(work: Callable[[], T]) -> T:
-    """What work answers on a thread of its own, which neither other pages nor the end of the server wait for."""
+    """Do work on a separate thread, for which neither other pages nor the end of the server wait."""
     loop = asyncio.get_running_loop()
     result: asyncio.Future[T] = loop.create_future()
 

@@ -31,7 +31,7 @@ TOKEN_BYTES, _ID_BYTES = 32, 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """What lets somebody in. digest : of its token, empty once it opens no more. until_ns : wall clock."""
+    """A link that signs a browser in. digest : of its token, empty once it is used up. until_ns : wall clock."""
 
     id: str
     digest: str
@@ -71,7 +71,7 @@ class Links:
             _keep({"used": link.id, "until_ns": self.clock() + OPERATOR_NS})
 
     def ids(self) -> Collection[str]:
-        """Of the links, used or not, that were made and not revoked."""
+        """IDs of the links, used or not, that were made and not revoked."""
         return _kept_now().keys()
 
     def listed(self) -> list[Link]:

@@ -60,7 +60,7 @@ class Watcher:
 
 
 class _Run:
-    """What is known of one run that goes on; it has the only reader of its file."""
+    """An active run, with the only reader of its file."""
 
     def __init__(self, going: GoingRun) -> None:
         self.going = going

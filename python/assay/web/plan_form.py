@@ -192,7 +192,7 @@ def _numbers_of(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _sentence(words: str) -> str:
-    """With a capital, unless it begins with something to type. Worked: ``fixed:RATE makes it`` stays."""
+    """A text with a capital, unless its first word is to be typed. Worked: ``fixed:RATE makes it`` stays."""
     return words[:1].upper() + words[1:] if words.partition(" ")[0].isalpha() else words
 
 
@@ -407,7 +407,7 @@ def _typed(form_field: FormField, value: Any) -> Typed:
 
 
 def _nested(flat: Mapping[str, Any]) -> dict[str, Any]:
-    """Worked: ``{"iops.queue_depth": 16}`` -> ``{"iops": {"queue_depth": 16}}``."""
+    """Dotted keys as tables. Worked: ``{"iops.queue_depth": 16}`` -> ``{"iops": {"queue_depth": 16}}``."""
     result: dict[str, Any] = {}
     for key, value in flat.items():
         *above, last = key.split(".")

@@ -53,7 +53,7 @@ _LINES_MAX = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Serving:
-    """What a server is asked to do.
+    """The options of a server.
 
     port : 0 takes a free one. socket : path of a Unix socket instead. address : it listens at; another than loopback
     only behind a proxy. allow_hosts : names that it answers to as well.
@@ -123,14 +123,14 @@ def serve(
 
 
 def _cookie(serving: Serving, name: str) -> str:
-    """With TLS no other host or scheme sets the cookie; ``__Host-`` allows no path. Source: RFC 6265bis, 4.1.3."""
+    """Name of the cookie. With TLS no other host or scheme sets it; ``__Host-`` allows no path (RFC 6265bis, 4.1.3)."""
     if not serving.behind_proxy:
         return f"assay-{name}"
     return f"__Secure-assay-{name}" if serving.prefix else f"__Host-assay-{name}"
 
 
 def _base(serving: Serving, name: str) -> str:
-    """What links begin with."""
+    """The first part of links."""
     if serving.behind_proxy and serving.allow_hosts:
         return f"https://{serving.allow_hosts[0]}{serving.prefix}"
     return f"http://127.0.0.1:{name if name.isdigit() else PORT}{serving.prefix}"

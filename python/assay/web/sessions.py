@@ -85,7 +85,7 @@ class Sessions:
         return self._valid(digest_of(cookie), self.links.ids())
 
     def of_program(self, token: str) -> Session | None:
-        """What a bearer token of a program stands for; None for another token, or where its link has ended."""
+        """The session of a bearer token of a program; None for another token, or if its link has ended."""
         link = self.links.valid(token)
         if link is None or link.role != "program":
             return None

@@ -40,13 +40,13 @@ class Expected:
     tries: int = 0
 
     def line(self) -> str:
-        """What the person compares before the code is typed."""
+        """The line that a person compares before typing the code."""
         code = f"{self.code[: _CODE_LETTERS // 2]}-{self.code[_CODE_LETTERS // 2 :]}"
         return f"{code}  {self.words}, link {self.link}"
 
 
 def start_words(drive: str, identity: str, tests: Iterable[str], what: str) -> str:
-    """What a start starts, the drive first. what : tells it from another start of the same drive.
+    """The words of a start, the drive first. what : tells it from another start of the same drive.
 
     Worked: ``/dev/sdb (S4EVNX0M123456): iops, check 1a2b3c4d``.
     """

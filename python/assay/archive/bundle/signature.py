@@ -72,7 +72,7 @@ def check_signature(found: Signature, manifest: bytes, *, name: str) -> None:
 
 
 def signer_name(signature: Signature, keys: Iterable[PublicKey]) -> str | None:
-    """By what name the user trusts the key of a signature; None if he does not."""
+    """The name under which the user trusts the key of a signature; None if untrusted."""
     return next((key.name for key in keys if key.raw == signature.raw_key), None)
 
 

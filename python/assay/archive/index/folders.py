@@ -125,7 +125,7 @@ def thorough_look(folder: Path) -> str:
 
 
 def _look(name: str, parent: int, trust: str, checks: Mapping[str, list[Check]]) -> str | None:
-    """None if it is no run folder."""
+    """The look of a folder; None if it is no run folder."""
     try:
         document = os.stat(f"{name}/{RUN_DOCUMENT}", dir_fd=parent, follow_symlinks=False)
     except OSError:

@@ -7,21 +7,21 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from assay.archive.index.drive_use import NO_USE, DriveUse
 from assay.archive.index.driver import storable
 from assay.archive.index.folders import site
 from assay.archive.index.read import ORDER, RunNote, folder_of, listed_runs, notes_of, stored_runs
 from assay.errors import UsageError
-from assay.summary.forms import GROUPS
+from assay.summary.forms import GROUPS, Verdict
 from assay.words.visible import unicode_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from assay.archive.index.driver import Connection, Row
-    from assay.summary.forms import LabelClass, ListedRun, Quoted, Verdict
+    from assay.summary.forms import LabelClass, ListedRun, Quoted
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -29,6 +29,8 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _REMEDY = "give a day such as 2026-11-22, or an instant such as 2026-11-22T14:30, in UTC"
 _INT_MAX, _INT_MIN = (1 << 63) - 1, -(1 << 63)
 UNREADABLE: Literal["unreadable"] = "unreadable"
+VERDICTS: tuple[str, ...] = (*dict.fromkeys((*get_args(Verdict), *GROUPS)), UNREADABLE)
+"""Words of a filter by outcome."""
 _TEXT_COLUMNS = {
     "drives": ("drive", "drive_id", "drive_serial"),
     "models": ("drive_model",),

@@ -193,7 +193,7 @@ async def open_plan(_site: Site, request: Request) -> Response:
 
 
 def _typed_values(table: dict[str, Any]) -> dict[str, Typed] | None:
-    """None of values that no form can show."""
+    """A plan as typed values; None if the form cannot show it."""
     try:
         return values_of(table)
     except (TypeError, ValueError, AttributeError, RecursionError):

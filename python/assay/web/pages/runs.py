@@ -17,7 +17,7 @@ from assay.archive.index.read import reading
 from assay.archive.index.search import (
     PAGE_RUNS,
     SORTS,
-    UNREADABLE,
+    VERDICTS,
     KeyColumn,
     Query,
     Wanted,
@@ -29,7 +29,7 @@ from assay.archive.index.search import (
 )
 from assay.errors import UsageError
 from assay.spec.units import GB, MB, gigabytes_label
-from assay.summary.forms import GROUPS, LabelClass, Verdict
+from assay.summary.forms import LabelClass
 from assay.summary.verdict import STATE_LEVELS, STATE_WORDS
 from assay.web.pages.shell import aside, refused, shown
 from assay.web.site import UPDATE, bring_up
@@ -50,7 +50,6 @@ if TYPE_CHECKING:
 
 WORD_MAX, WORDS_MAX = 200, 20
 _PAGE_MAX = 10**9
-_VERDICTS: tuple[str, ...] = (*dict.fromkeys((*get_args(Verdict), *GROUPS)), UNREADABLE)
 _WORDS: dict[str, str] = {
     **{str(state): word for state, word in STATE_WORDS.items()},
     "measured": "measured (any)",
@@ -97,7 +96,7 @@ FIELDS = (
         key="verdict",
         label="Outcome",
         field="verdicts",
-        choices=tuple((verdict, _WORDS.get(verdict, verdict)) for verdict in _VERDICTS),
+        choices=tuple((verdict, _WORDS.get(verdict, verdict)) for verdict in VERDICTS),
     ),
     Field(
         key="label", label="Label", field="labels", choices=tuple((label, label.replace("-", " ")) for label in _LABELS)
@@ -315,7 +314,7 @@ def _row(run: FoundRun, columns: Sequence[KeyColumn]) -> RunRow:
 
 
 def _outcomes(run: ListedRun) -> Iterator[tuple[str, str, str]]:
-    """Worked: three steady tests -> one outcome ``steady`` with their names."""
+    """Tests by outcome. Worked: three steady tests -> one outcome ``steady`` with their names."""
     for verdict in dict.fromkeys(test.verdict for test in run.tests):
         tests = ", ".join(test.test for test in run.tests if test.verdict == verdict)
         yield STATE_LEVELS[verdict], STATE_WORDS[verdict], tests
