@@ -27,7 +27,7 @@ import numpy as np
 from assay.archive.index.folders import address_of
 from assay.archive.index.location import named_place
 from assay.archive.index.read import reading
-from assay.archive.index.search import Query, found
+from assay.archive.index.search import Query, find_runs
 from assay.cli.indexed import update
 from assay.results.host import sequence_host
 from assay.run.store import PROGRESS
@@ -113,7 +113,7 @@ def prepare(folder: Path, options: argparse.Namespace) -> list[str]:
     index = named_place(variables["ASSAY_INDEX"])
     update(index, [folder / "runs"])
     with reading(index) as reader:
-        return [run.address for run in found(reader, Query()).runs] if reader else []
+        return [run.address for run in find_runs(reader, Query()).runs] if reader else []
 
 
 def assay(variables: dict[str, str], *arguments: str) -> str:

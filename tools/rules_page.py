@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.archive.verify import RULES
-from assay.archive.verify.rule import PARTS
+from assay.archive.verify.evidence import PARTS
 from made_files import write_or_check
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ READ = (
     "words",
     "compare",
     "archive/index",
-    "archive/frames",
+    "archive/frames.py",
     "cli",
     "plan",
     "report",

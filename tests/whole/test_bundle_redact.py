@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from assay.archive.bundle import export_run, import_bundle, with_origin
-from assay.archive.bundle.labels import Labels
+from assay.archive.bundle.redact import Labels
 from assay.archive.rendering import stored_run
 from assay.engine.codec import canonical
 from assay.errors import StoreError

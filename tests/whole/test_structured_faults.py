@@ -14,9 +14,8 @@ import pytest
 from assay.agent.allowed import allowed_answers, allowed_plan
 from assay.agent.config import AgentConfig
 from assay.agent.messages import REQUEST_BYTES_MAX, CheckRequest, read_request
-from assay.archive.bundle.labels import Labels
 from assay.archive.bundle.manifest import read_manifest
-from assay.archive.bundle.redact_places import redact_document
+from assay.archive.bundle.redact import Labels, redact_document
 from assay.archive.bundle.signature import read_signature
 from assay.errors import AssayError
 from assay.run.plan_file import load_plan
@@ -25,7 +24,7 @@ from assay.run.store.document import read_document
 from assay.run.store.journal import read_journal, run_breaks, sealed, superseded
 from assay.run.store.read import Tables, read_steps, stored_tests
 from assay.spec.json_text import json_object
-from assay.web.plan_values import left_out, read_typed, values_of
+from assay.web.plan_form import left_out, read_typed, values_of
 from every_kind import run_of
 from fuzzed_readers import SOAK_TIMEOUT, Outcome, Reader
 

@@ -14,7 +14,7 @@ import pytest
 from agent_process import agent_process
 from assay.archive.index.location import Place
 from assay.archive.index.read import reading
-from assay.archive.index.search import Query, found
+from assay.archive.index.search import Query, find_runs
 from assay.cli.indexed import update
 from assay.web.app import ADDRESSES
 from chromium import PROGRAM, Page, browser
@@ -65,7 +65,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     update(place, [folder / "runs"])
     with reading(place) as reader:
         assert reader
-        listed = found(reader, Query()).runs
+        listed = find_runs(reader, Query()).runs
     socket = folder / "agent.sock"
     command = [ASSAY, "serve", str(folder / "runs"), "--port", "0", "--index", str(place.path), "--agent", str(socket)]
     with (

@@ -1,8 +1,8 @@
-"""What of a finished run is shown without reading it: its kept summary, and the files of its report.
+"""Kept summaries of finished runs, and the files of a report: both are shown without reading the run.
 
 A finished run does not change. Its summary is kept in the user's cache folder, under a name made of what the run folder
-holds, of this program and of this host, and is checked by its own hash. One that is damaged, older, of another user, or
-that cannot be written is as none.
+holds, of this program and of this host, and is checked by its own hash. A summary that is damaged, older or
+of another user counts as missing.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.archive.checks.content import journal_seal, known_result, run_content
-from assay.archive.checks.record import kept_checks
+from assay.archive.checks import journal_seal, kept_checks, known_result, run_content
 from assay.report.formats import FORMATS, RESULTS
 from assay.run.store import ORIGIN
 from assay.spec.files import open_inside
@@ -29,7 +28,7 @@ from assay.words.outcomes import is_cut_short
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from assay.archive.checks.content import RunContent
+    from assay.archive.checks import RunContent
     from assay.engine.records import JournalEnd, StoredRun
     from assay.summary.record import RunSummary
 
@@ -39,7 +38,7 @@ SUMMARIES = "summaries"
 COUNT_MAX = 2000
 _HEAD_BYTES = 4096
 _JOURNAL_HASH = re.compile(rb'"hash": "([0-9a-f]{64})"')
-"""Of the journal, which stands at the head of the results."""
+"""Hash of the journal at the head of the results."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +51,7 @@ class Kept:
 
 
 def kept_summary(folder: Path, host_id: str | None) -> Kept | None:
-    """The kept summary of a run folder; None where there is none that fits what the folder holds now.
+    """The kept summary of a run folder; None without a summary of its present content.
 
     host_id : of this host, on which the level depends. Only runs that this user has checked have one. Raises nothing.
     """
@@ -95,7 +94,7 @@ def keep_summary(run: StoredRun, folder: Path, summary: RunSummary, host_id: str
 
 
 def _is_cut_or_custom(summary: RunSummary) -> bool:
-    from assay.procedures.registry import find_procedure  # noqa: PLC0415 - loaded by whoever made the summary
+    from assay.procedures.registry import find_procedure  # noqa: PLC0415 - the maker of the summary has loaded it
 
     cut = any(is_cut_short(test.verdict.ended) for test in summary.tests)
     return cut or any(find_procedure(test.procedure).kind == "custom" for test in summary.tests)
@@ -112,20 +111,20 @@ def _name(content: RunContent, host_id: str | None) -> str:
 
 @cache
 def _program() -> str:
-    """What changes with this program: its version, and size and time of each of its files."""
+    """A digest of this program: its version, and size and time of each of its files."""
     digest, package = hashlib.sha256(tool_version().encode()), Path(__file__).parents[1]
-    for place, folders, names in os.walk(package):
+    for parent, folders, names in os.walk(package):
         folders[:] = sorted(name for name in folders if name != "__pycache__")
         for name in sorted(names):
-            status = os.lstat(f"{place}/{name}")
-            digest.update(f"{place}/{name} {status.st_size} {status.st_mtime_ns}\n".encode())
+            status = os.lstat(f"{parent}/{name}")
+            digest.update(f"{parent}/{name} {status.st_size} {status.st_mtime_ns}\n".encode())
     return digest.hexdigest()
 
 
 def report_files(
     end: JournalEnd | Kept | None, folder: Path, files: Iterable[Path] | None
 ) -> tuple[list[Path], bool | None]:
-    """The files of a report, documents first, and whether they are of an earlier state; None where nothing tells.
+    """The files of a report, documents first, and whether they are of an earlier state; None if nothing tells.
 
     end : of the journal. files : those that were just written; those that are in the folder of the run where None.
     """
@@ -136,7 +135,7 @@ def report_files(
 
 
 def _is_older(folder: Path, end: JournalEnd | Kept | None) -> bool | None:
-    """Whether the report in a run's folder was written from another journal than it has now; None where none tells."""
+    """Whether the report in a run's folder was written from another journal than it has now; None if none tells."""
     if end is None:
         return None
     try:
@@ -148,7 +147,7 @@ def _is_older(folder: Path, end: JournalEnd | Kept | None) -> bool | None:
 
 
 def _report_files(folder: Path) -> list[Path]:
-    """The files in a run's report folder; links, and what is behind one, are none."""
+    """The files in a run's report folder, without links."""
     report = folder / REPORT_FOLDER
     files = [] if report.is_symlink() else report.glob("*")
     return [path for path in files if path.is_file() and not path.is_symlink()]

@@ -97,7 +97,7 @@ def runs(
 
     Known runs come from the index (assay index); new and changed runs are read first.
     """
-    from assay.archive.index.filters import Wanted, since_ns, until_ns  # noqa: PLC0415
+    from assay.archive.index.search import Wanted, since_ns, until_ns  # noqa: PLC0415
     from assay.cli.indexed import index_place, runs_everywhere, runs_in  # noqa: PLC0415
 
     since, until = since_ns(asked.pop("since")), until_ns(asked.pop("until"))

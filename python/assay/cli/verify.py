@@ -51,7 +51,7 @@ def verify(runs: tuple[Path, ...], as_json: bool) -> int:
 
 def _verified(path: Path) -> VerifiedRun:
     from assay.archive.bundle import bundle_level, is_bundle, level_text, opened, trusted_keys  # noqa: PLC0415
-    from assay.archive.checks.checker import verify_and_keep  # noqa: PLC0415
+    from assay.archive.levels import verify_and_keep  # noqa: PLC0415
     from assay.archive.verify import verify_run  # noqa: PLC0415
     from assay.archive.verify.listed import unreadable_run, verified_run  # noqa: PLC0415
     from assay.spec.files import config_folder  # noqa: PLC0415

@@ -2,40 +2,123 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, get_args
 
 from starlette.responses import JSONResponse, Response
 
-from assay.archive.index.filters import UNREADABLE, Wanted, since_ns, until_ns
 from assay.archive.index.read import EVERY, listed_runs, name_everywhere, reading, stored_runs
+from assay.archive.index.search import VERDICTS, Wanted, since_ns, until_ns
 from assay.errors import AssayError, StoreError, UsageError
 from assay.report.comparison.facts import ComparisonFacts
-from assay.summary.forms import GROUPS, LabelClass, Verdict
-from assay.web.forms import AddressedRun, RunStatus, TrendFacts
+from assay.run.store.status import GoingRuns, run_state
+from assay.summary.forms import LabelClass
+from assay.web.forms import (
+    AddressedRun,
+    RunStatus,
+    StartedTest,
+    TrendChange,
+    TrendDrive,
+    TrendFacts,
+    TrendLevelFacts,
+    TrendMetric,
+    TrendRun,
+    TrendSeriesFacts,
+)
 from assay.web.jobs import status_of
 from assay.web.pages.compare import RUNS_MAX, RUNS_MIN, comparison_job
 from assay.web.pages.run import indexed_run
 from assay.web.pages.shell import aside, link_of
-from assay.web.running import running_states
-from assay.web.trend_choice import trend_choice, trend_words
-from assay.web.trend_facts import trend_facts
-from assay.web.trend_view import GROUPINGS
+from assay.web.trend import GROUPINGS, drive_word, interval_of, metric_word, trend_choice, trend_words
+from assay.words.visible import unicode_name
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
+    from pathlib import Path
 
     from starlette.datastructures import QueryParams
     from starlette.requests import Request
 
     from assay.archive.index.driver import Connection, Row
+    from assay.archive.index.history import HistoryPoint
+    from assay.run.store.status import RunState
     from assay.web.site import Site
+    from assay.web.trend import TrendChoice, TrendSeries, TrendView
 
 API = "/api/v1"
 LAST, LAST_MAX = 100, 10_000
 """Runs of a list, unless ``last`` says otherwise; the newest."""
-_VERDICTS = tuple(dict.fromkeys((*get_args(Verdict), *GROUPS, UNREADABLE)))
 _LABELS = get_args(LabelClass)
+_FLAG = ("true", "false")
+_FILTERS = {
+    "drive": "Only where serial, identity or path has this text.",
+    "model": "Only of drives whose model has this text.",
+    "firmware": "Only where the firmware has this text.",
+    "test": "Only with this test or study.",
+    "edition": "Only by this edition.",
+    "verdict": "Only where a test has this verdict.",
+    "label": "Only with this label.",
+    "host": "Only where host, system or lab has this text.",
+    "name": "Only where the name of the run has this text.",
+    "tag": "Only with this tag.",
+}
+"""As the options of ``assay runs``; values of one are alternatives, different ones must all match."""
+_WORDS = {"verdict": VERDICTS, "label": _LABELS}
+
+
+def running_states(folders: Iterable[Path]) -> list[RunStatus]:
+    """The state of each active run below some folders; reads the journals of these runs only."""
+    states = []
+    for run in GoingRuns(folders).look():
+        with suppress(AssayError, OSError):
+            states.append(run_state(run.folder))
+    # A run may have ended since.
+    return [run_status(state) for state in states if state.state in {"running", "suspended"}]
+
+
+def run_status(state: RunState) -> RunStatus:
+    """A state as commands print it."""
+    tests = tuple(StartedTest(test=test, ended=ended) for test, ended in state.tests)
+    return RunStatus.of_records(state, run=unicode_name(str(state.folder)), tests=tests)
+
+
+def trend_facts(choice: TrendChoice) -> TrendFacts:
+    """A choice with its history as JSON; numbers are unrounded."""
+    view = choice.view
+    return TrendFacts.of_records(
+        choice.words,
+        conditions=view.metric.held if view else {},
+        baseline=view.baseline.address if view and view.baseline else "",
+        series=tuple(_trend_series(view, series) for series in view.series) if view else (),
+        drives=tuple(TrendDrive.of_records(model, drive=drive_word(model)) for model in choice.models),
+        tests=tuple(choice.tests),
+        metrics=tuple(
+            TrendMetric.of_records(metric, metric=metric_word(metric), label=metric.text) for metric in choice.metrics
+        ),
+        notices=choice.notices,
+    )
+
+
+def _trend_series(view: TrendView, series: TrendSeries) -> TrendSeriesFacts:
+    return TrendSeriesFacts(
+        group=series.name,
+        not_judged=series.trend.reason,
+        runs=tuple(_trend_run(view, point) for point in series.points),
+        levels=tuple(map(TrendLevelFacts.of_records, series.trend.levels)),
+        changes=tuple(TrendChange.of_records(judged.change, judged) for judged in series.changes),
+    )
+
+
+def _trend_run(view: TrendView, point: HistoryPoint) -> TrendRun:
+    low, high = interval_of(point) or (None, None)
+    return TrendRun.of_records(
+        point,
+        run=unicode_name(point.name),
+        interval_low=low,
+        interval_high=high,
+        from_baseline=view.from_baseline(point),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +135,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiAddress:
-    """An address of the API. form : of what it answers. jobs : it answers 202 until a job has made that."""
+    """An address of the API. form : of its answer. jobs : it answers 202 until a job has made the answer."""
 
     path: str
     text: str
@@ -63,7 +146,7 @@ class ApiAddress:
 
 
 async def _runs(site: Site, request: Request) -> Response:
-    """The runs of the index that the query asks for, the oldest first."""
+    """The runs of the index that match the query, the oldest first."""
     wanted, last = _wanted(request.query_params), _last(request.query_params)
     missing = request.query_params.get("missing") == "true"
     return JSONResponse(await aside(lambda: _listed(site, wanted, last, missing=missing)))
@@ -140,7 +223,7 @@ def error_response(error: AssayError, status: int) -> Response:
 
 
 def _check(name: str, value: str, known: dict[str, Parameter]) -> None:
-    """Raise UsageError where there is no such parameter, or it has another value."""
+    """Raise UsageError for an unknown parameter or value."""
     if name not in known:
         raise UsageError(name, "is no parameter of this address", f"use {', '.join(known) or 'none'}")
     words = known[name].words
@@ -149,7 +232,7 @@ def _check(name: str, value: str, known: dict[str, Parameter]) -> None:
 
 
 def _wanted(query: QueryParams) -> Wanted:
-    """What the query asks of runs, as ``assay runs`` does. Raises UsageError for a time that is none."""
+    """The filter of a query, as the options of ``assay runs``. Raises UsageError for a text that is no time."""
     texts: dict[str, Any] = {f"{name}s": tuple(query.getlist(name)) for name in _FILTERS}
     return Wanted(**texts, since_ns=since_ns(query.get("since")), until_ns=until_ns(query.get("until")))
 
@@ -181,26 +264,11 @@ def _of_address(site: Site, address: str) -> list[dict[str, Any]]:
 
 
 def _as_json(reader: Connection, rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Runs as ``assay runs --everywhere --json`` has them, with their addresses."""
+    """Runs as ``assay runs --everywhere --json`` prints them, with their addresses."""
     runs = zip(rows, listed_runs(reader, rows, name_everywhere, numbers=True), strict=True)
     return [{"address": row["address"], **run.as_json()} for row, run in runs]
 
 
-_FLAG = ("true", "false")
-_FILTERS = {
-    "drive": "Only where serial, identity or path has this text.",
-    "model": "Only of drives whose model has this text.",
-    "firmware": "Only where the firmware has this text.",
-    "test": "Only with this test or study.",
-    "edition": "Only by this edition.",
-    "verdict": "Only where a test has this verdict.",
-    "label": "Only with this label.",
-    "host": "Only where host, system or lab has this text.",
-    "name": "Only where the name of the run has this text.",
-    "tag": "Only with this tag.",
-}
-"""As the options of ``assay runs``; values of one are alternatives, different ones must all match."""
-_WORDS = {"verdict": _VERDICTS, "label": _LABELS}
 ADDRESSES = (
     ApiAddress(
         path=f"{API}/runs",

@@ -1,10 +1,11 @@
-"""The application: the table of addresses, and what stands in front of every page."""
+"""The application: the table of addresses with who may ask for each, and what stands in front of every page."""
 
 from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse, Response
@@ -14,28 +15,21 @@ from assay.errors import AssayError, UsageError
 from assay.web.api import ADDRESSES as API_ADDRESSES
 from assay.web.api import answered, error_response
 from assay.web.guard import SESSION_PATH, Guard, RefusedError
-from assay.web.jobs import status_of
+from assay.web.jobs import status_of, supervised
 from assay.web.layout import TYPES, static_files
 from assay.web.metrics import METRICS, metrics_page
-from assay.web.pages.bundles import PATH as BUNDLES
-from assay.web.pages.bundles import take_bundle
 from assay.web.pages.compare import compare_page, compared_file
-from assay.web.pages.drive import drive_page
-from assay.web.pages.drives import drive_names, drives_list, drives_page
-from assay.web.pages.files import made_file, raw_file
-from assay.web.pages.note import note_page
+from assay.web.pages.drives import drive_names, drive_page, drives_list, drives_page
+from assay.web.pages.files import PATH as BUNDLES
+from assay.web.pages.files import made_file, raw_file, take_bundle
 from assay.web.pages.now import live_stream, now_page
 from assay.web.pages.plan import check_plan, open_plan, plan_file, plan_page, start_plan
 from assay.web.pages.queue import change_queue, queue_list, queue_page
-from assay.web.pages.run import job_state, run_page
+from assay.web.pages.run import job_state, note_page, run_page
 from assay.web.pages.runs import runs_page
-from assay.web.pages.shell import refused, session_of
-from assay.web.pages.sign_in import open_session, sign_in_page
+from assay.web.pages.shell import open_session, refused, session_of, sign_in_page
 from assay.web.pages.trend import trend_page
-from assay.web.routes import Address, may
-from assay.web.site import Contents
-from assay.web.supervised import supervised
-from assay.web.updating import bring_up
+from assay.web.site import Contents, bring_up
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -43,7 +37,40 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp
 
+    from assay.web.links import Role
     from assay.web.site import Site
+
+_STATIC = static_files()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """One address.
+
+    role : the least that may ask; None: anybody. title : of a page that people open, empty of all others.
+    in_contents : whether every page leads to it.
+    """
+
+    path: str
+    answer: Callable[[Site, Request], Awaitable[Response]]
+    name: str
+    role: Role | None = "viewer"
+    methods: tuple[str, ...] = ("GET",)
+    title: str = ""
+    in_contents: bool = False
+
+
+def may(role: Role | None, has: Any) -> bool:
+    """Whether a session has the rights of a role. has : role of the session; None without one.
+
+    Worked: a viewer asks for a page of operators -> False; an operator for one of viewers -> True; any session for an
+    address of programs -> True, a program for a page -> False.
+    """
+    if role is None:
+        return True
+    if role == "program":
+        return has is not None
+    return has == role or (role == "viewer" and has == "operator")
 
 
 async def _asset(_site: Site, request: Request) -> Response:
@@ -55,7 +82,6 @@ async def _asset(_site: Site, request: Request) -> Response:
     return Response(content, media_type=kind, headers={"cache-control": "public, max-age=3600"})
 
 
-_STATIC = static_files()
 ADDRESSES = (
     Address(path="/", answer=now_page, name="now", title="Now", in_contents=True),
     Address(path="/drives", answer=drives_page, name="drives", title="Drives", in_contents=True),
@@ -91,7 +117,7 @@ ADDRESSES = (
 
 
 def make_app(site: Site) -> ASGIApp:
-    """The application of a site. It works off the jobs of the site as long as it runs."""
+    """The application of a site; it does the jobs of the site while it runs."""
     site.contents = tuple(Contents(path=page.path, title=page.title) for page in ADDRESSES if page.in_contents)
 
     @asynccontextmanager
@@ -118,7 +144,7 @@ async def _refusal(_: Request, error: Exception) -> Response:
 
 
 def _unauthorised(address: Address) -> Response:
-    """What is answered without a session to all but pages."""
+    """The answer to requests without a session, pages aside."""
     if address.role == "program":
         token = UsageError("Authorization", "has no token of a program", "assay serve link --role program")
         response = error_response(token, 401)

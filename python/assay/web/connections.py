@@ -47,7 +47,7 @@ class Places:
         self._known.pop(connection, None)
 
     def protocol(self) -> Callable[..., Connection]:
-        """What uvicorn makes each connection with."""
+        """The class of connections for uvicorn."""
         return partial(Connection, self)
 
     @staticmethod

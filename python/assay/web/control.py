@@ -37,7 +37,7 @@ _TASKS: set[asyncio.Task[None]] = set()
 
 
 def server_name(path: Path | None, port: int) -> str:
-    """What a server's cookie, cache and control socket are named by. path : of its Unix socket, if it has one.
+    """The name in a server's cookie, cache and control socket. path : of its Unix socket, if it has one.
 
     Worked: port 8375 -> ``8375``; a socket -> ``socket-`` and eight digits of its path.
     """
@@ -85,7 +85,7 @@ async def serve_control(site: Site, listener: socket.socket) -> None:
 
 
 def ask(name: str, question: dict[str, Any]) -> dict[str, Any]:
-    """The answer of the server of a name. Raises AssayError as it does, UsageError where no server of this user is."""
+    """The answer of the server of a name. Raises AssayError as it does, UsageError if no server of this user is."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.settimeout(_ASK_S)
         try:
@@ -131,7 +131,7 @@ def _remedy() -> str:
 
 
 def _shown(name: str) -> str:
-    """Worked: ``8375`` -> ``port 8375``."""
+    """A server in messages. Worked: ``8375`` -> ``port 8375``."""
     return f"port {name}" if name.isdigit() else "--socket"
 
 

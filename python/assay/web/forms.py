@@ -9,7 +9,7 @@ from pydantic import Field
 from assay.run.store.progress_file import KeptProgress  # noqa: TC001 - read by pydantic
 from assay.run.store.status import State  # noqa: TC001 - read by pydantic
 from assay.summary.forms import Facts, ListedRun
-from assay.web.trend_view import Grouping  # noqa: TC001 - likewise
+from assay.web.trend import Grouping  # noqa: TC001 - read by pydantic
 
 
 class AddressedRun(ListedRun):

@@ -212,7 +212,7 @@ def _name(host: str) -> str:
 
 
 def _is_part(headers: Headers) -> bool:
-    """Whether something within a page was asked for, and not a page that somebody followed a link to."""
+    """Whether a request is for a part of a page, not for a page that a user navigates to."""
     return headers.get("sec-fetch-mode") != "navigate" or headers.get("sec-fetch-dest") != "document"
 
 

@@ -109,12 +109,12 @@ class Shared(Generic[T]):
 
 
 async def on_thread(work: Callable[[], T]) -> T:
-    """What work answers on a thread of its own, which neither other pages nor the end of the server wait for."""
+    """Do work on a separate thread, for which neither other pages nor the end of the server wait."""
     loop = asyncio.get_running_loop()
     result: asyncio.Future[T] = loop.create_future()
 
     def deliver(give: Callable[[Any], None], value: object) -> None:
-        # The loop may have ended, and whoever waited may be gone.
+        # The loop may have ended, and the waiter may be gone.
         with suppress(RuntimeError):
             loop.call_soon_threadsafe(lambda: None if result.done() else give(value))
 

@@ -14,20 +14,24 @@ import json
 import shutil
 import signal
 import sys
+import time
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay.errors import HostLimitError
+from assay.run.store.status import GoingRuns
 from assay.version import tool_version
+from assay.words.visible import visible
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
-    from collections.abc import Callable, Iterable
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
     from pathlib import Path
 
     from assay.errors import AssayError
+
 
 State = Literal["waiting", "held", "running", "failed", "done"]
 """``held`` : it waits until the drive that is measured on this host has been measured."""
@@ -38,16 +42,18 @@ _ENDED_KEPT, _OWNERS_KEPT = 1000, 1000
 OWNER_JOBS_MAX, JOBS_MAX = 8, 64
 """Jobs that wait, of one owner and of all."""
 CPU_S_MAX, WALL_S_MAX = {"update": 3600}, {"update": 6 * 3600}
-"""Of a job, by its kind; what an update has stored stays, so that the next one goes on from there."""
+"""Limits of a job by its kind. An update keeps what it has stored, and the next update goes on from there."""
 _CPU_S, _WALL_S = 600, 3600
 _DIED_S = 5.0
 _NO_RETRY = {-signal.SIGXCPU}
 """Ends of a child that come again: its job took all the processor time that it may have."""
+PAUSE_S, PAUSE_MAX_S = 1.0, 60.0
+_LETTERS_MAX = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """kind : of ``assay.web.worker``. key : what it makes; a second one of the same key is the same job.
+    """kind : of ``assay.web.worker``. key : of its result; a second job of the same key is the same job.
 
     leaves : files and folders that a child which is killed leaves, to be removed.
     """
@@ -63,7 +69,7 @@ class Job:
         return CPU_S_MAX.get(self.kind, _CPU_S)
 
     def asked(self) -> dict[str, Any]:
-        """What the child reads."""
+        """The line that the child reads."""
         return {"kind": self.kind, "key": self.key, "arguments": self.arguments, "cpu_s": self.cpu_s}
 
 
@@ -83,7 +89,7 @@ class QueueFullError(HostLimitError):
 
 
 def status_of(error: AssayError, otherwise: int) -> int:
-    """The status of the answer that says an error; ``otherwise`` where a full queue is not the reason."""
+    """The HTTP status of an error; ``otherwise`` unless the queue is full."""
     return error.status if isinstance(error, QueueFullError) else otherwise
 
 
@@ -143,7 +149,7 @@ class Jobs:
         self._event.set()
 
     def state(self, key: str) -> State | None:
-        """How far a job is; None of one that was never asked for, or ended long ago."""
+        """The state of a job; None if it is unknown, or ended long ago."""
         if key == self._running:
             return "running"
         if key in self._waiting:
@@ -157,7 +163,7 @@ class Jobs:
         return self._ended.get(key)
 
     def forget(self, key: str) -> None:
-        """Let a job that failed be as one that was never asked for."""
+        """Forget a job that failed, so that it can be asked for again."""
         self._ended.pop(key, None)
 
     async def serve(self) -> None:
@@ -174,7 +180,7 @@ class Jobs:
             await self._end()
 
     async def _wait(self) -> None:
-        """For a job; the child ends where none comes for long."""
+        """Wait for a job; end the child if none comes for long."""
         while not self._waiting:
             self._event.clear()
             try:
@@ -203,7 +209,7 @@ class Jobs:
                     del known[next(iter(known))]
 
     async def _tried(self, job: Job) -> str:
-        """Why a job was not done; empty where it was. A child that dies is replaced, and tries once more."""
+        """Do a job. Returns why it failed; empty if it is done. A child that dies is replaced, and tries once more."""
         code: int | None = None
         for _ in range(2):
             try:
@@ -223,7 +229,7 @@ class Jobs:
         return f"the child process died twice (exit {code}); see the kernel's log, and that memory is free"
 
     async def _done(self, job: Job) -> str | None:
-        """Why the child could not do it; empty where it did, None where the child died."""
+        """Let the child do a job. Returns why it failed; empty if it is done, None if the child died."""
         process = self._process or await self._begin()
         if process.stdin is None or process.stdout is None:
             raise TypeError
@@ -245,14 +251,52 @@ class Jobs:
         return self._process
 
     async def _end(self, *, died: bool = False) -> int | None:
-        """End the child; its exit code, None where there is none. died : it ended by itself, or does in a moment."""
+        """End the child. Returns its exit code; None without a child. died : it ended by itself or soon does."""
         process, self._process = self._process, None
         if process is None:
             return None
         if died:
-            # A signal to a process that has ended would take its exit code from whoever waits for it.
+            # A signal to a process that has ended would take its exit code from its waiter.
             with suppress(TimeoutError):
                 return await asyncio.wait_for(process.wait(), _DIED_S)
         with suppress(ProcessLookupError):
             process.kill()
         return await process.wait()
+
+
+class Measuring:
+    """Looks at the folders once a second at most. clock : monotonic, in s."""
+
+    def __init__(self, folders: Sequence[Path], clock: Callable[[], float] = time.monotonic) -> None:
+        self._runs, self._clock = GoingRuns(folders), clock
+        self._looked_s, self._result = float("-inf"), False
+
+    def __call__(self) -> bool:
+        """Whether a run on a drive that is not simulated goes on."""
+        if self._clock() - self._looked_s >= _LOOK_S:
+            self._looked_s = self._clock()
+            self._result = any(run.measures_real for run in self._runs.look())
+        return self._result
+
+
+async def supervised(
+    name: str, task: Callable[[], Awaitable[object]], log: Callable[[str], None], *, pause_s: float = PAUSE_S
+) -> None:
+    """Do a task, and begin it anew whenever it ends, until this is cancelled.
+
+    What ended it goes into the log. pause_s : before it begins anew, doubled each time up to a minute; a task that ran
+    for longer than that starts again at the first.
+    """
+    pause = pause_s
+    while True:
+        begun_s = time.monotonic()
+        try:
+            await task()
+            reason = "it ended"
+        except Exception as error:  # noqa: BLE001 - no error ends the task for good
+            reason = visible(f"{type(error).__name__}: {error}"[:_LETTERS_MAX])
+        if time.monotonic() - begun_s > PAUSE_MAX_S:
+            pause = pause_s
+        log(f"{name} stopped ({reason}) and begins anew in {pause:g} s")
+        await asyncio.sleep(pause)
+        pause = min(2 * pause, PAUSE_MAX_S)

@@ -55,6 +55,6 @@ def iso(wall_ns: int | None) -> str:
 
 
 def static_files() -> dict[str, bytes]:
-    """What pages ask for below ``/assets``, by name; that of reports, too."""
+    """The files below ``/assets`` by name, also those of reports."""
     local = {path.name: path.read_bytes() for path in sorted(STATIC.iterdir()) if path.suffix in TYPES}
     return {**asset_files(), **local}

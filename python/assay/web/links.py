@@ -31,7 +31,7 @@ TOKEN_BYTES, _ID_BYTES = 32, 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """What lets somebody in. digest : of its token, empty once it opens no more. until_ns : wall clock."""
+    """A link that signs a browser in. digest : of its token, empty once it is used up. until_ns : wall clock."""
 
     id: str
     digest: str
@@ -60,7 +60,7 @@ class Links:
         return self._made("operator", FIRST_NS)[1]
 
     def valid(self, token: str) -> Link | None:
-        """The link of a token; None where there is none, or it has ended, was used or revoked."""
+        """The link of a token; None without one, or it has ended, was used or revoked."""
         digest = digest_of(token)
         links = (link for link in _kept_now().values() if secrets.compare_digest(link.digest, digest))
         return next((link for link in links if link.until_ns > self.clock()), None)
@@ -71,7 +71,7 @@ class Links:
             _keep({"used": link.id, "until_ns": self.clock() + OPERATOR_NS})
 
     def ids(self) -> Collection[str]:
-        """Of the links, used or not, that were made and not revoked."""
+        """IDs of the links, used or not, that were made and not revoked."""
         return _kept_now().keys()
 
     def listed(self) -> list[Link]:
@@ -80,7 +80,7 @@ class Links:
         return sorted(valid, key=lambda link: link.made_ns)
 
     def revoke(self, link_id: str) -> None:
-        """End a link, and the sessions that it opened. Raises UsageError where there is none, StoreError."""
+        """End a link, and the sessions that it opened. Raises UsageError if there is none, StoreError."""
         if link_id not in {link.id for link in self.listed()}:
             raise UsageError(link_id, "is no link that is valid", "see them with: assay serve links")
         _keep({"revoked": link_id})

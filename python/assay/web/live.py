@@ -54,13 +54,13 @@ class Watcher:
             self.texts.put_nowait(text)
 
     def end(self) -> None:
-        """End the stream behind what waits."""
+        """End the stream after its waiting events."""
         with suppress(asyncio.QueueFull):
             self.texts.put_nowait(None)
 
 
 class _Run:
-    """What is known of one run that goes on; it has the only reader of its file."""
+    """An active run, with the only reader of its file."""
 
     def __init__(self, going: GoingRun) -> None:
         self.going = going
@@ -85,7 +85,7 @@ class _Run:
             self._minute, self._minutes = minute, minute_lines(going.folder)
 
     def facts(self) -> dict[str, Any]:
-        """What pages show of it beside its lines."""
+        """Facts of the run that pages show with its lines."""
         newest = self._seconds[-1] if self._seconds else None
         return run_facts(self.going) | {"line": columns([newest] if newest else [])}
 
@@ -127,13 +127,13 @@ class Live:
             await asyncio.sleep(self._look_s)
 
     async def find(self, address: str) -> GoingRun | None:
-        """The run of an address that goes on; None where none does."""
+        """The run of an address that goes on; None if none does."""
         await self._look(self._look_s)
         run = self._runs.get(address)
         return run.going if run else None
 
     async def watch(self, address: str, session: str) -> Watcher | None:
-        """Begin to watch a run, or with an empty address all; None where too many watch already."""
+        """Begin to watch a run, or with an empty address all; None if too many watch already."""
         sessions = Counter(watcher.session for watcher in self._watchers)
         if self._over or len(self._watchers) >= STREAMS_MAX or sessions[session] >= SESSION_STREAMS_MAX:
             return None
@@ -225,7 +225,7 @@ def columns(lines: Iterable[LiveLine]) -> dict[str, list[int]]:
     """Lines as a list per value, which is a third of the text that one object each would be.
 
     ``t`` : wall time in ms. ``c`` : device time covered in ns. I/Os, bytes, sum and maximum of response times in ns
-    are ``n``, ``b``, ``s`` and ``m`` behind ``r`` for reads, ``w`` for writes and ``o`` for others.
+    are ``n``, ``b``, ``s`` and ``m`` after ``r`` for reads, ``w`` for writes and ``o`` for others.
     """
     result: dict[str, list[int]] = {"t": [], "c": []}
     result |= {side + value: [] for side in "rwo" for value in "nbsm"}

@@ -144,7 +144,7 @@ def _left(progress: KeptProgress, address: str) -> Iterator[Sample]:
 
 
 def _rates(folder: Path, address: str) -> Iterator[Sample]:
-    """Of the last line that the run wrote; none before its first."""
+    """The rates in the last line of a run; none before its first line."""
     for line in LiveReader(folder).lines()[-1:]:
         for direction in ("read", "write", "other"):
             sums = getattr(line, direction)

@@ -99,7 +99,7 @@ def _of_query(parameter: Parameter) -> dict[str, Any]:
 
 
 def _value(parameter: Parameter) -> dict[str, Any]:
-    """What a parameter may be."""
+    """The schema of a parameter."""
     if parameter.minimum is not None:
         return {"type": "integer", "minimum": parameter.minimum, "maximum": parameter.maximum}
     return {"type": "string"} | ({"enum": list(parameter.words)} if parameter.words else {})

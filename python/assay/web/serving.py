@@ -26,17 +26,15 @@ from assay.web.connections import Places
 from assay.web.control import control_socket, serve_control, server_name
 from assay.web.guard import LOCAL, Rules
 from assay.web.host_agent import HostAgent
-from assay.web.jobs import Jobs
+from assay.web.jobs import Jobs, Measuring, supervised
 from assay.web.layout import environment
 from assay.web.links import Links
 from assay.web.live import Live
-from assay.web.measuring import Measuring
-from assay.web.pages.bundles import BYTES_MAX
-from assay.web.pages.bundles import PATH as BUNDLES
+from assay.web.pages.files import BYTES_MAX
+from assay.web.pages.files import PATH as BUNDLES
 from assay.web.sessions import Sessions
 from assay.web.site import PORT, Site
 from assay.web.start_codes import StartCodes
-from assay.web.supervised import supervised
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,12 +48,12 @@ _UNIT_DESCRIPTOR, _BACKLOG = 3, 1024
 _DESCRIPTORS = 8192
 _END_S = 1
 _LINES_MAX = 10_000
-"""Of the log that wait for whoever reads it; beyond that they are left out."""
+"""Lines of the log that wait for a reader; further lines are left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Serving:
-    """What a server is asked to do.
+    """The options of a server.
 
     port : 0 takes a free one. socket : path of a Unix socket instead. address : it listens at; another than loopback
     only behind a proxy. allow_hosts : names that it answers to as well.
@@ -125,14 +123,14 @@ def serve(
 
 
 def _cookie(serving: Serving, name: str) -> str:
-    """With TLS no other host or scheme sets the cookie; ``__Host-`` allows no path. Source: RFC 6265bis, 4.1.3."""
+    """Name of the cookie. With TLS no other host or scheme sets it; ``__Host-`` allows no path (RFC 6265bis, 4.1.3)."""
     if not serving.behind_proxy:
         return f"assay-{name}"
     return f"__Secure-assay-{name}" if serving.prefix else f"__Host-assay-{name}"
 
 
 def _base(serving: Serving, name: str) -> str:
-    """What links begin with."""
+    """The first part of links."""
     if serving.behind_proxy and serving.allow_hosts:
         return f"https://{serving.allow_hosts[0]}{serving.prefix}"
     return f"http://127.0.0.1:{name if name.isdigit() else PORT}{serving.prefix}"
@@ -186,7 +184,7 @@ async def _served(site: Site, taken: socket.socket, control: socket.socket) -> N
 def listening(serving: Serving) -> socket.socket:
     """A socket that takes connections: that of the unit, else a new one.
 
-    Raises UsageError where the port is taken, or cannot be had.
+    Raises UsageError if the port is taken, or cannot be had.
     """
     if os.environ.get("LISTEN_PID") == str(os.getpid()) and os.environ.get("LISTEN_FDS") == "1":
         # Source: sd_listen_fds(3).

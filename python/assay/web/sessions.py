@@ -1,4 +1,4 @@
-"""Sessions of browsers, in the memory of one server: they end with it, so that whoever has its port later has none.
+"""Sessions of browsers, in the memory of one server: they end with it, so that a later server at its port has none.
 
 ::
 
@@ -38,7 +38,7 @@ class Session:
     until_ns: int
 
     def has_key(self, key: str) -> bool:
-        """Whether a key is that of the page which the session was opened by."""
+        """Whether a key is the key of the page that opened the session."""
         return bool(self.key_digest) and hmac.compare_digest(self.key_digest, digest_of(key))
 
 
@@ -60,7 +60,7 @@ class Sessions:
         self._open: dict[str, Session] = {}
 
     def open(self, token: str) -> Opened | None:
-        """A session for the token of a link; None where that opens none, or no more. Raises StoreError."""
+        """A session for the token of a link; None if that opens none, or no more. Raises StoreError."""
         with self._lock:
             link = self.links.valid(token)
             if link is None or link.role == "program":
@@ -81,11 +81,11 @@ class Sessions:
             return Opened(session, cookie, key)
 
     def of_cookie(self, cookie: str) -> Session | None:
-        """The session of a cookie; None where there is none, or it has ended."""
+        """The session of a cookie; None without one, or it has ended."""
         return self._valid(digest_of(cookie), self.links.ids())
 
     def of_program(self, token: str) -> Session | None:
-        """What a bearer token of a program stands for; None for another token, or where its link has ended."""
+        """The session of a bearer token of a program; None for another token, or if its link has ended."""
         link = self.links.valid(token)
         if link is None or link.role != "program":
             return None

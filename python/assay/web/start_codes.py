@@ -40,13 +40,13 @@ class Expected:
     tries: int = 0
 
     def line(self) -> str:
-        """What the person compares before the code is typed."""
+        """The line that a person compares before typing the code."""
         code = f"{self.code[: _CODE_LETTERS // 2]}-{self.code[_CODE_LETTERS // 2 :]}"
         return f"{code}  {self.words}, link {self.link}"
 
 
 def start_words(drive: str, identity: str, tests: Iterable[str], what: str) -> str:
-    """What a start starts, the drive first. what : tells it from another start of the same drive.
+    """The words of a start, the drive first. what : tells it from another start of the same drive.
 
     Worked: ``/dev/sdb (S4EVNX0M123456): iops, check 1a2b3c4d``.
     """
@@ -78,7 +78,7 @@ class StartCodes:
         )
 
     def admit(self, key: str, session: Session, typed: str) -> bool:
-        """Whether a start may go on now; False where a code was made that is to be typed first.
+        """Whether a start may go on now; False if a code was made that is to be typed first.
 
         Raises ConfirmationError for a wrong code, and for a key that this session was not shown.
         """

@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import AssayError
-from assay.web.broken_rules import checked_run, keep_verified
-from assay.web.formats import BUNDLE, CSV_FILE, RUN_FORMATS
+from assay.web.made_files import BUNDLE, CSV_FILE, RUN_FORMATS, checked_run, keep_verified
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -157,7 +156,7 @@ def _allow(cpu_s: int) -> None:
 
 
 def _done(job: dict[str, Any]) -> str:
-    """Why a job could not be done; empty where it was."""
+    """Why a job could not be done; empty if it was."""
     try:
         JOBS[job["kind"]](**job["arguments"])
     except AssayError as error:

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 from assay.archive.bundle import export_run, import_bundle, opened, unpack
-from assay.archive.bundle.archive import header, write_archive
-from assay.archive.bundle.frame import check_frame
+from assay.archive.bundle.archive import check_frame, header, write_archive
 from assay.archive.bundle.manifest import BundleFile, Manifest, read_manifest
 from assay.errors import AssayError, FolderBusyError, StoreError, VerificationError
 from assay.run.store.lock import lock_folder

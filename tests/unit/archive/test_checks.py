@@ -11,9 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from assay.archive.checks.checker import Checked, check_run, known_check
-from assay.archive.checks.content import run_content
-from assay.archive.checks.record import Check, keep, kept_checks, rules_version, seal_of
+from assay.archive.checks import Check, keep, kept_checks, rules_version, run_content, seal_of
+from assay.archive.levels import Checked, check_run, known_check
 from assay.archive.verify import Verification, verify_run
 from assay.spec import state_file
 from every_kind import run_of
@@ -109,7 +108,7 @@ def test_torn_and_strange_lines_hide_no_other(kept: Path) -> None:
 
 def test_writers_side_by_side_lose_no_line(kept: Path) -> None:
     code = (
-        "import sys; from dataclasses import replace; from assay.archive.checks import record\n"
+        "import sys; from dataclasses import replace; from assay.archive import checks as record\n"
         f"sample = {check()!r}\n".replace("Check(", "record.Check(")
         + f"for n in range({LINES}): record.keep(replace(sample, seal=sys.argv[1] + format(n, '063x')))"
     )

@@ -21,14 +21,12 @@ from assay.archive.index import driver
 from assay.archive.index import location as place_module
 from assay.archive.index.current import KEY_FILES, known_folders
 from assay.archive.index.driver import SCHEMA, DamagedIndexError, UnusableIndexError, connected
-from assay.archive.index.filters import Wanted, since_ns, until_ns
 from assay.archive.index.folders import given_name, kept_name, parent_of, run_address, seen_folders, site
 from assay.archive.index.location import Place, default_place, named_place, without_password
-from assay.archive.index.notes import RunNote, notes_of, write_note
-from assay.archive.index.read import reading, stored_runs
-from assay.archive.index.search import Query, found, run_at
+from assay.archive.index.read import RunNote, notes_of, reading, stored_runs
+from assay.archive.index.search import Query, Wanted, find_runs, run_at, since_ns, until_ns
 from assay.archive.index.status import index_status
-from assay.archive.index.write import ReadRun, store_runs, writing
+from assay.archive.index.write import ReadRun, store_runs, write_note, writing
 from assay.archive.rendering import stored_run
 from assay.cli import assay
 from assay.cli.config import output_folder
@@ -90,7 +88,7 @@ def test_a_row_that_leads_out_of_its_folder_is_none(place: Place, runs: Path, fo
         assert reader
         assert {row["folder"] for row in stored_runs(reader)} == set(good)
         assert run_at(reader, run_address(*where, folder)) is None
-        assert "secret" not in str(found(reader, Query(missing=True)))
+        assert "secret" not in str(find_runs(reader, Query(missing=True)))
 
 
 def test_a_row_with_the_address_of_another_run_is_none(place: Place, runs: Path) -> None:

@@ -8,14 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from assay.archive.index.drive_history import drive_history
-from assay.archive.index.filters import Wanted
 from assay.archive.index.folders import drive_address, run_address, site
+from assay.archive.index.history import drive_history
 from assay.archive.index.location import Place, named_place
-from assay.archive.index.notes import RunNote, notes_of, write_note
-from assay.archive.index.read import listed_runs, reading, stored_runs
-from assay.archive.index.search import SORTS, KeyColumn, Query, found, key_columns, key_results, run_at
-from assay.archive.index.write import clear, writing
+from assay.archive.index.read import RunNote, listed_runs, notes_of, reading, stored_runs
+from assay.archive.index.search import SORTS, KeyColumn, Query, Wanted, find_runs, key_columns, key_results, run_at
+from assay.archive.index.write import clear, write_note, writing
 from assay.errors import StoreError, ValueRangeError
 from index_runs import LABELS, TEXTS, VERDICTS, a_test, drawn_run, drive, listed_run, store
 
@@ -35,7 +33,7 @@ def index(place: Place) -> Place:
 def chosen(index: Place, query: Query, **more: Any) -> FoundRuns:
     with reading(index) as reader:
         assert reader
-        return found(reader, query, **more)
+        return find_runs(reader, query, **more)
 
 
 def names(index: Place, query: Query) -> list[str]:
@@ -69,7 +67,7 @@ def test_sql_and_python_choose_the_same_runs(index: Place, seed: int) -> None:
         for _ in range(250):
             wanted = drawn_wanted(draw)
             expected = {run.run for run in runs if wanted(run)}
-            result = found(reader, replace(_ALL, wanted=wanted))
+            result = find_runs(reader, replace(_ALL, wanted=wanted))
             assert {Path(run.listed.run).name for run in result.runs} == expected, f"seed {seed}: {wanted}"
             assert result.total == len(expected)
             sizes.add(len(expected))

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from assay.archive.bundle import make_key, read_public_key, trusted_keys
-from assay.archive.bundle.keys import is_signed_by
-from assay.archive.bundle.weak_keys import is_weak
+from assay.archive.bundle.keys import is_signed_by, is_weak
 from assay.errors import StoreError
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from assay.archive.bundle import export_run, import_bundle
-from assay.archive.bundle.frame import FrameError, check_frame
-from assay.archive.checks.content import run_content
+from assay.archive.bundle.archive import FrameError, check_frame
+from assay.archive.checks import run_content
 from assay.archive.levels import with_known_level
 from assay.archive.verify import verify_run
 from assay.errors import StoreError

@@ -11,12 +11,11 @@ import pytest
 from assay.archive.index.folders import run_address, site
 from assay.cli.status import _facts
 from assay.run.store.status import run_state
-from assay.web.api import ADDRESSES, LAST_MAX
+from assay.web.api import ADDRESSES, LAST_MAX, run_status, running_states
 from assay.web.app import ADDRESSES as ALL_ADDRESSES
 from assay.web.forms import AddressedRun, ApiError, TrendFacts
 from assay.web.openapi import openapi
 from assay.web.pages.compare import comparison_job
-from assay.web.running import running_states, status_of
 from assay.words.outcomes import NOT_CHECKED
 from every_kind import run_of
 from openapi_text import FILE, openapi_text
@@ -208,7 +207,7 @@ def test_an_index_that_is_none_is_an_error(program: TestClient, tmp_path: Path) 
 def test_a_status_is_what_the_command_prints(tmp_path: Path) -> None:
     run_of("tp", tmp_path / "run")
     state = run_state(tmp_path / "run")
-    assert status_of(state).as_json() == json.loads(json.dumps(_facts(state)))
+    assert run_status(state).as_json() == json.loads(json.dumps(_facts(state)))
     assert running_states([tmp_path, tmp_path / "gone"]) == []
 
 

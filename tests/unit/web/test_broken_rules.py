@@ -11,7 +11,7 @@ import pytest
 from assay.archive.verify import verify_run
 from assay.cli.indexed import update
 from assay.web import worker
-from assay.web.broken_rules import BrokenRule, Verified, checked_run, keep_verified, kept_verified
+from assay.web.made_files import BrokenRule, Verified, checked_run, keep_verified, kept_verified
 from assay.web.pages.run import report_job
 from assay.words.outcomes import BREAKS_RULES
 from every_kind import run_of

@@ -13,9 +13,9 @@ from assay.agent.messages import DriveFacts, Health
 from assay.archive.index.folders import drive_address
 from assay.engine.records import DriveIdentity
 from assay.errors import StoreError
-from assay.web import drive_rows as rows_module
-from assay.web import local_drives as local
-from assay.web.drive_rows import drive_rows, lines_to_allow
+from assay.web import site as site_module
+from assay.web.pages import drives as drives_page_module
+from assay.web.pages.drives import drive_rows, lines_to_allow
 from web_site import client_of, site_in
 
 if TYPE_CHECKING:
@@ -78,13 +78,13 @@ def test_a_drive_that_hangs_is_named_and_the_others_are_listed(monkeypatch: pyte
             hung.wait()
         return identity
 
-    monkeypatch.setattr(local, "LOOK_S", 0.2)
-    monkeypatch.setattr(local, "disks", lambda: [disk("/dev/hung"), disk("/dev/free")])
-    monkeypatch.setattr(local, "examined", examined)
+    monkeypatch.setattr(site_module, "DRIVE_LOOK_S", 0.2)
+    monkeypatch.setattr(site_module, "disks", lambda: [disk("/dev/hung"), disk("/dev/free")])
+    monkeypatch.setattr(site_module, "examined", examined)
     bounded = Bounded()
     try:
         for _ in range(2):
-            first, second, *simulated = local.local_drives(bounded)
+            first, second, *simulated = site_module.local_drives(bounded)
             assert "has not answered for" in first.note
             assert first.refusals == (first.note,)
             assert (second.refusals, second.note) == ((), "")
@@ -95,10 +95,10 @@ def test_a_drive_that_hangs_is_named_and_the_others_are_listed(monkeypatch: pyte
 
 def test_a_look_is_shared_by_all_who_watch(monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[int] = []
-    monkeypatch.setattr(local, "local_drives", lambda _: (looks.append(1), ())[1])
+    monkeypatch.setattr(site_module, "local_drives", lambda _: (looks.append(1), ())[1])
 
     async def watch() -> None:
-        drives = local.LocalDrives()
+        drives = site_module.LocalDrives()
         assert await asyncio.gather(*(drives.get() for _ in range(9))) == [()] * 9
 
     asyncio.run(watch())
@@ -123,9 +123,9 @@ def test_a_device_without_a_serial_number_is_named_with_its_backing_file(monkeyp
     class Loop:
         name = "loop9"
 
-    monkeypatch.setattr(rows_module, "disk_at", lambda _: Loop())
-    monkeypatch.setattr(rows_module, "disk_identity", disk)
-    monkeypatch.setattr(rows_module, "loop_backing", lambda _: "/srv/drive.img")
+    monkeypatch.setattr(drives_page_module, "disk_at", lambda _: Loop())
+    monkeypatch.setattr(drives_page_module, "disk_identity", disk)
+    monkeypatch.setattr(drives_page_module, "loop_backing", lambda _: "/srv/drive.img")
     text = lines_to_allow(drive(path="/dev/loop9", serial=None))
     assert tomllib.loads(text) == {"devices": [{"path": "/dev/loop9", "backing": "/srv/drive.img"}]}
 

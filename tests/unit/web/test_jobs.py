@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from assay.errors import HostLimitError, error_facts, error_of
 from assay.web import jobs as jobs_module
-from assay.web.jobs import JOBS_MAX, OWNER_JOBS_MAX, Job, Jobs, QueueFullError
-from assay.web.supervised import supervised
+from assay.web.jobs import JOBS_MAX, OWNER_JOBS_MAX, Job, Jobs, QueueFullError, supervised
 from web_site import client_of, site_in
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from assay.archive.index import driver
 from assay.web import worker
-from assay.web.updating import update_job
+from assay.web.site import update_job
 from index_runs import listed_run
 from web_site import client_of, site_with
 
@@ -47,7 +47,7 @@ def another_program(path: Path, mode: str) -> Iterator[None]:
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(driver, "READ_WAIT_S", 0.2)
     monkeypatch.setattr(driver, "WRITE_WAIT_S", 0.2)
-    monkeypatch.setattr("assay.archive.index.notes.READ_WAIT_S", 0.2)
+    monkeypatch.setattr("assay.archive.index.write.READ_WAIT_S", 0.2)
 
 
 def test_pages_of_an_index_that_is_locked_say_so_and_come_back(tmp_path: Path) -> None:

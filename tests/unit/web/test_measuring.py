@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 from assay.run.store.status import GoingRuns
-from assay.web.measuring import Measuring
+from assay.web.jobs import Measuring
 from going_run import DRIVE, GoingFolder
 
 if TYPE_CHECKING:

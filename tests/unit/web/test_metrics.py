@@ -18,8 +18,8 @@ from assay.engine.live import LivePoint, LiveSecond
 from assay.run.store.live import LiveFile
 from assay.run.store.status import GoingRuns
 from assay.spec.units import SECOND_NS
+from assay.web.api import running_states
 from assay.web.metrics import CONTENT_TYPE, NAMES, Sample, label_value, metrics_text, run_samples
-from assay.web.running import running_states
 from every_kind import run_of
 from going_run import held
 from web_site import client_of, site_in

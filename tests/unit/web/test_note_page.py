@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from assay.archive.index.folders import run_address, site
-from assay.archive.index.notes import notes_of
-from assay.archive.index.read import reading
+from assay.archive.index.read import notes_of, reading
 from index_runs import listed_run
 from web_site import client_of, site_with
 

@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from assay.procedures.registry import procedures
 from assay.run.plan_file import Plan, load_plan, plan_of
-from assay.web.plan_fields import FormField, all_fields, choosing_fields, sections
-from assay.web.plan_values import left_out, plan_toml, read_typed, values_of
+from assay.web.plan_form import (
+    FormField,
+    all_fields,
+    choosing_fields,
+    left_out,
+    plan_toml,
+    read_typed,
+    sections,
+    values_of,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ import pytest
 from agent_site import WAIT_S, agent_in, start
 from assay.agent.messages import JobFacts
 from assay.archive.index.folders import address_of, parent_of
-from assay.web.queue_rows import queue_rows
+from assay.web.pages.queue import queue_rows
 from assay.words.outcomes import exit_words
 from web_site import client_of, site_in
 

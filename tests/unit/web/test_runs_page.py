@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 from assay.archive.index.folders import run_address, site
-from assay.archive.index.notes import RunNote, write_note
-from assay.archive.index.read import reading
-from assay.archive.index.search import found
-from assay.web.run_query import view_of
+from assay.archive.index.read import RunNote, reading
+from assay.archive.index.search import find_runs
+from assay.archive.index.write import write_note
+from assay.web.pages.runs import view_of
 from index_runs import a_test, drive, listed_run, store
 from starlette.datastructures import QueryParams
 from web_site import client_of, site_with
@@ -189,4 +189,4 @@ def test_a_view_chooses_what_its_query_chooses(shown: Site) -> None:
     view = view_of(QueryParams("model=model&sort=drive"), shown.parents)
     with reading(shown.place) as reader:
         assert reader
-        assert [run.listed.run[-1] for run in found(reader, view.query).runs] == ["a", "b"]
+        assert [run.listed.run[-1] for run in find_runs(reader, view.query).runs] == ["a", "b"]

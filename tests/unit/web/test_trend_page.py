@@ -163,7 +163,7 @@ def test_runs_that_notes_exclude_leave_the_trend(
 ) -> None:
     stepped(place)
     without: set[str] = set()
-    monkeypatch.setattr("assay.web.trend_choice.excluded", lambda _: without)
+    monkeypatch.setattr("assay.web.trend.excluded", lambda _: without)
     without |= {address(f"r{number:02}") for number in range(5)}
     assert "Not judged: fewer than 4 runs." in page(client)
     without |= {address(f"r{number:02}") for number in range(5, 8)}

@@ -10,8 +10,8 @@ import pytest
 from assay.archive.index.history import HistoryPoint, Metric
 from assay.report.drawing.frame import time_ticks
 from assay.report.drawing.trend import DESK, LINKED_MAX, PHONE, trend_pictures, trend_svg
-from assay.web.trend_chart import chart_of
-from assay.web.trend_view import GROUPS_MAX, Grouping, TrendView, difference_text, summary_text, value_text, view_of
+from assay.web.pages.trend import chart_of
+from assay.web.trend import GROUPS_MAX, Grouping, TrendView, difference_text, summary_text, value_text, view_of
 
 DAY_NS = 86_400 * 10**9
 METRIC = Metric(

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 import pytest
 from assay.archive.index.drive_use import drive_use
 from assay.archive.index.read import reading
-from assay.archive.index.search import Query, found
+from assay.archive.index.search import Query, find_runs
 from assay.run.store.read import read_run
-from assay.web import updating, worker
+from assay.web import site as site_module
+from assay.web import worker
 from assay.web.layout import iso
-from assay.web.run_rows import space_label
-from assay.web.space import _looked_up, bytes_on_disk
-from assay.web.updating import UPDATE, bring_up, update_job
+from assay.web.pages.runs import _looked_up, bytes_on_disk, space_label
+from assay.web.site import UPDATE, bring_up, update_job
 from every_kind import run_of
 from index_runs import listed_run
 from web_site import client_of, site_with
@@ -51,14 +51,14 @@ def test_a_new_run_is_listed_once_the_child_has_read_it(run: Path, tmp_path: Pat
     assert re.findall(r'<td class="run"><a [^>]*>(.*?)</a>', text) == ["run"]
     with reading(shown.place) as reader:
         assert reader
-        (result,) = found(reader, Query()).runs
+        (result,) = find_runs(reader, Query()).runs
     assert result.use == drive_use(read_run(run, histograms=True))
     assert result.use.written_bytes
 
 
 def test_it_is_asked_for_once_in_five_seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shown, now = site_with(tmp_path), [100.0]
-    monkeypatch.setattr(updating.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(site_module.time, "monotonic", lambda: now[0])
     bring_up(shown)
     assert [*shown.jobs._waiting] == [UPDATE]
     shown.jobs._waiting.clear()
@@ -104,7 +104,7 @@ def test_space_counts_what_files_take_and_follows_no_link(tmp_path: Path) -> Non
 
 
 def test_a_folder_of_too_many_files_has_no_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assay.web.space.FILES_MAX", 3)
+    monkeypatch.setattr("assay.web.pages.runs.FILES_MAX", 3)
     for number in range(4):
         (tmp_path / f"{number}").touch()
     _looked_up.cache_clear()

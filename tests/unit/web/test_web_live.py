@@ -12,7 +12,7 @@ from assay.archive.index.folders import address_of
 from assay.run.store.live import LiveReader
 from assay.web import live as module
 from assay.web.live import Live, Watcher, columns, event
-from assay.web.stream import Stream
+from assay.web.pages.now import Stream
 from going_run import GoingFolder
 
 LOOK_S = 0.01

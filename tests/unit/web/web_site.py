@@ -8,7 +8,7 @@ from assay.archive.index.folders import parent_of
 from assay.archive.index.folders import site as this_host
 from assay.archive.index.location import Place
 from assay.archive.index.read import reading
-from assay.archive.index.search import Query, found
+from assay.archive.index.search import Query, find_runs
 from assay.web.app import make_app
 from assay.web.guard import KEY_HEADER
 from assay.web.serving import Serving, site_of
@@ -70,4 +70,4 @@ def client_of(site: Site, role: Role | None = None) -> TestClient:
 def indexed(site: Site) -> list[FoundRun]:
     """The runs of the index of a site, the newest first."""
     with reading(site.place) as reader:
-        return list(found(reader, Query(hidden=True, missing=True)).runs) if reader else []
+        return list(find_runs(reader, Query(hidden=True, missing=True)).runs) if reader else []

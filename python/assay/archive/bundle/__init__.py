@@ -1,7 +1,11 @@
-"""Runs as single files to give away: made, signed, redacted, checked, imported; and how far each is vouched for.
+"""Bundles, which are runs as single files: a run folder enters and a file leaves (``export``), or back (``unpack``).
 
-A bundle is a stored run and nothing else: no number in it is computed here.
+A bundle is one frame of Zstandard with a tar archive (``archive``): a manifest (``manifest``), perhaps a signature
+(``keys``, ``signature``), and the files of the run, redacted if wished (``redact``). Everything in a bundle is checked
+before anything is written. ``origin`` keeps the trust level of an imported run; ``replication`` compares two runs.
 """
+
+from __future__ import annotations
 
 from assay.archive.bundle.export import SUFFIX, Exported, export_run
 from assay.archive.bundle.keys import (
@@ -13,9 +17,8 @@ from assay.archive.bundle.keys import (
     trust_key,
     trusted_keys,
 )
-from assay.archive.bundle.level import Level, level_text
 from assay.archive.bundle.manifest import BundleFile, Manifest
-from assay.archive.bundle.origin import Origin, with_origin
+from assay.archive.bundle.origin import Level, Origin, level_text, with_origin
 from assay.archive.bundle.replication import Replication, replicated_by, replication
 from assay.archive.bundle.signature import Signature, signer_name
 from assay.archive.bundle.unpack import Bundle, Opened, bundle_level, import_bundle, is_bundle, opened

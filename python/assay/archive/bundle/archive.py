@@ -13,7 +13,6 @@ import os
 import tarfile
 from typing import IO, TYPE_CHECKING, Any
 
-from assay.archive.bundle.frame import FrameError, check_frame
 from assay.archive.bundle.manifest import MANIFEST, MANIFEST_BYTES_MAX, SIGNATURE, read_manifest
 from assay.errors import StoreError, VerificationError
 from assay.words.visible import visible
@@ -23,6 +22,14 @@ if TYPE_CHECKING:
 
     from assay.archive.bundle.manifest import BundleFile, Manifest
 
+
+MAGIC = b"\x28\xb5\x2f\xfd"
+WINDOW_BYTES_MAX = 8 << 20
+_BLOCK_BYTES_MAX = 128 << 10
+_CHECKSUM_BYTES = 4
+_RLE, _RESERVED = 1, 3
+_SINGLE, _UNUSED, _CHECKSUM, _DICTIONARY = 0x20, 0x18, 0x04, 0x03
+_CONTENT_SIZE_BYTES = (0, 2, 4, 8)
 _BLOCK_BYTES = tarfile.BLOCKSIZE
 _END = bytes(2 * _BLOCK_BYTES)
 _CHUNK_BYTES = 1 << 20
@@ -30,10 +37,70 @@ _SIGNATURE_BYTES_MAX = 1 << 12
 _REMEDY = "do not use it; take it from its maker again"
 
 
+class FrameError(ValueError):
+    """The file is not one whole frame of Zstandard."""
+
+
+def check_frame(file: IO[bytes]) -> None:
+    """Walk over the blocks of the frame that a file is, without decompressing any; the file is left at its start.
+
+    Raises FrameError if it is another file, cut off, goes on after the frame, or needs too much memory.
+    """
+    size = os.fstat(file.fileno()).st_size
+    file.seek(0)
+    has_checksum = _check_head(file)
+    while not _skip_block(file, size):
+        pass
+    if has_checksum:
+        file.seek(_CHECKSUM_BYTES, os.SEEK_CUR)
+    end = file.tell()
+    if end > size:
+        raise FrameError("is cut off")
+    if end < size:
+        raise FrameError(f"has {size - end:,} bytes after its end")
+    file.seek(0)
+
+
+def _check_head(file: IO[bytes]) -> bool:
+    """Read the head of a frame; whether a checksum stands at its end."""
+    if file.read(len(MAGIC)) != MAGIC:
+        raise FrameError("is no bundle: it is not compressed with Zstandard")
+    descriptor, window = (_number(file, 1) for _ in range(2))
+    if descriptor & (_SINGLE | _UNUSED | _DICTIONARY):
+        raise FrameError("is compressed in another way than assay export does")
+    base = 1 << (10 + (window >> 3))
+    if base + (base >> 3) * (window & 7) > WINDOW_BYTES_MAX:
+        raise FrameError(f"asks for a window of more than {WINDOW_BYTES_MAX:,} bytes")
+    file.seek(_CONTENT_SIZE_BYTES[descriptor >> 6], os.SEEK_CUR)
+    return bool(descriptor & _CHECKSUM)
+
+
+def _skip_block(file: IO[bytes], size: int) -> bool:
+    """Go over one block; whether it is the last one."""
+    head = _number(file, 3)
+    kind, block_bytes = head >> 1 & 3, head >> 3
+    if kind == _RESERVED or block_bytes > _BLOCK_BYTES_MAX:
+        raise FrameError("is damaged: it holds a block of no known kind")
+    if not block_bytes and not head & 1:
+        # A sparse file has any number of them.
+        raise FrameError("is damaged: it holds an empty block before its last")
+    file.seek(1 if kind == _RLE else block_bytes, os.SEEK_CUR)
+    if file.tell() > size:
+        raise FrameError("is cut off")
+    return bool(head & 1)
+
+
+def _number(file: IO[bytes], count: int) -> int:
+    result = file.read(count)
+    if len(result) < count:
+        raise FrameError("is cut off")
+    return int.from_bytes(result, "little")
+
+
 def write_archive(file: IO[bytes], members: Iterable[tuple[str, int, Iterable[bytes]]]) -> None:
     """Write members, each a name, a size and its content, in this order. file : stays open, at its end.
 
-    Raises StoreError where a content has not the size that was said; OSError where the file cannot be written.
+    Raises StoreError if a content has not the size that was said; OSError if the file cannot be written.
     """
     import pyarrow as pa  # noqa: PLC0415 - slow to import
 
@@ -65,9 +132,9 @@ def _written(out: Any, chunk: bytes) -> int:
 class ArchiveReader:
     """Reads a bundle from its begin to its end; nothing of it is taken that the manifest does not name.
 
-    name : of the bundle, for messages. manifest, manifest_bytes, signature : as stored; the last None where there is
+    name : of the bundle, for messages. manifest, manifest_bytes, signature : as stored; the last None if there is
     none.
-    Raises StoreError where it is no bundle, damaged, or holds what it may not.
+    Raises StoreError if it is no bundle, damaged, or holds what it may not.
     """
 
     manifest: Manifest
@@ -89,7 +156,7 @@ class ArchiveReader:
     def files(self) -> Iterator[tuple[BundleFile, Iterator[bytes]]]:
         """Every file with its content, which must be read before the next; each is held against its SHA-256 at its end.
 
-        Raises VerificationError where a content is not the one that the manifest names, StoreError as above.
+        Raises VerificationError if a content is not the one that the manifest names, StoreError as above.
         """
         for file in self.manifest.files:
             self._take_header(file.name, file.size_bytes)
@@ -139,7 +206,7 @@ class ArchiveReader:
             raise self._fault("holds data between its files")
 
     def _take(self, count: int) -> bytes:
-        """The next bytes, those that were looked at before first."""
+        """The next bytes; first those that were looked at before."""
         taken, self._head = self._head, b""
         return taken + self._exactly(count - len(taken))
 
@@ -193,7 +260,7 @@ class _Bytes(io.RawIOBase):
 
 
 def _why_not(head: bytes, name: str, size_bytes: int) -> str:
-    """What is wrong with a header that is not the one of this member."""
+    """The fault of a header that differs from the header of this member."""
     if not any(head):
         return f"ends before {name}"
     try:
@@ -204,7 +271,7 @@ def _why_not(head: bytes, name: str, size_bytes: int) -> str:
 
 
 def _strange_member(found: tarfile.TarInfo) -> str | None:
-    """Why a member is one that no bundle has."""
+    """Why no bundle has this member."""
     said = visible(found.name[:80])
     if found.issym() or found.islnk():
         return f"holds the link {said!r}; a bundle has none"

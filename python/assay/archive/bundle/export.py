@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.archive.bundle.archive import write_archive
-from assay.archive.bundle.content import bundle_file, chunks
 from assay.archive.bundle.manifest import (
     FILES_MAX,
     MANIFEST,
@@ -21,6 +20,8 @@ from assay.archive.bundle.manifest import (
     TOTAL_BYTES_MAX,
     BundleFile,
     Manifest,
+    bundle_file,
+    chunks,
     is_documented,
     read_manifest,
 )
@@ -50,7 +51,7 @@ _REWRITTEN = ("run.json", "journal.jsonl")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exported:
-    """A bundle that was written. path : its file. fingerprint : of the key that signed it, None where none did."""
+    """A bundle that was written. path : its file. fingerprint : of the key that signed it, None if none did."""
 
     path: Path
     manifest: Manifest
@@ -60,7 +61,7 @@ class Exported:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Source:
-    """What goes into a bundle. places : the folder that each file is read from."""
+    """The content of a bundle. places : the folder that each file is read from."""
 
     places: dict[str, Path]
     final_hash: str
@@ -81,7 +82,7 @@ def export_run(
 
     out : the file, which must not exist. key : that signs it. redacted : replace names and serials by labels. log :
     take ``run.log`` along, which may name the host. further : more that a redacted bundle must not hold, with its kind.
-    Raises FolderBusyError where the run goes on, VerificationError where it was changed, StoreError where it cannot be
+    Raises FolderBusyError if the run goes on, VerificationError if it was changed, StoreError if it cannot be
     read or written, or cannot be redacted.
     """
     _refuse_running(folder)
@@ -187,14 +188,16 @@ def _members(
         yield file.name, file.size_bytes, _unchanged(places[file.name], file)
 
 
-def _unchanged(folder: Path, one: BundleFile) -> Iterator[bytes]:
-    """The content of a file, as it was when the manifest was made. Raises StoreError where it is not."""
+def _unchanged(folder: Path, member: BundleFile) -> Iterator[bytes]:
+    """The content of a file. Raises StoreError if it changed since the manifest was made."""
     digest = hashlib.sha256()
-    for chunk in chunks(folder, one.name):
+    for chunk in chunks(folder, member.name):
         digest.update(chunk)
         yield chunk
-    if digest.hexdigest() != one.sha256:
-        raise StoreError(str(folder / one.name), "changed while it was exported", "export the run once nobody writes")
+    if digest.hexdigest() != member.sha256:
+        raise StoreError(
+            str(folder / member.name), "changed while it was exported", "export the run once nobody writes"
+        )
 
 
 def _write(out: Path, members: Iterator[tuple[str, int, Iterable[bytes]]]) -> None:

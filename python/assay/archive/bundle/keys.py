@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from unicodedata import name as unicode_name
 from unicodedata import normalize
 
-from assay.archive.bundle.weak_keys import is_weak
 from assay.errors import StoreError, UsageError
 from assay.spec.files import open_named, read_user_file, write_user_file
 from assay.words.visible import visible
@@ -26,6 +25,11 @@ if TYPE_CHECKING:
 
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+
+_PRIME = 2**255 - 19
+_ORDER_8 = int.from_bytes(bytes.fromhex("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05"), "little")
+_SMALL_ORDER = frozenset({0, 1, _PRIME - 1, _ORDER_8, _PRIME - _ORDER_8})
+"""y of the eight points of small order: of order 4, 1, 2, and twice two of order 8, which differ in the sign of x."""
 PRIVATE_KEY, PUBLIC_KEY, TRUSTED_KEYS = "signing_key.pem", "signing_key.pub", "trusted_keys"
 NAME_LETTERS_MAX = 60
 _KIND = "assay-ed25519"
@@ -42,6 +46,16 @@ _LEVEL = re.compile(r"[,;:]|check|verif|sign|replicat|redact|unknown key|rules")
 _REMEDY = "name a file that assay key make wrote"
 
 
+def is_weak(key: bytes) -> bool:
+    """Whether a public key is a point of small order, or is written in another way than the one that is allowed.
+
+    key : 32 bytes: y in little endian, and the sign of x in the highest bit.
+    Worked: the point of order 1, a 1 and 31 zeros -> weak; 2**255 - 19, which is 0 written otherwise -> weak.
+    """
+    y = int.from_bytes(key, "little") & (2**255 - 1)
+    return y >= _PRIME or y in _SMALL_ORDER
+
+
 @dataclass(frozen=True, slots=True)
 class PublicKey:
     """A key that signatures are checked with. raw : its 32 bytes. name : whose it is, as the user calls him."""
@@ -51,7 +65,7 @@ class PublicKey:
 
     @property
     def fingerprint(self) -> str:
-        """What people compare: the first 32 digits of the SHA-256 of the key."""
+        """The first 32 digits of the SHA-256 of the key, which people compare."""
         return hashlib.sha256(self.raw).hexdigest()[:_FINGERPRINT_DIGITS]
 
     @property
@@ -63,7 +77,7 @@ class PublicKey:
 def make_key(folder: Path, name: str) -> PublicKey:
     """Make a key pair in a folder, which is made if missing. name : whose it is.
 
-    Raises UsageError where there is one already, or the name is no name; StoreError where it cannot be written.
+    Raises UsageError if there is one already, or the name is no name; StoreError if it cannot be written.
     """
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # noqa: PLC0415 - slow to import
     from cryptography.hazmat.primitives.serialization import (  # noqa: PLC0415
@@ -84,13 +98,13 @@ def make_key(folder: Path, name: str) -> PublicKey:
 
 
 def own_public_key(folder: Path) -> PublicKey | None:
-    """The user's own public key, None where there is none. Raises StoreError where it cannot be read."""
+    """The user's own public key, None without one. Raises StoreError if it cannot be read."""
     content = _kept(folder, PUBLIC_KEY)
     return None if content is None else _only(_keys(content, folder / PUBLIC_KEY), folder / PUBLIC_KEY)
 
 
 def read_public_key(path: Path) -> PublicKey:
-    """The key in a text file that somebody handed out. Raises StoreError where there is none in it."""
+    """The key in a text file that somebody handed out. Raises StoreError if there is none in it."""
     try:
         with open_named(path) as file:
             content = file.read(_FILE_BYTES_MAX)
@@ -106,21 +120,21 @@ def _only(keys: list[PublicKey], path: Path) -> PublicKey:
 
 
 def trusted_keys(folder: Path) -> tuple[PublicKey, ...]:
-    """The keys that the user trusts, his own first. Raises StoreError where they cannot be read."""
+    """The keys that the user trusts, his own first. Raises StoreError if they cannot be read."""
     own, content = own_public_key(folder), _kept(folder, TRUSTED_KEYS)
     return (*([own] if own else []), *_keys(content or b"", folder / TRUSTED_KEYS))
 
 
 def trust_key(folder: Path, key: PublicKey) -> None:
-    """Add a key to those that are trusted; one that is there stays as it is.
+    """Trust a key; a key that is trusted already stays as it is.
 
-    Raises UsageError where another key has its name, or it has another name; StoreError where it cannot be kept.
+    Raises UsageError if another key has its name, or it has another name; StoreError if it cannot be kept.
     """
     _check_name(key.name)
     known = trusted_keys(folder)
     if key in known:
         return
-    if any(one.name.casefold() == key.name.casefold() or one.raw == key.raw for one in known):
+    if any(other.name.casefold() == key.name.casefold() or other.raw == key.raw for other in known):
         path = folder / TRUSTED_KEYS
         raise UsageError(
             key.name, f"this name or this key is trusted already, in {path}", "give another name with --name"
@@ -131,9 +145,9 @@ def trust_key(folder: Path, key: PublicKey) -> None:
 
 
 def signer(folder: Path) -> Ed25519PrivateKey | None:
-    """The user's private key, None where there is none.
+    """The user's private key, None without one.
 
-    Raises StoreError where others may read it, or it is no such key.
+    Raises StoreError if others may read it, or it is no such key.
     """
     from cryptography.exceptions import UnsupportedAlgorithm  # noqa: PLC0415 - slow to import
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # noqa: PLC0415
@@ -159,7 +173,7 @@ def sign(key: Ed25519PrivateKey, content: bytes) -> bytes:
 
 
 def is_signed_by(raw: bytes, signature: bytes, content: bytes) -> bool:
-    """Whether a signature is that of a manifest by the key of these 32 bytes; by a weak key none is."""
+    """Whether the key of these 32 bytes signed a manifest; False for a weak key."""
     from cryptography.exceptions import InvalidSignature  # noqa: PLC0415 - slow to import
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey  # noqa: PLC0415
 
@@ -173,7 +187,7 @@ def is_signed_by(raw: bytes, signature: bytes, content: bytes) -> bool:
 
 
 def _kept(folder: Path, name: str) -> bytes | None:
-    """A file of the user's own, None where there is none. Raises StoreError where it cannot be read, or is a link."""
+    """A file of the user's own, None without one. Raises StoreError if it cannot be read, or is a link."""
     try:
         return read_user_file(folder.parent, f"{folder.name}/{name}")
     except OSError as error:
@@ -182,7 +196,7 @@ def _kept(folder: Path, name: str) -> bytes | None:
 
 
 def _keep(folder: Path, name: str, content: bytes, *, mode: int = 0o644) -> None:
-    """Write a file of the user's own. Raises StoreError where it cannot be written, or a folder of it is a link."""
+    """Write a file of the user's own. Raises StoreError if it cannot be written, or a folder of it is a link."""
     try:
         write_user_file(folder.parent, f"{folder.name}/{name}", content, mode=mode)
     except OSError as error:

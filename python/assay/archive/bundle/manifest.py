@@ -1,16 +1,23 @@
-"""The manifest of a bundle: which files it holds, how large each is, and what it says of its run."""
+"""The manifest of a bundle: the files that it holds with size and digest, and what it says of its run."""
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import asdict, dataclass
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
 from assay.engine.codec import canonical, decode, parse
 from assay.errors import StoreError
 from assay.run.store.tables import TABLE_NAME
+from assay.spec.files import open_bounded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
 
 MANIFEST, SIGNATURE = "manifest.json", "signature.json"
 SCHEMA = 1
@@ -21,7 +28,7 @@ TOTAL_BYTES_MAX = 1 << 36
 RATIO_MAX = 300
 """Unpacked bytes for each byte of the bundle; run folders come to less than 50."""
 NAME_LETTERS_MAX = 100
-"""As many as the header of a tar member holds."""
+"""The most that the header of a tar member holds."""
 
 _SMALL_BYTES_MAX = {"run.json": 16 << 20, "journal.jsonl": 1 << 30, "report_date.json": 1000, "advice.txt": 1 << 20}
 _NAMES = re.compile(
@@ -33,6 +40,7 @@ _UNKNOWN = "take it from its maker again, or use the version that wrote it"
 
 _Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 _Text = Annotated[str, Field(max_length=100)]
+_CHUNK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +54,7 @@ class BundleFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """What a bundle says of itself, in its first file.
+    """The first file of a bundle: what it holds, and facts of its run.
 
     final_hash : SHA-256 of the last line of the journal in it. complete : whether that line ends a run.
     redacted : names and serials were replaced by the maker. original_hash : the final hash before that, where it may be
@@ -65,7 +73,7 @@ class Manifest:
 
     @property
     def total_bytes(self) -> int:
-        """Of all files, unpacked."""
+        """Size of all files, unpacked."""
         return sum(file.size_bytes for file in self.files)
 
     def encoded(self) -> bytes:
@@ -81,8 +89,8 @@ def is_documented(name: str) -> bool:
 def read_manifest(content: bytes, *, name: str, bundle_bytes: int | None = None) -> Manifest:
     """Read a manifest that anybody may have made.
 
-    name : of the bundle, for messages. bundle_bytes : its size; None where the manifest alone is looked at.
-    Raises StoreError where it is of another form, names a file that no run folder has, or a bundle would unpack to more
+    name : of the bundle, for messages. bundle_bytes : its size; None if the manifest alone is looked at.
+    Raises StoreError if it is of another form, names a file that no run folder has, or a bundle would unpack to more
     than it may.
     """
     result = parse(content, name=f"{name}: {MANIFEST}")
@@ -121,3 +129,23 @@ def _size_fault(manifest: Manifest, bundle_bytes: int | None) -> str | None:
     if bundle_bytes is not None and total > RATIO_MAX * bundle_bytes:
         return f"would unpack to {total / bundle_bytes:,.0f} times its size; at most {RATIO_MAX} times is taken"
     return None
+
+
+def bundle_file(folder: Path, name: str, *, bytes_max: int = TOTAL_BYTES_MAX) -> BundleFile:
+    """A file of a run folder with its size and SHA-256. Raises StoreError if it cannot be read, or is larger."""
+    digest, size_bytes = hashlib.sha256(), 0
+    for chunk in chunks(folder, name, bytes_max=bytes_max):
+        digest.update(chunk)
+        size_bytes += len(chunk)
+    return BundleFile(name=name, size_bytes=size_bytes, sha256=digest.hexdigest())
+
+
+def chunks(folder: Path, name: str, *, bytes_max: int = TOTAL_BYTES_MAX) -> Iterator[bytes]:
+    """The content of a file of a run folder, part by part. Raises StoreError as ``bundle_file``."""
+    try:
+        with open_bounded(folder, name, bytes_max=bytes_max) as file:
+            while chunk := file.read(_CHUNK_BYTES):
+                yield chunk
+    except OSError as error:
+        reason = error.strerror or "cannot be read"
+        raise StoreError(str(folder / name), reason, "make it readable, or leave the run out") from None

@@ -1,4 +1,7 @@
-"""``origin.json``: where an imported run comes from. It is held against run and signature whenever it is shown."""
+"""The origin of an imported run, kept in ``origin.json``, and its trust level in words.
+
+The origin is checked against run and signature whenever it is shown.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from assay.archive.bundle.content import bundle_file
-from assay.archive.bundle.level import Level, level_text
-from assay.archive.bundle.manifest import MANIFEST_BYTES_MAX, Manifest, read_manifest
+from assay.archive.bundle.manifest import MANIFEST_BYTES_MAX, Manifest, bundle_file, read_manifest
 from assay.archive.bundle.signature import Signature, check_signature, signer_name
 from assay.engine.codec import canonical, decode, parse
 from assay.engine.records import RunOrigin
@@ -18,7 +19,7 @@ from assay.run.store import ORIGIN
 from assay.run.store.tables import TABLE_KINDS
 from assay.spec.files import exists_inside, read_inside
 from assay.version import tool_version
-from assay.words.outcomes import BREAKS_RULES, UNVERIFIED
+from assay.words.outcomes import BREAKS_RULES, NOT_CHECKED, REDACTED, UNVERIFIED, VERIFIED_BUNDLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +30,46 @@ if TYPE_CHECKING:
 
 _HELD_BY_JOURNAL = ("run.json", "journal.jsonl", *(f"{kind}/" for kind in TABLE_KINDS))
 _REMEDY = "import the bundle again"
+_NAME_HOST = "name this host before the next run: systemd-machine-id-setup makes /etc/machine-id"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Level:
+    """Facts that decide a level.
+
+    signed : a signature is there and holds. fingerprint : of its key. signer : name under which the user trusts the
+    key; None if untrusted. passed : whether the run keeps all rules; None if unchecked here. redacted : names were
+    taken out.
+    """
+
+    signed: bool
+    fingerprint: str | None
+    signer: str | None
+    passed: bool | None
+    redacted: bool
+
+
+def level_text(level: Level) -> str:
+    """The level of an imported run.
+
+    Worked: rules kept, no signature -> ``"verified bundle, unsigned"``; a trusted key and rules not checked ->
+    ``"signed by Lab 2, not checked here"``; neither -> ``"not checked here, unsigned"``.
+    """
+    return ", ".join((*_standing(level), *([REDACTED] if level.redacted else [])))
+
+
+def _standing(level: Level) -> tuple[str, ...]:
+    if level.passed is False:
+        return (BREAKS_RULES, _signature(level))
+    if level.signer is not None:
+        return (_signature(level),) if level.passed else (_signature(level), NOT_CHECKED)
+    return (VERIFIED_BUNDLE if level.passed else NOT_CHECKED, _signature(level))
+
+
+def _signature(level: Level) -> str:
+    if level.signer is not None:
+        return f"signed by {level.signer}"
+    return f"signed by an unknown key {level.fingerprint}" if level.signed else "unsigned"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +86,7 @@ class Origin:
 
     @classmethod
     def of(cls, manifest: bytes, signature: Signature | None) -> Origin:
-        """What is kept of a bundle."""
+        """The text of ``origin.json``."""
         return cls(manifest=manifest.decode("utf-8"), signature=signature)
 
     def encoded(self) -> bytes:
@@ -66,7 +107,7 @@ def with_origin(
 ) -> StoredRun:
     """A run with where it comes from, as far as that can be shown now, and whether it keeps the rules.
 
-    keys : that the user trusts. host_id : of this host; None where it has none, and then no run is known to be of it.
+    keys : that the user trusts. host_id : of this host; None if it has none, and then no run is known to be of it.
     checked : whether the run keeps all rules, as this user's host found; nothing in the folder says that. whole : hold
     also those files against the manifest that the journal does not hold, captured completions among them, which may be
     large.
@@ -91,15 +132,15 @@ def _read(folder: Path) -> Origin:
 
 
 def _check(origin: Origin, run: StoredRun, folder: Path, *, whole: bool) -> None:
-    """Raise StoreError or VerificationError where the run is not the one of the bundle, or the signature not its."""
+    """Raise StoreError or VerificationError if run or signature are not those of the bundle."""
     manifest, name = _manifest(origin), str(folder / ORIGIN)
     if origin.signature is not None:
         check_signature(origin.signature, origin.manifest.encode(), name=name)
     if run.journal is None or run.journal.hash != manifest.final_hash:
         raise StoreError(name, "the journal differs from that of the bundle", _REMEDY)
-    for one in manifest.files if whole else ():
-        if not one.name.startswith(_HELD_BY_JOURNAL) and bundle_file(folder, one.name) != one:
-            raise StoreError(name, f"{one.name} differs from that of the bundle", _REMEDY)
+    for member in manifest.files if whole else ():
+        if not member.name.startswith(_HELD_BY_JOURNAL) and bundle_file(folder, member.name) != member:
+            raise StoreError(name, f"{member.name} differs from that of the bundle", _REMEDY)
 
 
 def _manifest(origin: Origin) -> Manifest:
@@ -132,11 +173,8 @@ def level_of(signature: Signature | None, keys: Sequence[PublicKey], *, passed: 
     )
 
 
-_NAME_HOST = "name this host before the next run: systemd-machine-id-setup makes /etc/machine-id"
-
-
 def _of_folder(run: StoredRun, host_id: str | None) -> RunOrigin | None:
-    """Where a run comes from that was not imported; None where it names this host, or is simulated and names none."""
+    """The origin of a run that was not imported; None if it names this host, or is simulated and names none."""
     measured_on = run.platform.host_id
     if measured_on is not None and measured_on == host_id:
         return None

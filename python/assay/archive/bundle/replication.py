@@ -1,4 +1,4 @@
-"""Whether a result was found again: on another host, another drive of the model, within 5 % in every number."""
+"""Replication of a result: on another host, by another drive of the model, within 5 % in every number."""
 
 from __future__ import annotations
 
@@ -16,17 +16,16 @@ if TYPE_CHECKING:
 
     from assay.engine.records import Demand, StoredRun
     from assay.summary.pages.test_record import TestRecord
-    from assay.words.coded import Number
 
 WITHIN = 0.05
-"""Of the smaller of two numbers. Source: MLPerf Storage, submission guidelines, 6.7: replicable within 5 %."""
+"""Share of the smaller of two numbers. Source: MLPerf Storage, submission guidelines, 6.7: replicable within 5 %."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replication:
-    """What two runs say of each other. replicated : every number was found again. reason : why not; empty where so.
+    """How two runs agree. replicated : every number agrees. reason : why not; empty if they replicate.
 
-    difference_max : the largest difference of two numbers over the smaller, None where none were compared.
+    difference_max : the largest difference of two numbers over the smaller, None if none were compared.
     """
 
     replicated: bool
@@ -56,18 +55,18 @@ def replication(
 
 
 def replicated_by(runs: Sequence[StoredRun]) -> list[list[int]]:
-    """Of each run the places of those that replicate it, from 0."""
+    """For each run the indexes of the runs that replicate it, from 0."""
     known: dict[int, list[TestRecord]] = {}
 
     def reported(run: StoredRun) -> list[TestRecord]:
         return known.get(id(run)) or known.setdefault(id(run), records_of_tests(run))
 
     result: list[list[int]] = [[] for _ in runs]
-    for place, other in combinations(range(len(runs)), 2):
-        if replication(runs[place], runs[other], reported).replicated:
-            result[place].append(other)
-            result[other].append(place)
-    return [sorted(one) for one in result]
+    for index, other in combinations(range(len(runs)), 2):
+        if replication(runs[index], runs[other], reported).replicated:
+            result[index].append(other)
+            result[other].append(index)
+    return list(map(sorted, result))
 
 
 def _reason(run: StoredRun) -> str | None:
@@ -99,7 +98,7 @@ def _unlike(first: StoredRun, second: StoredRun) -> str | None:
 
 
 def _copied(first: StoredRun, second: StoredRun) -> str | None:
-    """What only a copy has in common with a run."""
+    """Values that only a copy of a run shares with it."""
     if first.run_id == second.run_id:
         return "both have the same run ID"
     if first.started_wall_ns == second.started_wall_ns:
@@ -110,7 +109,7 @@ def _copied(first: StoredRun, second: StoredRun) -> str | None:
 
 
 def _unsigned(first: StoredRun, second: StoredRun) -> str | None:
-    """Why nobody whom the user trusts stands for one of two runs of different hosts, of which one may be this one."""
+    """Why two runs of different hosts lack a trusted signature; one of the hosts may be this one."""
     unsigned = [run for run in (first, second) if run.origin is None or run.origin.signer is None]
     if len(unsigned) > 1 or any(run.origin is not None for run in unsigned):
         return "a run of another host is not signed by a trusted key"
@@ -118,7 +117,7 @@ def _unsigned(first: StoredRun, second: StoredRun) -> str | None:
 
 
 def _compared(first: Sequence[TestRecord], second: Sequence[TestRecord]) -> Replication:
-    if [*map(_asked, first)] != [*map(_asked, second)]:
+    if [*map(_demands, first)] != [*map(_demands, second)]:
         return Replication(replicated=False, reason="the tests or their demands differ")
     numbers = [_numbers(tests) for tests in (first, second)]
     if not numbers[0] or numbers[0].keys() != numbers[1].keys():
@@ -145,7 +144,7 @@ def _difference(mine: float, theirs: float) -> float:
     return abs(mine - theirs) / least if least and (mine > 0) == (theirs > 0) else float("inf")
 
 
-def _asked(report: TestRecord) -> tuple[str, set[Demand], bool]:
+def _demands(report: TestRecord) -> tuple[str, set[Demand], bool]:
     """Name and demands of a test, and whether its results may be shown."""
     measured = (sequence for sequence in report.test.sequences if sequence.role == "measure")
     demands = {step.demand for sequence in measured for step in sequence.asked}
@@ -153,13 +152,9 @@ def _asked(report: TestRecord) -> tuple[str, set[Demand], bool]:
 
 
 def _numbers(tests: Sequence[TestRecord]) -> dict[str, float | None]:
-    return {
-        f"{index} {report.label} {measure.printed} ({paragraph(measure.unit)})": _float(measure.value)
-        for index, report in enumerate(tests, 1)
-        for measure in report.measures
-        if measure.quoted
-    }
-
-
-def _float(value: Number | None) -> float | None:
-    return None if value is None else float(value)
+    numbers = {}
+    for index, report in enumerate(tests, 1):
+        for measure in (measure for measure in report.measures if measure.quoted):
+            name = f"{index} {report.label} {measure.printed} ({paragraph(measure.unit)})"
+            numbers[name] = None if measure.value is None else float(measure.value)
+    return numbers

@@ -37,7 +37,7 @@ class Signature:
 
     @property
     def fingerprint(self) -> str:
-        """Of the key, as people compare it."""
+        """The fingerprint of the key."""
         return PublicKey(self.raw_key, "").fingerprint
 
     def encoded(self) -> bytes:
@@ -54,7 +54,7 @@ def signed(key: Ed25519PrivateKey, manifest: bytes) -> Signature:
 def read_signature(content: bytes, manifest: bytes, *, name: str) -> Signature:
     """Read a signature and hold it against the manifest that it is of. name : of the bundle, for messages.
 
-    Raises StoreError where it is none, VerificationError where it is not the one of this manifest by its key.
+    Raises StoreError if it is none, VerificationError if it is not the one of this manifest by its key.
     """
     result = decode(Signature, parse(content, name=f"{name}: signature"), name=f"{name}: signature")
     check_signature(result, manifest, name=name)
@@ -62,7 +62,7 @@ def read_signature(content: bytes, manifest: bytes, *, name: str) -> Signature:
 
 
 def check_signature(found: Signature, manifest: bytes, *, name: str) -> None:
-    """Raise VerificationError where a signature is not the one of this manifest; StoreError where it is none."""
+    """Raise VerificationError if a signature is not the one of this manifest; StoreError if it is none."""
     try:
         raw, signature = found.raw_key, _bytes(found.signature)
     except (binascii.Error, ValueError):
@@ -72,7 +72,7 @@ def check_signature(found: Signature, manifest: bytes, *, name: str) -> None:
 
 
 def signer_name(signature: Signature, keys: Iterable[PublicKey]) -> str | None:
-    """By what name the user trusts the key of a signature; None where he does not."""
+    """The name under which the user trusts the key of a signature; None if untrusted."""
     return next((key.name for key in keys if key.raw == signature.raw_key), None)
 
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from assay.archive.bundle.keys import PublicKey
-    from assay.archive.bundle.level import Level
     from assay.archive.bundle.manifest import Manifest
+    from assay.archive.bundle.origin import Level
     from assay.engine.records import StoredRun
 
 _REMEDY = "do not use it; take it from its maker again"
@@ -56,7 +56,7 @@ class Opened:
 def opened(path: Path) -> Iterator[Opened]:
     """Check a bundle and unpack it into a folder that is gone afterwards; nothing is written before all is checked.
 
-    Raises StoreError where it is no bundle, damaged, cut, or holds what it may not; VerificationError where a file is
+    Raises StoreError if it is no bundle, damaged, cut, or holds what it may not; VerificationError if a file is
     not the one that its manifest names, or its signature does not hold; and as ``read_run``.
     """
     with _file(path) as file:
@@ -71,7 +71,7 @@ def import_bundle(path: Path, into: Path, *, draft_name: str | None = None) -> O
 
     The rules are not checked: a run that breaks some is imported, and its level says so once it was checked.
     draft_name : of the folder in ``into`` that it is unpacked to first; drawn where None.
-    Raises as ``opened``; StoreError where a folder of this name is there, or the run cannot be written.
+    Raises as ``opened``; StoreError if a folder of this name is there, or the run cannot be written.
     """
     with _file(path) as file:
         bundle = _inspected(file, path)
@@ -105,8 +105,8 @@ def _draft(into: Path, name: str) -> Iterator[tuple[int, int]]:
         os.mkdir(name, 0o700, dir_fd=above)
         draft = os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=above)
         try:
-            found = os.fstat(draft)
-            if found.st_uid != os.geteuid() or any(os.scandir(draft)):
+            status = os.fstat(draft)
+            if status.st_uid != os.geteuid() or any(os.scandir(draft)):
                 raise StoreError(str(into), "is changed by others meanwhile", "name another folder with --into")
             yield above, draft
         finally:
@@ -144,28 +144,28 @@ def _unpacked(file: IO[bytes], bundle: Bundle, folder: Path) -> Opened:
     if reader.manifest_bytes != bundle.manifest_bytes:
         raise StoreError(str(bundle.path), "changed while it was read", "try again")
     folder.mkdir()
-    for one, content in reader.files():
-        place = folder / one.name
-        place.parent.mkdir(exist_ok=True)
-        with place.open("xb") as out:
+    for member, content in reader.files():
+        path = folder / member.name
+        path.parent.mkdir(exist_ok=True)
+        with path.open("xb") as out:
             for chunk in content:
                 out.write(chunk)
     return Opened(bundle=bundle, folder=folder, run=_read(folder, bundle))
 
 
 def _read(folder: Path, bundle: Bundle) -> StoredRun:
-    """Read the unpacked run: its form, its hash chain, its tables; it is to be the one that the manifest names."""
+    """Read the unpacked run: form, hash chain and tables. Raises VerificationError if the manifest differs."""
     run, manifest = read_run(folder), bundle.manifest
-    said = (manifest.run_id, manifest.final_hash, manifest.complete, manifest.redacted)
-    is_ = (run.run_id, *((run.journal.hash, run.journal.complete) if run.journal else ("", False)))
-    if (*is_, is_redacted(run.description)) != said:
+    stated = (manifest.run_id, manifest.final_hash, manifest.complete, manifest.redacted)
+    actual = (run.run_id, *((run.journal.hash, run.journal.complete) if run.journal else ("", False)))
+    if (*actual, is_redacted(run.description)) != stated:
         raise VerificationError(str(bundle.path), "its manifest describes a different run from its content", _REMEDY)
     return run
 
 
-def _keep_origin(found: Opened) -> None:
-    origin = Origin.of(found.bundle.manifest_bytes, found.bundle.signature)
-    write_inside(found.folder, ORIGIN, origin.encoded())
+def _keep_origin(unpacked: Opened) -> None:
+    origin = Origin.of(unpacked.bundle.manifest_bytes, unpacked.bundle.signature)
+    write_inside(unpacked.folder, ORIGIN, origin.encoded())
 
 
 def _refuse_existing(target: Path) -> None:
@@ -187,5 +187,5 @@ def bundle_level(bundle: Bundle, keys: Sequence[PublicKey], *, passed: bool | No
 
 
 def is_bundle(path: Path) -> bool:
-    """Whether a path is to be taken as a bundle and not as a run folder: it is a file."""
+    """Whether a path is a bundle and no run folder: a file."""
     return os.path.isfile(path)  # noqa: PTH113 - no error for names that no file can have

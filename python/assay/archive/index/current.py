@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 KEY_FILES = ("signing_key.pub", "trusted_keys")
-"""As in ``assay.archive.bundle``, which takes long to load."""
+"""A copy of the name in ``assay.archive.bundle``, which takes long to load."""
 _ALONE = 32
 """So many runs are read faster in this process than by others, which have to be started."""
 _BATCH = 200
@@ -45,7 +45,7 @@ _BATCH = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Means:
-    """What the caller adds to the reading of run folders.
+    """Functions of the caller for reading run folders.
 
     host_id : answers the ID of this host, which says whether a run is of it; called only where there are runs to read.
     workers : makes processes that read many runs; None: all are read in this process.
@@ -77,7 +77,7 @@ class Changes:
 
 
 def runs_in(index: Place, folder: Path, means: Means, *, numbers: bool) -> list[ListedRun]:
-    """The runs in a folder, in no order, those that are missing as well.
+    """The runs in a folder, in no order, also missing runs.
 
     Runs that go on are read from their folders, and never into the index.
     numbers : with the headlines of each test, which are quicker left out.
@@ -100,7 +100,7 @@ def runs_in(index: Place, folder: Path, means: Means, *, numbers: bool) -> list[
 
 
 def runs_everywhere(index: Place, means: Means, *, numbers: bool) -> list[ListedRun]:
-    """The runs of every folder and host that the index knows; those of this host are brought up first."""
+    """The runs of every folder and host in the index; folders of this host are brought up first."""
 
     def listed() -> list[ListedRun]:
         results = [_brought_up(index, folder, means) for folder in known_folders(index)]
@@ -111,7 +111,7 @@ def runs_everywhere(index: Place, means: Means, *, numbers: bool) -> list[Listed
 
 
 def known_folders(index: Place) -> list[Path]:
-    """The folders of runs of this host that the index knows, also one that is to be made anew."""
+    """The folders of runs of this host in the index, also in an index that is to be made anew."""
     asked = "SELECT DISTINCT parent FROM assay_runs WHERE site = ?"
     with reading(index, older=True) as reader:
         parents = reader.rows(asked, site()) if reader else []
@@ -149,30 +149,30 @@ def _listed(
 
 
 def _brought_up(index: Place, folder: Path, means: Means) -> Changes:
-    """Bring the index up to a folder of runs; how it had changed."""
+    """Bring the index up to a folder of runs. Returns the changes of the folder."""
     where = site(), parent_of(folder)
     with reading(index) as reader:
         rows = stored_runs(reader, _IN_FOLDER, *where, columns=()) if reader else []
-    found = _changes(folder, rows)
-    if not (found.to_read or found.gone or found.back or found.resumed):
-        return found
+    changes = _changes(folder, rows)
+    if not (changes.to_read or changes.gone or changes.back or changes.resumed):
+        return changes
     from assay.archive.index.write import forget_runs, mark_missing, store_runs, writing  # noqa: PLC0415 - heavy
 
     with writing(index) as writer:
-        mark_missing(writer, *where, found.gone, time.time_ns())
-        mark_missing(writer, *where, found.back, None)
-        forget_runs(writer, *where, found.resumed)
+        mark_missing(writer, *where, changes.gone, time.time_ns())
+        mark_missing(writer, *where, changes.back, None)
+        forget_runs(writer, *where, changes.resumed)
     # By its whole path, so that what is kept of a fault is right from everywhere.
     real = Path(os.path.realpath(folder))
-    read_runs = _read_runs(means, [(real / given_name(name), name, look) for name, look in found.to_read])
+    read_runs = _read_runs(means, [(real / given_name(name), name, look) for name, look in changes.to_read])
     while batch := list(islice(read_runs, _BATCH)):
         with writing(index) as writer:
             store_runs(writer, *where, batch)
-    return found
+    return changes
 
 
 def _changes(folder: Path, rows: Sequence[Row]) -> Changes:
-    """Compare a folder of runs, or none, with its rows. Raises StoreError where it cannot be looked at."""
+    """Compare a folder of runs, or none, with its rows. Raises StoreError if it cannot be read."""
     seen = seen_folders(folder, _trust()) if folder.is_dir() else {}
     had = {row["folder"]: row["look"] if row["made_by"] == made_by() else "" for row in rows}
     missing = {row["folder"] for row in rows if row["missing_since_ns"] is not None}
@@ -210,7 +210,7 @@ def _read_alone(folder: Path, names: Iterable[str], means: Means, prefix: str) -
 
 
 def _trust() -> str:
-    """What stands for the keys that the user trusts: with others, an imported run is of another level."""
+    """A digest of the keys that the user trusts: with other keys, an imported run has another level."""
     digest = hashlib.sha256()
     for name in KEY_FILES:
         with suppress(OSError):
@@ -219,7 +219,7 @@ def _trust() -> str:
 
 
 def _prefix(folder: Path) -> str:
-    """What stands before the name of a run. Worked: ``runs`` -> ``"runs/"``, ``.`` -> ``""``."""
+    """The prefix of the names of runs in a folder. Worked: ``runs`` -> ``"runs/"``, ``.`` -> ``""``."""
     return str(folder / "x")[:-1]
 
 

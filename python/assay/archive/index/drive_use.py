@@ -1,4 +1,4 @@
-"""What a run did to its drive, and what the drive reported of itself: bytes written, wear, temperature, health log."""
+"""Use of a drive by a run, and what the drive reported: bytes written, wear, temperature, health log."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriveUse:
-    """Of one run; None where the drive did not report it.
+    """Use of a drive by one run; None if the drive did not report a value.
 
-    written_bytes : that we wrote, purges by overwriting included; None where the folder cannot be read.
+    written_bytes : that we wrote, purges by overwriting included; None if the folder cannot be read.
     wear_pct_first, wear_pct_last : used share of the rated endurance in percent, before and after; may exceed 100.
     temperature_c_max : the highest reading. health : counts of the last health log by name.
     """
@@ -30,7 +30,7 @@ class DriveUse:
 
 
 NO_USE = DriveUse()
-"""Of a folder that cannot be read."""
+"""For a folder that cannot be read."""
 
 
 def drive_use(run: StoredRun) -> DriveUse:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 SCHEMA = 5
-"""Of ``tables.sql``. An index with a greater one is of a newer version of Assay."""
+"""Version of ``tables.sql``. An index with a greater version is of a newer Assay."""
 READ_WAIT_S, WRITE_WAIT_S = 5, 60
 """How long a lock of another program is waited for. Only a program that is none of ours keeps readers waiting."""
 _LOG_WAIT_S, _PAUSE_S = 10, 0.05
@@ -27,9 +27,9 @@ _VERSION_TABLE = "assay_index_version"
 _TABLES = ("assay_measures", "assay_headlines", "assay_tests", "assay_tags", "assay_runs")
 """Those that are made from run folders, of this and of older versions."""
 _LOCK_TIMEOUT = "55P03"
-"""What PostgreSQL calls it."""
+"""Its name in PostgreSQL."""
 _LOCK_NUMBER = 0x61737361
-"""Of PostgreSQL's advisory lock, which the one writer has: whoever comes first makes the tables."""
+"""Key of PostgreSQL's advisory lock, which the one writer holds: the first writer makes the tables."""
 _CODES_OF_LOCKS = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _CODES_OF_DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
@@ -63,7 +63,7 @@ class Connection:
         return [dict(zip(names, row, strict=True)) for row in cursor]
 
     def insert(self, table: str, rows: Sequence[Row], more: str = "") -> None:
-        """Put rows of the same columns into a table. more : behind the values."""
+        """Insert rows of equal columns into a table. more : SQL after the values."""
         if rows:
             columns, marks = ", ".join(rows[0]), ", ".join("?" * len(rows[0]))
             statement = self._marked(f"INSERT INTO {table} ({columns}) VALUES ({marks}) {more}")
@@ -77,26 +77,26 @@ class Connection:
         return {row["name"] for row in self.rows(of_file if self.place.path else of_server)}
 
     def schema(self) -> int:
-        """The version of its tables; 0 where there are none. Raises UnusableIndexError for one that is newer."""
+        """The version of its tables; 0 if there are none. Raises UnusableIndexError for one that is newer."""
         rows = self.rows("SELECT version_num FROM assay_index_version") if _VERSION_TABLE in self.tables() else ()
-        found = next((int(row["version_num"]) for row in rows if re.fullmatch(r"\d{4}", str(row["version_num"]))), 0)
-        if found > SCHEMA:
-            reason = f"is an index of a newer version of Assay (schema {found}, this version knows {SCHEMA})"
+        schema = next((int(row["version_num"]) for row in rows if re.fullmatch(r"\d{4}", str(row["version_num"]))), 0)
+        if schema > SCHEMA:
+            reason = f"is an index of a newer version of Assay (schema {schema}, this version knows {SCHEMA})"
             raise UnusableIndexError(self.place.shown, reason, "use that version, or name another index with --index")
-        return found
+        return schema
 
     def make_tables(self) -> None:
-        """Have the tables there in the form of this version; of an older one the notes stay, and nothing else.
+        """Make the tables in the form of this version; of an older version only the notes stay.
 
         Raises UnusableIndexError for a file of something else, or of a newer version.
         """
-        found = self.schema()
-        if found == SCHEMA:
+        schema = self.schema()
+        if schema == SCHEMA:
             return
-        if self.place.path and not found and self.tables() - {_VERSION_TABLE}:
+        if self.place.path and not schema and self.tables() - {_VERSION_TABLE}:
             reason = "is a database of something else"
             raise UnusableIndexError(self.place.shown, reason, "name another file with --index")
-        for table in _TABLES if found else ():
+        for table in _TABLES if schema else ():
             self.run(f"DROP TABLE IF EXISTS {table}")
         for statement in Path(__file__).with_name("tables.sql").read_text("utf-8").split(";\n"):
             self.run(statement)
@@ -109,10 +109,10 @@ class Connection:
 
 @contextmanager
 def connected(place: Place, *, to_write: bool, wait_s: float | None = None) -> Iterator[Connection]:
-    """A transaction: of a reader at one instant, or of a writer that no other is beside, kept at its end.
+    """A transaction of a reader at one instant, or of the only writer, committed at its end.
 
     to_write : make a file of SQLite that is not there. wait_s : for locks of others; None: as readers or writers do.
-    Raises StoreError where the database cannot be reached, read or written.
+    Raises StoreError if the database cannot be reached, read or written.
     """
     wait_s = (WRITE_WAIT_S if to_write else READ_WAIT_S) if wait_s is None else wait_s
     errors = sqlite3.Error if place.path else driver().Error
@@ -137,7 +137,7 @@ def storable(text: str) -> str:
 
 
 def _database_error(place: Place, error: BaseException) -> StoreError:
-    """An error of a driver as one that names the index, and says nothing of a password."""
+    """An error of a driver as an error that names the index and hides the password."""
     reason = without_password(str(error), place) or type(error).__name__
     if _is_locked(error):
         by = f"fuser {place.path} names it" if place.path else "pg_stat_activity names it"
@@ -172,7 +172,7 @@ def _opened(place: Place, wait_s: float, *, to_write: bool) -> Any:
 
 
 def _begin(connection: Any, place: Place, wait_s: float, *, to_write: bool) -> None:
-    """Begin a transaction, behind what has to be set before. Raises UnusableIndexError for views and triggers."""
+    """Set what a transaction needs, and begin it. Raises UnusableIndexError for views and triggers."""
     if place.path is None:
         connection.execute(f"SET lock_timeout = {round(wait_s * 1000)}")
         connection.commit()

@@ -1,4 +1,4 @@
-"""What lies in a folder of runs, seen without reading it: names, and whether anything has changed since."""
+"""Folders of runs, seen without reading the runs: their names, and whether anything has changed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from assay.archive.checks.record import kept_checks, look_of
+from assay.archive.checks import kept_checks, look_of
 from assay.archive.index.driver import storable
 from assay.errors import StoreError
 from assay.run.store import JOURNAL_NAME, ORIGIN, RUN_DOCUMENT
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from assay.archive.checks.record import Check
+    from assay.archive.checks import Check
 
 _TAIL_BYTES = 128
 """The end of the last line, with the hash of that line."""
@@ -39,7 +39,7 @@ def site() -> str:
 
 
 def run_address(where: str, parent: str, folder: str) -> str:
-    """What a run folder is asked for by, which is no path. where : its site. All names as they are kept.
+    """The address of a run folder, which is no path. where : its site. All names as they are kept.
 
     Worked: ``lab``, ``/runs``, ``a`` -> the first 20 hex digits of a SHA-256.
     """
@@ -57,7 +57,7 @@ def address_of(folder: Path) -> str:
 
 
 def drive_address(model: str, serial: str | None, drive_id: str) -> str:
-    """What the page of a drive is asked for by: the same for all runs of a model with a serial number.
+    """The address of a drive: equal for all runs of a model with a serial number.
 
     drive_id : its full identity, which counts where it reports no serial number.
     Worked: ``drive_address("M", "S1", "a")`` equals ``drive_address("M", "S1", "b")``.
@@ -67,7 +67,7 @@ def drive_address(model: str, serial: str | None, drive_id: str) -> str:
 
 
 def run_folder(folders: Iterable[Path], address: str) -> Path | None:
-    """The run folder of an address directly below one of some folders of this host; None where there is none."""
+    """The run folder of an address directly below one of some folders of this host; None without one."""
     where = site()
     for folder in folders:
         parent = parent_of(folder)
@@ -98,7 +98,7 @@ def seen_folders(folder: Path, trust: str = "") -> dict[str, str]:
     trust : what stands for the keys that the user trusts, which say how far an imported run is vouched for.
     Two looks are equal where size and time of ``run.json`` and of the journal are, the end of the journal is, and what
     this user has checked of the run.
-    Raises StoreError where the folder cannot be looked at.
+    Raises StoreError if the folder cannot be looked at.
     """
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -113,7 +113,7 @@ def seen_folders(folder: Path, trust: str = "") -> dict[str, str]:
 
 
 def thorough_look(folder: Path) -> str:
-    """What a folder that could not be read as a run looks like: what is wrong may lie in any of its files.
+    """The look of a folder that cannot be read as a run: the fault may lie in any of its files.
 
     Empty where there is too much in it, and then equal to no other. Another user may be able to read it.
     """
@@ -125,7 +125,7 @@ def thorough_look(folder: Path) -> str:
 
 
 def _look(name: str, parent: int, trust: str, checks: Mapping[str, list[Check]]) -> str | None:
-    """None where it is no run folder."""
+    """The look of a folder; None if it is no run folder."""
     try:
         document = os.stat(f"{name}/{RUN_DOCUMENT}", dir_fd=parent, follow_symlinks=False)
     except OSError:

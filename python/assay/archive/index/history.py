@@ -1,19 +1,15 @@
-"""A number of a drive model over time: which there are, and the runs that have it under like conditions.
-
-Like are runs of the same model and capacity, by the same test, procedure and edition, under the same conditions
-(``compare.subject.held_conditions``), for the same cell, key and unit.
-A run counts where its folder is present, its result is neither withheld nor cut short, and a required steady state was
-reached. Copies of a run count once.
-"""
+"""Histories from the index: a metric of a drive model over time, and all runs of one drive."""
 
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from assay.archive.index.folders import given_name, site
 from assay.archive.index.read import ORDER, parts
+from assay.archive.index.search import all_of, scope
 from assay.summary.measures import measure_words
 from assay.words.visible import unicode_name
 
@@ -21,7 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from assay.archive.index.driver import Connection, Row
+    from assay.archive.index.search import Query
     from assay.summary.record import Key
+
 
 COUNTED = ("steady", "not-settled", "not-judged", "no-rule")
 """Verdicts of tests whose numbers are compared, as in ``assay.compare``."""
@@ -34,9 +32,16 @@ _COUNTS = (
 )
 _OF_MODEL = "r.drive_model = ? AND r.drive_capacity_bytes = ?"
 _KIND = ("test", "procedure", "edition", "conditions_key")
-"""What results of a test share in a history."""
+"""Columns that results of a test share in a history."""
 _OF_NUMBER = ("cell", "label", "unit", "better")
 _OF_POINT = ("address", "time_ns", "value", "bound", "mark", "firmware", "serial", "host")
+_EARLIER = """
+SELECT earlier.address FROM assay_runs AS earlier
+JOIN assay_runs AS later ON later.drive_id = earlier.drive_id
+WHERE later.address = ? AND earlier.site = ?
+AND earlier.complete AND earlier.missing_since_ns IS NULL AND earlier.started_wall_ns < later.started_wall_ns
+ORDER BY earlier.started_wall_ns DESC LIMIT 1
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +84,7 @@ class Metric:
 
     @property
     def name(self) -> str:
-        """What tells it apart within a test and an edition, for addresses.
+        """Its name in addresses, unique within a test and an edition.
 
         Worked: ``iops`` of 4 KiB and 100 % reads -> ``"iops:block_kib=4,read_pct=100"``.
         """
@@ -102,7 +107,7 @@ class HistoryPoint:
     """The number of one run. address : of the run. name : as it is named, else its folder. time_ns : start of the test.
 
     rounds : the same of each round, oldest first. bound, mark : the host's part, as in ``Measure``.
-    firmware, serial : empty where the drive reports none. host : identifier of the test system, empty if unknown.
+    firmware, serial : empty if the drive reports none. host : identifier of the test system, empty if unknown.
     """
 
     address: str
@@ -203,3 +208,76 @@ def _distinct(rows: Iterable[Row]) -> Iterable[Row]:
     for row in sorted(rows, key=lambda row: (row["site"] != here, row["site"], row["parent"], row["folder"])):
         runs.setdefault((row["run_id"], row["journal_hash"]), row)
     return runs.values()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """Runs that have something in common. first_ns, last_ns : when the first and the last began, None if unknown."""
+
+    name: str
+    run_count: int
+    first_ns: int | None
+    last_ns: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriveHistory:
+    """All runs of a drive; a run that lies in several folders counts once.
+
+    written_bytes : sum over the runs of which it is known; unknown_count : the others.
+    firmwares, hosts : from the first run on; hosts by their IDs. capacities : in bytes, ascending. ids : identities.
+    """
+
+    run_count: int
+    written_bytes: int
+    unknown_count: int
+    firmwares: tuple[Span, ...]
+    hosts: tuple[Span, ...]
+    capacities: tuple[int, ...]
+    ids: tuple[str, ...]
+
+
+def drive_history(reader: Connection, query: Query) -> DriveHistory:
+    """Sum up the runs of the drive and folders of a query, also those that are hidden or missing.
+
+    Worked: two runs that wrote 10 GB each, the second of them also in another folder -> 2 runs, 20 GB.
+    """
+    where = all_of(scope(query))
+    names = "run_id, written_bytes, started_wall_ns, drive_firmware, host, drive_capacity_bytes, drive_id"
+    rows = reader.rows(f"SELECT {names} FROM assay_runs r WHERE {where.text}", *where.values)
+    written: dict[str, int | None] = {}
+    for row in rows:
+        known = (written.get(row["run_id"]), row["written_bytes"])
+        written[row["run_id"]] = max((count for count in known if count is not None), default=None)
+    return DriveHistory(
+        run_count=len(written),
+        written_bytes=sum(count for count in written.values() if count is not None),
+        unknown_count=sum(count is None for count in written.values()),
+        firmwares=_spans(rows, "drive_firmware"),
+        hosts=_spans(rows, "host"),
+        capacities=tuple(sorted({row["drive_capacity_bytes"] for row in rows})),
+        ids=tuple(sorted({row["drive_id"] for row in rows})),
+    )
+
+
+def run_before(reader: Connection, address: str) -> str | None:
+    """The address of the whole run of the same drive on this host that began last before another; None without one.
+
+    address : of that other.
+    """
+    rows = reader.rows(_EARLIER, address, site())
+    return str(rows[0]["address"]) if rows else None
+
+
+def _spans(rows: Sequence[Row], column: str) -> tuple[Span, ...]:
+    """The values of a column, in the order of their first runs."""
+    groups: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        groups[row[column] or ""].append(row)
+    spans = []
+    for name, runs in groups.items():
+        began = [run["started_wall_ns"] for run in runs if run["started_wall_ns"] is not None]
+        first_ns, last_ns = min(began, default=None), max(began, default=None)
+        run_count = len({run["run_id"] for run in runs})
+        spans.append(Span(name=name, run_count=run_count, first_ns=first_ns, last_ns=last_ns))
+    return tuple(sorted(spans, key=lambda span: (span.first_ns or 0, span.name)))

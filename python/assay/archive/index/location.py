@@ -1,4 +1,4 @@
-"""Where the index is: a file of SQLite, or a database of PostgreSQL, named by a path or a URL."""
+"""The location of the index: a file of SQLite by its path, or a database of PostgreSQL by its URL."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def named_place(text: str) -> Place:
     """The index that a user names.
 
     text : the path of a file, ``sqlite:///PATH``, or a URL of PostgreSQL as its own tools take it.
-    Raises UsageError for another URL, or one that cannot be read; StoreError where PostgreSQL's driver is missing.
+    Raises UsageError for another URL, or one that cannot be read; StoreError if PostgreSQL's driver is missing.
     Worked: ``postgresql://kim:secret@db/lab`` is shown as ``postgresql://kim@db/lab``.
     """
     if _POSTGRESQL.match(text):
@@ -75,7 +75,7 @@ def without_password(text: str, place: Place) -> str:
 
 
 def has_password(text: str) -> bool:
-    """Whether what names an index holds a password, which ``ps`` would show. Raises as ``named_place``.
+    """Whether the name of an index holds a password, which ``ps`` would show. Raises as ``named_place``.
 
     Worked: ``postgresql://kim:secret@db/lab`` -> True; ``postgresql://kim@db/lab`` -> False.
     """

@@ -6,6 +6,7 @@ import os
 import stat
 from collections import defaultdict
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -34,7 +35,7 @@ PLAIN_FIELDS = (
 )  # fmt: skip
 """Fields of a run in a list that are columns of the same name."""
 PLACE_COLUMNS = ("key", "site", "parent", "folder", "address", "look", "made_by", "missing_since_ns")
-"""Where a run lies, and what its folder looked like."""
+"""The location of a run, and the look of its folder."""
 _LIST_COLUMNS = (
     *PLAIN_FIELDS, "drive_address", "deviations", "exit_codes", "drive_id", "drive_kind", "drive_model", "drive_serial",
     "drive_firmware", "drive_capacity_bytes", "written_bytes", "wear_pct_first", "wear_pct_last", "temperature_c_max",
@@ -46,24 +47,41 @@ _OF_QUOTED = ("unit", "value", "basis", "claim", "bound", "mark")
 EVERY = "1 = 1"
 """The condition of all runs."""
 ORDER = "place"
-"""Of tests in a run, numbers in a test, and tags."""
+"""Column that orders tests in a run, numbers in a test, and tags."""
 _MANY = 500
 _ROWS = 6
 """Raised where the same run folder gives other rows: all are then read again."""
+NOTE_FIELDS = ("hidden", "bad", "reason", "note", "role", "at_ns")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunNote:
+    """A note on a run.
+
+    hidden : whether lists leave it out. bad : whether it is left out of trends; reason : why.
+    note : any text. role : of the session that wrote it. at_ns : when, by the wall clock.
+    """
+
+    hidden: bool = False
+    bad: bool = False
+    reason: str = ""
+    note: str = ""
+    role: str = ""
+    at_ns: int = 0
 
 
 @cache
 def made_by() -> str:
-    """What rows are made by. Worked: ``"assay 0.1.0, rows 1"``."""
+    """The version that makes rows. Worked: ``"assay 0.1.0, rows 1"``."""
     return f"assay {tool_version()}, rows {_ROWS}"
 
 
 @contextmanager
 def reading(place: Place, *, older: bool = False) -> Iterator[Connection | None]:
-    """The index as it is at one instant; None where there is none yet, or one that has to be brought up first.
+    """The index at one instant; None without one yet, or if it has to be brought up to date first.
 
     older : also that of an older version, whose runs lie in the same columns.
-    Raises StoreError where the database cannot be reached or is of a newer version, DamagedIndexError for a file that
+    Raises StoreError if the database cannot be reached or is of a newer version, DamagedIndexError for a file that
     is none.
     """
     if place.path is not None and not place.path.exists():
@@ -105,6 +123,15 @@ def listed_runs(
         _run(row if row["site"] == here else row | {"level": NOT_CHECKED}, name(row), tags, tests, quoted)
         for row in rows
     ]
+
+
+def notes_of(reader: Connection, addresses: Sequence[str]) -> dict[str, RunNote]:
+    """The notes on the runs of a page by their addresses; those without any are left out."""
+    marks = ", ".join("?" * len(addresses)) or "NULL"
+    rows = reader.rows(f"SELECT * FROM assay_notes WHERE address IN ({marks})", *addresses)
+    # SQLite gives flags back as 0 and 1.
+    flags = [row | {name: bool(row[name]) for name in ("hidden", "bad")} for row in rows]
+    return {row["address"]: RunNote(**{name: row[name] for name in NOTE_FIELDS}) for row in flags}
 
 
 def folder_of(row: Row) -> str:
@@ -187,12 +214,12 @@ def _is_true(row: Row) -> bool:
 
 
 def _is_private(place: Place) -> bool:
-    """Whether nobody but this user can write an index: a file and a folder of his own."""
+    """Whether only this user can write an index: file and folder belong to the user."""
     if place.path is None:
         return False
     with suppress(OSError):
         return all(
-            found.st_uid == os.geteuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-            for found in (place.path.stat(), place.path.parent.stat())
+            status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+            for status in (place.path.stat(), place.path.parent.stat())
         )
     return False

@@ -1,4 +1,4 @@
-"""What an index holds, in numbers."""
+"""The content of an index in numbers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class IndexedFolder(Facts):
 
 
 class IndexStatus(Facts):
-    """What `assay index status --json` prints, and the other two behind their work."""
+    """An index as `assay index status --json` prints it, and the other two commands after their work."""
 
     schema_version: Literal[1] = Field(default=1, alias="schema", description="Version of this form.")
     index: str = Field(description="The index, without any password.")
@@ -46,14 +46,14 @@ _COUNTS = (
 
 
 def index_status(place: Place, *, read: int = 0) -> IndexStatus:
-    """Count what an index holds. read : runs that were just read. Raises StoreError where it cannot be read."""
+    """Count the runs of an index. read : runs that were just read. Raises StoreError if it cannot be read."""
     with reading(place) as reader:
-        found = reader.rows(_COUNTS) if reader else None
-    rows = sorted(found or (), key=lambda row: (row["site"], row["parent"]))
+        counts = reader.rows(_COUNTS) if reader else None
+    rows = sorted(counts or (), key=lambda row: (row["site"], row["parent"]))
     return IndexStatus(
         index=place.shown,
         database="SQLite" if place.path else "PostgreSQL",
-        schema_found=None if found is None else SCHEMA,
+        schema_found=None if counts is None else SCHEMA,
         schema_known=SCHEMA,
         **{name: sum(row[name] for row in rows) for name in ("runs", "unreadable", "missing")},
         folders=tuple(

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import count, zip_longest
 from typing import TYPE_CHECKING, Any
 
 from assay.archive.index.drive_use import NO_USE, DriveUse
-from assay.archive.index.driver import connected, storable
-from assay.archive.index.filters import RUN_FOLDS, TEST_FOLDS, folded
+from assay.archive.index.driver import READ_WAIT_S, UnusableIndexError, connected, storable
 from assay.archive.index.folders import drive_address, run_address
-from assay.archive.index.read import PLAIN_FIELDS, made_by
+from assay.archive.index.read import NOTE_FIELDS, PLAIN_FIELDS, RunNote, made_by, reading
+from assay.archive.index.search import RUN_FOLDS, TEST_FOLDS, folded
+from assay.errors import ValueRangeError
 from assay.summary.measures import basis_text
 
 if TYPE_CHECKING:
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
     from assay.archive.index.location import Place
     from assay.summary.forms import ListedRun, ListedTest
     from assay.summary.record import Measure
+
+NOTE_TEXT_MAX = 2000
+_AT = "site = ? AND parent = ? AND folder = ?"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +53,7 @@ def writing(place: Place, wait_s: float | None = None) -> Iterator[Connection]:
     """A transaction that no other writer is in; the tables are there and of the form that this version knows.
 
     wait_s : for locks of others; None: as long as a writer waits.
-    Raises StoreError where the database cannot be reached or written, or is of a newer version.
+    Raises StoreError if the database cannot be reached or written, or is of a newer version.
     """
     with connected(place, to_write=True, wait_s=wait_s) as writer:
         writer.make_tables()
@@ -68,13 +73,13 @@ def store_runs(writer: Connection, site: str, parent: str, read_runs: Iterable[R
         tags = enumerate(listed.tags)
         writer.insert(
             "assay_tags",
-            [{"run_key": run_key, "place": place, "tag": tag, "tag_folded": folded(tag)} for place, tag in tags],
+            [{"run_key": run_key, "place": index, "tag": tag, "tag_folded": folded(tag)} for index, tag in tags],
         )
-        for place, (test, measures, conditions) in enumerate(
+        for index, (test, measures, conditions) in enumerate(
             zip_longest(listed.tests, read_run.measures, read_run.conditions)
         ):
             key = next(test_keys)
-            row = {"key": key, "run_key": run_key, "place": place, **_test_row(test, conditions)}
+            row = {"key": key, "run_key": run_key, "place": index, **_test_row(test, conditions)}
             writer.insert("assay_tests", [row])
             writer.insert("assay_measures", list(_measure_rows(key, measures or (), read_run.claims)))
 
@@ -96,7 +101,21 @@ def clear(writer: Connection, site: str) -> None:
     writer.run("DELETE FROM assay_runs WHERE site = ?", site)
 
 
-_AT = "site = ? AND parent = ? AND folder = ?"
+def write_note(index: Place, address: str, note: RunNote) -> RunNote:
+    """Replace the note on a run; its time is now.
+
+    Raises ValueRangeError for a bad run without a reason, or a text of more than 2,000 characters; StoreError if
+    the index cannot be written, or has no tables yet.
+    """
+    checked = _checked_note(note)
+    with reading(index) as reader:
+        if reader is None:
+            raise UnusableIndexError(index.shown, "has no runs yet", "bring it up with: assay index update FOLDER")
+    changed = ", ".join(f"{name} = excluded.{name}" for name in NOTE_FIELDS)
+    with writing(index, READ_WAIT_S) as writer:
+        row = {"address": address, **asdict(checked)}
+        writer.insert("assay_notes", [row], f"ON CONFLICT (address) DO UPDATE SET {changed}")
+    return checked
 
 
 def _run_row(site: str, parent: str, read_run: ReadRun) -> Row:
@@ -142,10 +161,10 @@ def _test_row(test: ListedTest, conditions: dict[str, Any] | None) -> Row:
 
 
 def _measure_rows(test_key: int, measures: Iterable[Measure], claims: Mapping[str, float]) -> Iterator[Row]:
-    for place, measure in enumerate(measures):
+    for index, measure in enumerate(measures):
         yield {
             "test_key": test_key,
-            "place": place,
+            "place": index,
             "cell": json.dumps(measure.cell),
             "label": measure.label,
             "name": measure.key,
@@ -162,3 +181,13 @@ def _measure_rows(test_key: int, measures: Iterable[Measure], claims: Mapping[st
             "basis": basis_text(measure) if measure.quoted else "",
             "claim": claims.get(measure.claim) if measure.claim else None,
         }
+
+
+def _checked_note(note: RunNote) -> RunNote:
+    reason, text = storable(note.reason.strip()), storable(note.note.strip())
+    if note.bad and not reason:
+        raise ValueRangeError("Reason", "is empty", "state why the run is bad")
+    for name, value in (("Reason", reason), ("Note", text)):
+        if len(value) > NOTE_TEXT_MAX:
+            raise ValueRangeError(name, f"has {len(value):,} characters", f"shorten it to {NOTE_TEXT_MAX:,}")
+    return replace(note, reason=reason if note.bad else "", note=text, at_ns=note.at_ns or time.time_ns())

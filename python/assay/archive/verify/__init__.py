@@ -1,4 +1,9 @@
-"""Whether a stored run is what it says: everything is worked out again from the lowest level that is stored."""
+"""Verification of run folders: what enters is a folder, what leaves is every place where a rule is broken.
+
+``rules`` is the one table of rules, each bound to the function that checks it (``folder``, ``steps``, ``drive``,
+``verdicts``, ``report``). ``Evidence`` reads the folder for them. Rules recompute values from the lowest level that is
+stored. Nothing is written.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from assay.archive.verify.evidence import Evidence
-from assay.archive.verify.opening import refuse_unreadable
+from assay.archive.verify.evidence import PARTS, Answer, Broken, Evidence, Rule, refuse_unreadable
 from assay.archive.verify.report import is_older
-from assay.archive.verify.rule import PARTS, Answer, Broken, Rule
 from assay.archive.verify.rules import RULES
 from assay.errors import AssayError, StoreError
 from assay.report.formats.write import foreign
@@ -20,26 +23,26 @@ from assay.words.text import text
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from assay.archive.verify.rule import Part
+    from assay.archive.verify.evidence import Part
 
 __all__ = ["RULES", "Answer", "Rule", "Verification", "verify_run"]
 
 PLACES_MAX = 20
-"""Of one rule that are named; the others are counted."""
+"""Broken places of a rule that are named; the others are counted."""
 _GATES: tuple[Part, ...] = ("folder", "tables")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
-    """What was found of one run folder.
+    """The result of verifying one run folder.
 
-    run_id, tool_version : of the run; empty where ``run.json`` does not tell. edition : its name. checker : version of
-    the tool that verified it. rules : IDs of the rules that were checked. unchecked : of those that were not, because
-    they rest on what is broken, or ask for what an earlier version did not store. answers : one for each place where
-    a rule is broken, in the order of the rules.
-    journal_hash : SHA-256 of the journal's last line. complete : the journal ends as that of a finished run; one that
-    does not was interrupted or cut, which breaks no rule. sequence_count : stored sequences of steps; None where not
-    known. withheld : what the run itself says against its results, by test; it stands whatever was verified.
+    run_id, tool_version : of the run; empty if ``run.json`` cannot be read. edition : its name. checker : version of
+    the tool that verified it. rules : IDs of the rules that were checked. unchecked : IDs of the others: they
+    rest on damaged files, or need what an earlier version did not store. answers : one for each place where a rule is
+    broken, in the order of the rules.
+    journal_hash : SHA-256 of the journal's last line. complete : the journal ends with the end of the run; a run that
+    was interrupted or cut breaks no rule. sequence_count : stored sequences of steps; None if unknown. withheld : why
+    the run itself withholds results, by test, whatever was verified.
     """
 
     checker: str
@@ -62,10 +65,9 @@ class Verification:
 
 
 def verify_run(folder: Path) -> Verification:
-    """Hold a run folder against every rule.
+    """Check a run folder by every rule; nothing is written to it.
 
-    Nothing is written to it. Raises StoreError where it is no run folder, cannot be read, or is of a form that this
-    version does not know.
+    Raises StoreError if it is no run folder, cannot be read, or has a form that this version does not know.
     Worked: latencies divided by ten, and the hash chain made good -> answers of ``W-04``, ``W-12``, ``W-13``, ``V-04``.
     """
     refuse_unreadable(folder)
@@ -79,55 +81,49 @@ def verify_run(folder: Path) -> Verification:
         for rule in (rule for rule in RULES if rule.part == part):
             if (rule.of_form and is_older(evidence)) or not _applies(rule, evidence):
                 continue
-            result = _asked(rule, evidence, broken=stopped)
-            if result is not None:
-                answers += result
+            rule_answers = _answers(rule, evidence, stopped=stopped)
+            if rule_answers is not None:
+                answers += rule_answers
                 checked.append(rule.id)
-            stopped |= bool(result) and part in _GATES
-    left = tuple(rule.id for rule in RULES if rule.id not in checked)
-    return _verification(evidence, tuple(checked), left, tuple(answers))
+            stopped |= bool(rule_answers) and part in _GATES
+    facts = _document_facts(evidence)
+    with suppress(AssayError):
+        # If the run cannot be read, every rule that needs it has said so.
+        facts |= foreign(lambda: _run_facts(evidence), str(folder))
+    unchecked = tuple(rule.id for rule in RULES if rule.id not in checked)
+    return Verification(**facts, rules=tuple(checked), unchecked=unchecked, answers=tuple(answers))
 
 
 def _applies(rule: Rule, evidence: Evidence) -> bool:
-    """Whether a run stores what a rule asks for; one that cannot be read is left to the rule, which says so."""
+    """Whether a run stores what a rule needs. If that cannot be read, the rule applies, and reports the fault."""
     try:
         return rule.applies is None or foreign(lambda: bool(rule.applies and rule.applies(evidence)), "")
     except AssayError:
         return True
 
 
-def _asked(rule: Rule, evidence: Evidence, *, broken: bool) -> list[Answer] | None:
-    """Let a rule answer. What stops it breaks it as well: nothing of a good folder does.
+def _answers(rule: Rule, evidence: Evidence, *, stopped: bool) -> list[Answer] | None:
+    """Check a rule. An error breaks it as well: a good folder raises none.
 
-    broken : a rule that this one rests on is broken already; what stops it then says nothing, which is None.
+    stopped : a rule that this one rests on is broken; an error then says nothing of this rule, and None is returned.
     """
     try:
-        found = foreign(lambda: tuple(rule.check(evidence)), str(evidence.folder))
+        broken = foreign(lambda: tuple(rule.check(evidence)), str(evidence.folder))
     except AssayError as error:
-        told = Broken(place=error.thing, found=error.reason, expected=rule.sentence)
-        return None if broken else [_answer(rule, evidence, told)]
-    answers = [_answer(rule, evidence, one) for one in found[:PLACES_MAX]]
-    if (more := len(found) - PLACES_MAX) > 0:
+        if stopped:
+            return None
+        broken = (Broken(place=error.thing, found=error.reason, expected=rule.sentence),)
+    answers = [
+        Answer(rule=rule.id, place=evidence.place(fault.place), found=fault.found, expected=fault.expected)
+        for fault in broken[:PLACES_MAX]
+    ]
+    if (more := len(broken) - PLACES_MAX) > 0:
         answers.append(Answer(rule=rule.id, place="", found=f"and in {more:,} more places", expected=rule.sentence))
     return answers
 
 
-def _answer(rule: Rule, evidence: Evidence, broken: Broken) -> Answer:
-    return Answer(rule=rule.id, place=evidence.place(broken.place), found=broken.found, expected=broken.expected)
-
-
-def _verification(
-    evidence: Evidence, checked: tuple[str, ...], left: tuple[str, ...], answers: tuple[Answer, ...]
-) -> Verification:
-    known = _known(evidence)
-    with suppress(AssayError):
-        # Where the run cannot be read, every rule that needs it has said so.
-        known |= foreign(lambda: _of_run(evidence), str(evidence.folder))
-    return Verification(**known, rules=checked, unchecked=left, answers=answers)
-
-
-def _of_run(evidence: Evidence) -> dict[str, Any]:
-    """What the run itself says of its end and against its results."""
+def _run_facts(evidence: Evidence) -> dict[str, Any]:
+    """The end of the run, and why it withholds results."""
     run, journal = evidence.run, evidence.journal
     withheld = ((test.settings.test, text(reason)) for test in run.tests if (reason := withheld_reason(test)))
     codes = stored_exit_codes(run)
@@ -136,8 +132,8 @@ def _of_run(evidence: Evidence) -> dict[str, Any]:
     return {**end, "withheld": tuple(withheld), "exit_codes": codes}
 
 
-def _known(evidence: Evidence) -> dict[str, Any]:
-    """Who checked, and what ``run.json`` says of the run, where it can be read."""
+def _document_facts(evidence: Evidence) -> dict[str, Any]:
+    """The version that checks, and, if ``run.json`` can be read, its facts."""
     checker = tool_version()
     try:
         document = evidence.document

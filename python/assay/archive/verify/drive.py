@@ -1,11 +1,11 @@
-"""Rules that tell a run of a real drive from that of a simulated drive: each stores what the other cannot have."""
+"""Rules that tell a real drive from a simulated drive: a run of each stores what the other cannot have."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from assay.archive.bundle.redact import is_redacted
-from assay.archive.verify.rule import Broken
+from assay.archive.verify.evidence import Broken
 from assay.engine.records import REAL_PURGES, SIMULATED_PURGE
 from assay.words.outcomes import is_cut_short
 
@@ -49,7 +49,7 @@ def purges(evidence: Evidence) -> Iterator[Broken]:
 
 
 def hosts(evidence: Evidence) -> Iterator[Broken]:
-    """The host is watched beside every sequence on a real drive. Simulated time is not the time of a host."""
+    """The host is watched during every sequence on a real drive. Simulated time is not the time of a host."""
     simulated = _is_simulated(evidence)
     for place, sequence in _sequences(evidence):
         if (sequence.host is None) != simulated:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
+from assay.archive.verify import Verification
 from assay.errors import EXIT_OK, EXIT_WITHHELD
 from assay.summary.forms import Facts
 from assay.words.visible import unicode_name
 
 if TYPE_CHECKING:
-    from assay.archive.verify import Verification
     from assay.errors import AssayError
 
 
@@ -58,52 +58,31 @@ class VerifiedRun(Facts):
 
 def verified_run(verification: Verification, name: str, level: str | None = None) -> VerifiedRun:
     """A verification as it is printed. name : of the run folder, as the user gave it. level : its trust level."""
-    return VerifiedRun(
+    return VerifiedRun.of_records(
+        verification,
         run=unicode_name(name),
-        passed=verification.passed,
         exit_code=exit_code(verification),
         error=None,
         level=level and unicode_name(level),
-        checker=verification.checker,
-        tool_version=verification.tool_version,
-        edition=verification.edition,
-        run_id=verification.run_id,
-        rules=verification.rules,
-        unchecked=verification.unchecked,
         broken=tuple(
-            BrokenRule(
-                rule=answer.rule,
-                place=unicode_name(answer.place),
-                found=unicode_name(answer.found),
-                expected=unicode_name(answer.expected),
-            )
+            BrokenRule(**{field: unicode_name(getattr(answer, field)) for field in BrokenRule.model_fields})
             for answer in verification.answers
         ),
         withheld=dict(verification.withheld),
-        complete=verification.complete,
-        sequence_count=verification.sequence_count,
-        journal_hash=verification.journal_hash,
     )
 
 
 def unreadable_run(error: AssayError, name: str, checker: str) -> VerifiedRun:
-    """A folder that cannot be read, as it is printed."""
-    return VerifiedRun(
+    """A folder that cannot be read, as it is printed. checker : version of Assay that verifies."""
+    return VerifiedRun.of_records(
+        Verification(checker=checker),
         run=unicode_name(name),
         passed=False,
         exit_code=error.exit_code,
         error=unicode_name(str(error)),
         level=None,
-        checker=checker,
-        tool_version="",
-        edition="",
-        run_id="",
-        rules=(),
-        unchecked=(),
         broken=(),
         withheld={},
-        complete=False,
-        journal_hash="",
     )
 
 

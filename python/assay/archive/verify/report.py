@@ -1,4 +1,4 @@
-"""Rules of the report: what stands in its tables of numbers is what is worked out now."""
+"""Rules of the report: its numbers are those that a new rendering gives."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from assay.archive.kept import REPORT_FOLDER
-from assay.archive.verify.rule import Broken
+from assay.archive.verify.evidence import Broken
 from assay.errors import StoreError
 from assay.report.formats.data import SCHEMA
 from assay.spec.files import exists_inside, read_inside
@@ -36,22 +36,12 @@ def is_older(evidence: Evidence) -> bool:
     return schema is not None and 0 < int(schema[1]) < SCHEMA
 
 
-def label(evidence: Evidence) -> Iterator[Broken]:
-    """The label and the deviations."""
-    yield from _results(evidence, {"label", "deviations"})
-
-
-def findings(evidence: Evidence) -> Iterator[Broken]:
-    """The list of findings."""
-    yield from _results(evidence, {"findings"})
-
-
 def results(evidence: Evidence) -> Iterator[Broken]:
-    """Every other value, and the bytes of the file."""
-    found = list(_results(evidence, None))
-    yield from found
+    """Every value that no other rule compares, and the bytes of the file, are those of a new rendering."""
+    faults = list(results_faults(None, evidence))
+    yield from faults
     stored = _stored(evidence, _RESULTS)
-    if found or stored is None:
+    if faults or stored is None:
         return
     expected = evidence.rendered[_RESULTS]
     if stored != expected and _object(evidence, stored) == json.loads(expected):
@@ -59,7 +49,7 @@ def results(evidence: Evidence) -> Iterator[Broken]:
 
 
 def tables(evidence: Evidence) -> Iterator[Broken]:
-    """The CSV files, byte for byte, and no others."""
+    """The CSV files equal those of a new rendering byte for byte, and there are no others."""
     names = {path.name for path in (evidence.folder / REPORT_FOLDER).glob("*.csv")}
     if not names:
         return
@@ -68,22 +58,26 @@ def tables(evidence: Evidence) -> Iterator[Broken]:
         if expected is None:
             yield Broken(place=place, found="a table", expected="none of this name")
         elif (stored := _stored(evidence, name)) != expected:
-            yield Broken(place=place, found=_line(stored or b"", expected), expected=_line(expected, stored or b""))
-    for name in sorted(one for one in evidence.rendered if one.endswith(".csv") and one not in names):
+            yield Broken(
+                place=place,
+                found=_differing_line(stored or b"", expected),
+                expected=_differing_line(expected, stored or b""),
+            )
+    for name in sorted(name for name in evidence.rendered if name.endswith(".csv") and name not in names):
         yield Broken(place=f"{REPORT_FOLDER}/{name}", found="is missing", expected="with the other tables")
 
 
-def _line(one: bytes, other: bytes) -> str:
-    """The first line of one that is not in the other at its place."""
-    pair = one.split(b"\n"), other.split(b"\n")
-    for number, line in enumerate(pair[0]):
-        if number >= len(pair[1]) or line != pair[1][number]:
-            return f"line {number + 1}: {line.decode('utf-8', 'backslashreplace'):.120}"
-    return f"{len(pair[0])} lines"
+def _differing_line(content: bytes, other: bytes) -> str:
+    """The first line of a file that differs from the line of this number in another."""
+    lines, others = content.split(b"\n"), other.split(b"\n")
+    for index, line in enumerate(lines):
+        if index >= len(others) or line != others[index]:
+            return f"line {index + 1}: {line.decode('utf-8', 'backslashreplace'):.120}"
+    return f"{len(lines)} lines"
 
 
 def _stored(evidence: Evidence, name: str) -> bytes | None:
-    """A file of the report as it is stored; None where there is none. Raises StoreError where it cannot be read."""
+    """A file of the report as it is stored; None without one. Raises StoreError if it cannot be read."""
     path = f"{REPORT_FOLDER}/{name}"
     try:
         if not exists_inside(evidence.folder, path):
@@ -94,7 +88,7 @@ def _stored(evidence: Evidence, name: str) -> bytes | None:
 
 
 def _object(evidence: Evidence, stored: bytes) -> Any:
-    """The values of a stored file; None of one that is no JSON, or so large that it cannot be this report."""
+    """The values of a stored file; None if it is no JSON, or too large to be this report."""
     if len(stored) > _LARGER_MAX * len(evidence.rendered[_RESULTS]):
         return None
     try:
@@ -103,25 +97,25 @@ def _object(evidence: Evidence, stored: bytes) -> Any:
         return None
 
 
-def _results(evidence: Evidence, keys: set[str] | None) -> Iterator[Broken]:
-    """Where values of ``results.json`` differ. keys : those asked for; None means all that no other rule has."""
+def results_faults(keys: set[str] | None, evidence: Evidence) -> Iterator[Broken]:
+    """Where values of ``results.json`` differ from new ones. keys : of the file; None means those of no other rule."""
     stored = _stored(evidence, _RESULTS)
     if stored is None:
         return
     expected = json.loads(evidence.rendered[_RESULTS])
-    found = _object(evidence, stored)
-    if not isinstance(found, dict):
+    values = _object(evidence, stored)
+    if not isinstance(values, dict):
         if keys is None:
             yield Broken(place=f"{REPORT_FOLDER}/{_RESULTS}", found="is no JSON object of a report", expected=_NOW)
         return
-    # Whence a run comes, and who vouches for it, is the reader's: it differs between readers of the same run.
+    # The origin of a run, and who vouches for it, differ between readers of the same run.
     others = {"label", "deviations", "findings", "origin"}
-    for key in dict.fromkeys([*expected, *found]):
+    for key in dict.fromkeys([*expected, *values]):
         if (key in keys) if keys is not None else (key not in others):
-            pair = found.get(key, _ABSENT), expected.get(key, _ABSENT)
-            for place, *values in _differences(*pair, key):
-                one, other = (json.dumps(value)[:200] for value in values)
-                yield Broken(place=f"{REPORT_FOLDER}/{_RESULTS}: {place}", found=one, expected=other)
+            pair = values.get(key, _ABSENT), expected.get(key, _ABSENT)
+            for place, *differing in _differences(*pair, key):
+                stored_text, new_text = (json.dumps(value)[:200] for value in differing)
+                yield Broken(place=f"{REPORT_FOLDER}/{_RESULTS}: {place}", found=stored_text, expected=new_text)
 
 
 def _differences(found: Any, expected: Any, place: str) -> Iterator[tuple[str, Any, Any]]:

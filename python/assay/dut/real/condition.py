@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from assay.dut.real.command import CommandError, run_command
 from assay.dut.real.identity import sysfs_directory
 from assay.dut.real.sysfs import SYSFS, read_text
-from assay.dut.simulated.model import parse_simulated
 from assay.engine.records import DriveCondition
 from assay.spec.units import link_bytes_per_s as bytes_per_s_of_link
 
@@ -199,6 +198,8 @@ def link_bytes_per_s(drive: DriveIdentity) -> float:
 def link_rate(drive: DriveIdentity) -> tuple[float, str]:
     """Bytes per second that the link of a drive carries at most, and the link in words."""
     if drive.kind == "simulated":
+        from assay.dut.simulated.model import parse_simulated  # noqa: PLC0415 - heavy
+
         return float(parse_simulated(drive.path).drive_model["link_bytes_per_s"]), "the link of its drive model"
     link = read_link(drive) if drive.kind == "block" else None
     if link is None:

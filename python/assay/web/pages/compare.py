@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from assay.web.formats import COMPARISON_FORMATS
 from assay.web.jobs import Job, job_key
+from assay.web.made_files import COMPARISON_FORMATS
 from assay.web.pages.files import attachment
 from assay.web.pages.run import indexed_run, page_of, waiting
 from assay.web.pages.shell import aside, framed, refused
@@ -27,7 +27,7 @@ _CHOOSE = "Choose 2 to 50 runs of this host in the list of runs."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chosen:
-    """What an address asks to compare: runs of this host, and which of ``OPTIONS`` it sets."""
+    """A requested comparison: runs of this host, and the ``OPTIONS`` that are set."""
 
     runs: list[FoundRun]
     options: dict[str, bool]
@@ -54,7 +54,7 @@ async def compare_page(site: Site, request: Request) -> Response:
 
 
 async def compared_file(site: Site, request: Request) -> Response:
-    """A file of the comparison that the address names; where it is still to be made, a page that waits for it."""
+    """A file of the comparison that the address names, or a page that waits until it is made."""
     chosen, format_ = await _chosen(site, request), COMPARISON_FORMATS.get(request.path_params["kind"])
     if not isinstance(chosen, Chosen):
         return chosen
@@ -82,7 +82,7 @@ def comparison_job(site: Site, runs: list[FoundRun], options: dict[str, bool], *
 
 
 async def _chosen(site: Site, request: Request) -> Chosen | Response:
-    """What an address asks for, or the page that says why it cannot be."""
+    """The comparison that an address requests, or the page that refuses it."""
     addresses = request.query_params.getlist("run")
     if not RUNS_MIN <= len(addresses) <= RUNS_MAX:
         return refused(site, request, 400, ("Comparison", f"names {len(addresses)} runs", _CHOOSE))

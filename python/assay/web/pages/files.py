@@ -1,19 +1,20 @@
-"""Files of a run: made ones from the server's own cache, stored ones as they lie there, both as attachments."""
+"""Files of runs: reports and bundles from the cache, stored files as attachments, and bundles that a browser sends."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from starlette.responses import FileResponse, StreamingResponse
+from starlette.responses import FileResponse, JSONResponse, StreamingResponse
 
 from assay.spec.files import is_plain_name, open_inside
-from assay.web.formats import RUN_FORMATS
-from assay.web.jobs import Job, job_key
+from assay.web.jobs import Job, QueueFullError, job_key
+from assay.web.made_files import RUN_FORMATS
 from assay.web.pages.run import indexed_run, waiting
-from assay.web.pages.shell import aside, refused
+from assay.web.pages.shell import aside, error_json, link_of, refused
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -24,15 +25,19 @@ if TYPE_CHECKING:
     from assay.archive.index.search import FoundRun
     from assay.web.site import Site
 
+
 RAW = ("run.json", "journal.jsonl")
 RAW_FOLDERS = ("series", "histograms")
 _CHUNK = 1 << 18
 _SANDBOX = {"content-security-policy": "sandbox; default-src 'none'"}
 _LIST = "Choose a run from the list of runs."
+BYTES_MAX = 2 << 30
+"""Of a bundle that is sent; a larger one is for ``assay import``."""
+PATH = "/bundles"
 
 
 async def made_file(site: Site, request: Request) -> Response:
-    """A report in a format, or the bundle, of a run; where it is still to be made, a page that waits for it."""
+    """A report in a format, or the bundle, of a run, or a page that waits until it is made."""
     kind = request.path_params["kind"]
     indexed = await aside(lambda: indexed_run(site, request.path_params["run"]))
     if indexed is None or indexed.folder is None or kind not in RUN_FORMATS:
@@ -41,7 +46,7 @@ async def made_file(site: Site, request: Request) -> Response:
 
 
 def attachment(site: Site, request: Request, job: Job, file: str, name: str) -> Response:
-    """A file that a job makes, or a page that waits for it. file : its name in the cache. name : of what it shows."""
+    """A file that a job makes, or a page that waits for it. file : its name in the cache. name : of its subject."""
     path = site.cache / job.key / file
     if not path.is_file():
         return waiting(site, request, job, f"{file} of {name}")
@@ -50,7 +55,7 @@ def attachment(site: Site, request: Request, job: Job, file: str, name: str) -> 
 
 
 async def raw_file(site: Site, request: Request) -> Response:
-    """A stored file of a run, byte for byte; links and what is no regular file are none."""
+    """A stored file of a run, byte for byte; links and special files are refused."""
     name = request.path_params["name"]
     indexed = await aside(lambda: indexed_run(site, request.path_params["run"]))
     if indexed is None or indexed.folder is None or not _is_raw(name):
@@ -86,7 +91,7 @@ def _plain(name: str) -> str:
 
 
 async def _content(descriptor: int, size: int) -> AsyncIterator[bytes]:
-    """A part of a file at a time, at most as much as it had when it was opened."""
+    """A file in parts, at most as long as it was when it was opened."""
     with os.fdopen(descriptor, "rb") as file:
         while size > 0:
             chunk = await asyncio.to_thread(file.read, min(_CHUNK, size))
@@ -94,3 +99,32 @@ async def _content(descriptor: int, size: int) -> AsyncIterator[bytes]:
                 return
             size -= len(chunk)
             yield chunk
+
+
+async def take_bundle(site: Site, request: Request) -> Response:
+    """Store the bundle that is sent, and start the job that checks and unpacks it; the answer has its key."""
+    folder = site.cache / "bundles"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    path = folder / secrets.token_hex(8)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    whole = False
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            async for part in request.stream():
+                await asyncio.to_thread(file.write, part)
+        whole = True
+    except OSError as error:
+        return JSONResponse({"error": f"The bundle cannot be stored: {error.strerror}."}, 507)
+    finally:
+        if not whole:
+            path.unlink(missing_ok=True)
+    key = path.name
+    into, draft_name = site.folders[0], f".import-{key}"
+    arguments = {"bundle": str(path), "into": str(into), "draft_name": draft_name}
+    job = Job(kind="unpack", key=key, arguments=arguments, leaves=(path, into / draft_name))
+    try:
+        site.jobs.ask(job, link_of(request))
+    except QueueFullError as error:
+        path.unlink(missing_ok=True)
+        return error_json(error, error.status)
+    return JSONResponse({"job": key}, 202)

@@ -10,27 +10,94 @@ from starlette.responses import JSONResponse
 
 from assay.agent.messages import CheckRequest, StartRequest
 from assay.errors import AssayError, StoreError, UsageError
+from assay.run.foreseen import TOOL_MEMORY, fills_label, span_label
 from assay.run.store.document import read_document
+from assay.run.store.write import FREE_BYTES_MIN
 from assay.spec.model_faults import model_faults
 from assay.spec.toml_file import toml_table
 from assay.spec.units import gigabytes_label
 from assay.web.pages.drives import drives_of
 from assay.web.pages.run import folder_of
 from assay.web.pages.shell import FORM_LOST, aside, claimed, error_json, operator_of, refused, sent_object, shown
-from assay.web.plan_check import is_real, shown_check
-from assay.web.plan_fields import all_fields, choosing_fields, procedure_titles, sections
-from assay.web.plan_values import left_out, plan_toml, read_typed, values_of
+from assay.web.plan_form import (
+    all_fields,
+    choosing_fields,
+    left_out,
+    plan_toml,
+    procedure_titles,
+    read_typed,
+    sections,
+    values_of,
+)
 from assay.web.start_codes import start_words
+from assay.words.visible import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from assay.web.plan_values import Typed, TypedPlan
+    from assay.agent.messages import CheckAnswer, DriveFacts
+    from assay.web.plan_form import Typed, TypedPlan
     from assay.web.site import Site
 
+
+_MILLISECOND_NS = 10**6
 _NOT_REPEATED = ("seed", "drive", "owner")
 """Of a run that is made again: another seed is drawn, and the drive is chosen."""
+
+
+def shown_check(answer: CheckAnswer, drives: Iterable[DriveFacts]) -> dict[str, Any]:
+    """A check for a script: the text of ``assay plan``, totals, refusals, and the data that the run destroys.
+
+    drives : where model and serial number are taken from. Times are in ms since the Unix epoch.
+    """
+    facts = answer.facts
+    real = is_real(answer)
+    refused = answer.refused
+    return {
+        "text": answer.text,
+        "totals": _totals(facts),
+        "refused": refused and {key: refused[key] for key in ("thing", "reason", "remedy")},
+        "identity": answer.identity,
+        "digest": answer.digest,
+        "until_ms": answer.until_wall_ns and answer.until_wall_ns // _MILLISECOND_NS,
+        "typed": real,
+        "loss": _loss(facts, drives) if real and facts["written_bytes_max"] else [],
+    }
+
+
+def is_real(answer: CheckAnswer) -> bool:
+    """Whether a drive could lose data."""
+    return bool(answer.facts["drive"]["kind"] != "simulated")
+
+
+def _totals(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Names and values of the resources of a run. Worked: 64 GB on a drive of 32 GB -> ``up to 64.00 GB (2 fills)``."""
+    written, fills = facts["written_bytes_max"], facts["drive_fills_max"]
+    return [
+        ("Time", span_label(facts["span_ns_least"], facts["span_ns_most"])),
+        ("Writes", f"up to {gigabytes_label(written)} ({fills_label(fills)} fills)" if written else "nothing"),
+        ("Memory", f"{gigabytes_label(facts['memory_bytes'])} plus {TOOL_MEMORY}"),
+        ("Disk", f"{max(facts['disk_bytes'], FREE_BYTES_MIN) / 1e6:,.0f} MB"),
+    ]
+
+
+def _loss(facts: Mapping[str, Any], drives: Iterable[DriveFacts]) -> list[tuple[str, str]]:
+    """Names and values of the data that are destroyed."""
+    drive = facts["drive"]
+    known = next((listed for listed in drives if listed.path == drive["path"]), None)
+    rows = (
+        ("Drive", drive["path"]),
+        ("Model", (known.model if known else None) or "unknown"),
+        ("Serial number", (known.serial if known else None) or "none reported"),
+        ("Capacity", gigabytes_label(drive["capacity_bytes"])),
+        ("Contents", facts["contents"]),
+        ("Findings", "; ".join(facts["refusals"])),
+        ("Written", f"up to {gigabytes_label(facts['written_bytes_max'])}"),
+    )
+    return [(name, visible(value)) for name, value in rows if value]
 
 
 async def plan_page(site: Site, request: Request) -> Response:
@@ -63,7 +130,7 @@ async def plan_page(site: Site, request: Request) -> Response:
 
 
 async def check_plan(site: Site, request: Request) -> Response:
-    """What was typed, checked: faults by key, the tables of options that apply, and what the agent foresees."""
+    """Check the typed values: faults by key, the tables of options that apply, and the check by the agent."""
     try:
         drive, values = await _sent(request)
     except UsageError as error:
@@ -101,7 +168,7 @@ async def start_plan(site: Site, request: Request) -> Response:
 
 
 async def plan_file(_site: Site, request: Request) -> Response:
-    """What was typed as the text of a plan file."""
+    """The typed values as the text of a plan file."""
     try:
         drive, values = await _sent(request)
     except UsageError as error:
@@ -126,7 +193,7 @@ async def open_plan(_site: Site, request: Request) -> Response:
 
 
 def _typed_values(table: dict[str, Any]) -> dict[str, Typed] | None:
-    """None of values that no form can show."""
+    """A plan as typed values; None if the form cannot show it."""
     try:
         return values_of(table)
     except (TypeError, ValueError, AttributeError, RecursionError):
@@ -134,7 +201,7 @@ def _typed_values(table: dict[str, Any]) -> dict[str, Typed] | None:
 
 
 async def _foreseen(site: Site, request: Request, typed: TypedPlan, drive: str) -> dict[str, Any]:
-    """What the agent foresees, or why it does not."""
+    """The check by the agent, or why there is none."""
     table = {"drive": drive, "plan": typed.table, "consents": typed.consents, "on_end": typed.on_end}
     try:
         check = CheckRequest.model_validate({**table, "claimed": claimed(request)})
@@ -164,7 +231,7 @@ def _plan_of_run(site: Site, address: str) -> dict[str, Any]:
 
 
 def _notices(table: dict[str, Any]) -> list[str]:
-    """What of a plan is not in the form."""
+    """The keys of a plan that the form lacks."""
     return [f"Left out, because it names a file or is not known here: {name}" for name in left_out(table)]
 
 

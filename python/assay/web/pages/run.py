@@ -1,23 +1,24 @@
-"""The page of a run: its report, as ``assay report`` lays it out, in the frame of the site."""
+"""The page of a run: its report, as ``assay report`` lays it out, in the frame of the site; and notes on the run."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from starlette.responses import JSONResponse, RedirectResponse
 
-from assay.archive.index.drive_history import run_before
 from assay.archive.index.folders import run_folder
-from assay.archive.index.read import reading
+from assay.archive.index.history import run_before
+from assay.archive.index.read import RunNote, reading
 from assay.archive.index.search import run_at
+from assay.archive.index.write import write_note
+from assay.errors import UsageError
 from assay.run.store.lock import is_going
-from assay.web.broken_rules import kept_verified
-from assay.web.formats import RUN_FORMATS
 from assay.web.jobs import Job, job_key
 from assay.web.live import run_facts
-from assay.web.pages.shell import aside, framed, link_of, refused, shown
-from assay.web.updating import update_job
+from assay.web.made_files import RUN_FORMATS, kept_verified
+from assay.web.pages.shell import FORM_LOST, aside, error_json, framed, link_of, refused, sent_object, session_of, shown
+from assay.web.site import update_job
 from assay.words.visible import unicode_name
 
 if TYPE_CHECKING:
@@ -27,11 +28,13 @@ if TYPE_CHECKING:
     from assay.archive.index.search import FoundRun
     from assay.web.site import Site
 
+
 _AGAIN = "again"
+_FORM = {"hidden": bool, "bad": bool, "reason": str, "note": str}
 
 
 async def run_page(site: Site, request: Request) -> Response:
-    """The report of a run; while it goes on its lines, and where it is still to be made, a page that waits for it."""
+    """The report of a run, its live page while it goes on, or a page that waits until the report is made."""
     address = request.path_params["run"]
     going = await site.live.find(address)
     if going is not None:
@@ -66,14 +69,14 @@ async def _report_page(site: Site, request: Request, indexed: FoundRun) -> Respo
 
 
 def indexed_run(site: Site, address: str) -> FoundRun | None:
-    """The run of an address; None where there is none, or it lies in another folder of this host."""
+    """The run of an address; None without one, or if it lies in another folder of this host."""
     with reading(site.place) as reader:
         result = run_at(reader, address) if reader else None
     return result if result and (result.folder is None or result.parent in site.parents) else None
 
 
 def folder_of(site: Site, address: str) -> str | None:
-    """The folder of a run of this host, whether it goes on or has ended; None where there is none."""
+    """The folder of an active or ended run of this host; None without one."""
     indexed = indexed_run(site, address)
     if indexed is not None and indexed.folder is not None:
         return indexed.folder
@@ -82,7 +85,7 @@ def folder_of(site: Site, address: str) -> str | None:
 
 
 def _before(site: Site, indexed: FoundRun) -> str | None:
-    """The address of the run before on the same drive."""
+    """The address of the previous run on the drive."""
     with reading(site.place) as reader:
         return run_before(reader, indexed.address) if reader else None
 
@@ -95,7 +98,7 @@ def report_job(site: Site, indexed: FoundRun) -> Job:
 
 
 def page_of(site: Site, job: Job) -> bytes | None:
-    """The page that a job made; None where it is still to be made."""
+    """The page that a job made; None until it is made."""
     try:
         return (site.cache / job.key / "report.html").read_bytes()
     except OSError:
@@ -103,7 +106,7 @@ def page_of(site: Site, job: Job) -> bytes | None:
 
 
 def waiting(site: Site, request: Request, job: Job, title: str) -> Response:
-    """A page that waits for a job, which is asked for; one that failed is tried again where the address says so."""
+    """Start a job, and answer with a page that waits for it. The address can ask to retry a job that failed."""
     again = _AGAIN in request.query_params
     failure = None if again else site.jobs.failure(job.key)
     if failure is None:
@@ -131,3 +134,27 @@ async def job_state(site: Site, request: Request) -> Response:
     state, failure = site.jobs.state(key), site.jobs.failure(key)
     text = failure.text if failure else "" if state else "The server no longer knows this job; try again."
     return JSONResponse({"state": state or "lost", "failure": text})
+
+
+async def note_page(site: Site, request: Request) -> Response:
+    """Take a note: ``hidden``, ``bad``, ``reason`` and ``note``, all of them; it replaces the one before."""
+    try:
+        values = _values(await sent_object(request))
+    except UsageError as error:
+        return error_json(error, 400)
+    address, session = request.path_params["run"], session_of(request)
+    if await aside(lambda: indexed_run(site, address)) is None:
+        return JSONResponse({"error": "The run is not in the index: load the list again."}, 404)
+    note = RunNote(**values, role=session.role if session else "")
+    try:
+        written = await aside(lambda: write_note(site.place, address, note))
+    except UsageError as error:
+        return error_json(error, 400)
+    return JSONResponse({name: getattr(written, name) for name in (*_FORM, "role", "at_ns")})
+
+
+def _values(values: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a note. Raises UsageError for another form."""
+    if values.keys() != _FORM.keys() or not all(type(values[name]) is kind for name, kind in _FORM.items()):
+        raise FORM_LOST
+    return values

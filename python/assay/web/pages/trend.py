@@ -1,4 +1,4 @@
-"""A metric of a drive model over time: the chart with marked changes, and its table."""
+"""The page of a trend: the chart with marked changes, and the table of its runs."""
 
 from __future__ import annotations
 
@@ -9,13 +9,25 @@ from urllib.parse import urlencode
 from markupsafe import Markup
 
 from assay.archive.index.read import reading
-from assay.report.drawing.trend import trend_pictures
+from assay.compare.trend import share_text
+from assay.report.drawing.frame import days_since, time_ticks
+from assay.report.drawing.trend import INK, TrendChart, TrendDot, TrendLevel, TrendMark, trend_pictures
 from assay.spec.units import count_label
+from assay.summary.pages.model import Tick
 from assay.web.pages.shell import aside, shown
-from assay.web.trend_chart import chart_of
-from assay.web.trend_choice import drive_word, metric_word, trend_choice, trend_words
-from assay.web.trend_conditions import condition_rows
-from assay.web.trend_view import GROUPINGS, difference_text, interval_of, summary_text, value_text
+from assay.web.trend import (
+    GROUPINGS,
+    condition_rows,
+    difference_text,
+    drive_word,
+    group_names,
+    interval_of,
+    metric_word,
+    summary_text,
+    trend_choice,
+    trend_words,
+    value_text,
+)
 from assay.words.digits import share
 from assay.words.printed import capacity_label, utc
 from assay.words.visible import visible
@@ -26,34 +38,103 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from assay.archive.index.history import HistoryPoint
+    from assay.archive.index.history import DriveModel, HistoryPoint
     from assay.web.site import Site
-    from assay.web.trend_choice import TrendChoice, TrendWords
-    from assay.web.trend_view import TrendView
-
-_GROUPING_LABELS = {"time": "Time", "firmware": "Firmware", "host": "Host", "tag": "Tag"}
+    from assay.web.trend import TrendChoice, TrendSeries, TrendView, TrendWords
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Option:
-    """An entry of a list to choose from."""
+TICKS_MAX = 8
 
-    word: str
-    label: str
-    chosen: bool
+
+def chart_of(view: TrendView, prefix: str) -> TrendChart:
+    """A view as a chart. prefix : before the addresses of runs. The view has a run at least."""
+    positions = _by_order(view) if view.grouping == "firmware" else _by_time(view)
+    return TrendChart(
+        x_title="Runs by firmware, then time" if view.grouping == "firmware" else "Time (UTC)",
+        y_title=view.metric.unit,
+        groups=view.labels,
+        dots=tuple(dot for series in view.series for dot in _dots(view, series, positions, prefix)),
+        levels=tuple(level for series in view.series for level in _levels(view, series, positions)),
+        marks=tuple(mark for series in view.series for mark in _marks(series, positions)),
+        ticks=_ticks(view, positions),
+        baseline=view.baseline.value if view.baseline else None,
+    )
+
+
+def _by_time(view: TrendView) -> dict[str, float]:
+    """The position of each run, in days since the first."""
+    first_ns = min(point.time_ns for series in view.series for point in series.points)
+    return {point.address: days_since(point.time_ns, first_ns) for series in view.series for point in series.points}
+
+
+def _by_order(view: TrendView) -> dict[str, float]:
+    return {point.address: float(number) for number, point in enumerate(view.series[0].points)}
+
+
+def _ticks(view: TrendView, positions: dict[str, float]) -> tuple[Tick, ...]:
+    """Dates; by firmware, a tick at the first run of each."""
+    points = [point for series in view.series for point in series.points]
+    if view.grouping != "firmware":
+        times = [point.time_ns for point in points]
+        return time_ticks(min(times), max(times), TICKS_MAX)
+    starts: dict[str, float] = {}
+    for point in points:
+        starts.setdefault(_label(view, point), positions[point.address])
+    return tuple(Tick(at=at, label=label) for label, at in starts.items())
+
+
+def _label(view: TrendView, point: HistoryPoint) -> str:
+    return group_names(point, view.grouping)[0]
+
+
+def _group(view: TrendView, series: TrendSeries, point: HistoryPoint) -> int:
+    """The index of the colour and marker of a dot."""
+    return view.labels.index(series.name or _label(view, point))
+
+
+def _dots(view: TrendView, series: TrendSeries, positions: dict[str, float], prefix: str) -> Iterator[TrendDot]:
+    for point in series.points:
+        low, high = interval_of(point) or (None, None)
+        yield TrendDot(
+            x=positions[point.address],
+            y=point.value,
+            low=low,
+            high=high,
+            group=_group(view, series, point),
+            address=f"{prefix}/runs/{point.address}",
+            title=f"{visible(point.name)}, {utc(point.time_ns)}: {value_text(point.value)} {view.metric.unit}",
+        )
+
+
+def _levels(view: TrendView, series: TrendSeries, positions: dict[str, float]) -> Iterator[TrendLevel]:
+    for level in series.trend.levels:
+        first, last = series.points[level.first], series.points[level.last]
+        yield TrendLevel(
+            x_first=positions[first.address],
+            x_last=positions[last.address],
+            y=level.value,
+            group=_group(view, series, first) if series.name else INK,
+        )
+
+
+def _marks(series: TrendSeries, positions: dict[str, float]) -> Iterator[TrendMark]:
+    for judged in series.changes:
+        pair = series.points[judged.change.index - 1 : judged.change.index + 1]
+        yield TrendMark(
+            x=sum(positions[point.address] for point in pair) / len(pair),
+            number=judged.number,
+            label=f"{judged.number}: {share_text(judged.change.size)}",
+            verdict=judged.verdict,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrendRow:
-    """A run in the table, as printed. link : the same page with this run as baseline; empty of the baseline."""
+    """A run in the table, with printed texts. link : this page with the run as baseline; empty for the baseline."""
 
-    address: str
-    name: str
+    point: HistoryPoint
     start: str
-    start_wall_ns: int
     group: str
-    firmware: str
-    host: str
     value: str
     interval: str
     difference: str
@@ -71,19 +152,9 @@ async def trend_page(site: Site, request: Request) -> Response:
         request,
         "trend",
         choice=choice,
-        drives=_drives(choice),
-        tests=_tests(choice),
-        metrics=[
-            Option(
-                word=metric_word(metric),
-                label=visible(metric.text),
-                chosen=metric_word(metric) == choice.words.metric,
-            )
-            for metric in choice.metrics
-        ],
-        groupings=[
-            Option(word=word, label=_GROUPING_LABELS[word], chosen=word == choice.words.by) for word in GROUPINGS
-        ],
+        drives=[(drive_word(model), _drive_label(model)) for model in choice.models],
+        metrics=[(metric_word(metric), metric.text) for metric in choice.metrics],
+        groupings=[(grouping, grouping.capitalize()) for grouping in GROUPINGS],
         view=view,
         kept_baseline=words.baseline and choice.words.baseline,
         pictures=Markup(trend_pictures(chart_of(view, site.prefix))) if view else "",  # noqa: S704 - escaped by the drawing
@@ -94,25 +165,13 @@ async def trend_page(site: Site, request: Request) -> Response:
 
 
 def chosen(site: Site, words: TrendWords) -> TrendChoice:
-    """What the words of an address choose from the index of a site. Raises StoreError."""
+    """The history that the words of an address choose from the index of a site. Raises StoreError."""
     with reading(site.place) as reader:
         return trend_choice(reader, words)
 
 
-def _drives(choice: TrendChoice) -> list[Option]:
-    return [
-        Option(
-            word=drive_word(model),
-            label=f"{visible(model.model)}, {capacity_label(model.capacity_bytes)} "
-            f"({count_label(model.run_count, 'run')})",
-            chosen=drive_word(model) == choice.words.drive,
-        )
-        for model in choice.models
-    ]
-
-
-def _tests(choice: TrendChoice) -> list[Option]:
-    return [Option(word=word, label=label, chosen=word == choice.words.test) for word, label in choice.tests.items()]
+def _drive_label(model: DriveModel) -> str:
+    return f"{model.model}, {capacity_label(model.capacity_bytes)} ({count_label(model.run_count, 'run')})"
 
 
 def _rows(view: TrendView, words: TrendWords, prefix: str) -> Iterator[TrendRow]:
@@ -133,13 +192,9 @@ def _row(view: TrendView, point: HistoryPoint, group: str, change: str, link: st
     interval = interval_of(point)
     is_baseline = view.baseline is not None and point.address == view.baseline.address
     return TrendRow(
-        address=point.address,
-        name=visible(point.name),
+        point=point,
         start=utc(point.time_ns),
-        start_wall_ns=point.time_ns,
         group=group,
-        firmware=visible(point.firmware),
-        host=visible(point.host),
         value=value_text(point.value),
         interval=" to ".join(map(value_text, interval)) if interval else "",
         difference="baseline" if is_baseline else difference_text(view.from_baseline(point)),

@@ -1,4 +1,4 @@
-"""The level of a run and the rules that it breaks, which the child process works out and keeps with its page."""
+"""Files that the child process makes: reports and bundles to download, and the verification kept with a page."""
 
 from __future__ import annotations
 
@@ -14,12 +14,41 @@ if TYPE_CHECKING:
     from assay.archive.verify import Verification
     from assay.engine.records import StoredRun
 
+CSV_FILE = "csv.zip"
+BUNDLE = "bundle"
 FILE = "verification.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """title : of the link. file : name of the file that is made, in its own folder of the cache."""
+
+    title: str
+    file: str
+
+
+RUN_FORMATS = {
+    "pdf": Format(title="PDF", file="report.pdf"),
+    "html": Format(title="HTML", file="report.html"),
+    "xlsx": Format(title="Workbook", file="report.xlsx"),
+    "csv": Format(title="CSV", file=CSV_FILE),
+    "json": Format(title="JSON", file="results.json"),
+    BUNDLE: Format(title="Bundle", file="run.assay"),
+}
+"""By their keys in an address; all but the bundle are formats of ``assay report``."""
+COMPARISON_FORMATS = {
+    "pdf": Format(title="PDF", file="report.pdf"),
+    "html": Format(title="HTML", file="report.html"),
+    "xlsx": Format(title="Workbook", file="comparison.xlsx"),
+    "csv": Format(title="CSV", file=CSV_FILE),
+    "json": Format(title="JSON", file="comparison.json"),
+}
+"""The files of ``assay compare --out``, its CSV files as one archive."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BrokenRule:
-    """A rule that does not hold, at one location. statement : what should hold. actual, expected : at the location."""
+    """A broken rule at one location. statement : the rule. actual, expected : values at the location."""
 
     rule: str
     statement: str
@@ -30,19 +59,18 @@ class BrokenRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verified:
-    """level : of the run, as its report prints it. broken : in the order of the rules."""
+    """The verification of a run. level : as the report prints it. broken : in the order of the rules."""
 
     level: str
     broken: tuple[BrokenRule, ...] = ()
 
 
 def checked_run(folder: Path) -> tuple[StoredRun, Verified]:
-    """A run with its level, checked where it was not yet, and the rules that it breaks.
+    """A run with its level, checked unless it was before, and the rules that it breaks.
 
     Rules of its report are left out: the report is made anew here. Raises StoreError.
     """
-    from assay.archive.checks.checker import known_check  # noqa: PLC0415 - heavy, and only of the child
-    from assay.archive.levels import with_level  # noqa: PLC0415
+    from assay.archive.levels import known_check, with_level  # noqa: PLC0415 - heavy, and only of the child
     from assay.archive.rendering import stored_run  # noqa: PLC0415
     from assay.archive.verify import verify_run  # noqa: PLC0415
     from assay.dut.real.platform import host_id  # noqa: PLC0415
@@ -56,19 +84,19 @@ def checked_run(folder: Path) -> tuple[StoredRun, Verified]:
 
     run = with_level(stored_run(folder), folder, host_id(), verify=verify)
     if not verifications and known_check(run, folder) is False:
-        # That it fails is kept, but not where.
+        # The kept check has no locations.
         verify(folder)
     broken = tuple(rule for verification in verifications for rule in _broken(verification))
     return run, Verified(level=level_label(run), broken=broken)
 
 
 def keep_verified(folder: Path, verified: Verified) -> None:
-    """Write what ``kept_verified`` reads."""
+    """Write the file that ``kept_verified`` reads."""
     (folder / FILE).write_text(json.dumps(asdict(verified)), "utf-8")
 
 
 def kept_verified(folder: Path) -> Verified:
-    """What was kept with a page, with texts made safe to show. Raises OSError."""
+    """The verification kept with a page, with texts made safe to show. Raises OSError."""
     kept = json.loads((folder / FILE).read_bytes())
     rules = (BrokenRule(**{name: visible(text) for name, text in rule.items()}) for rule in kept["broken"])
     return Verified(level=visible(kept["level"]), broken=tuple(rules))
