@@ -12,8 +12,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.agent.config import AgentConfig, read_config
-from assay.agent.folders import make_runs_folder
+from assay.agent.config import AgentConfig, make_runs_folder, read_config
 from assay.agent.supervise import PYTHON
 from assay.dut.real.command import CommandError, run_command
 from assay.errors import StoreError, SystemRefusedError

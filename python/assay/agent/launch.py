@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from assay.agent.allowed import plan_text
+from assay.agent.checks import plan_text
 from assay.agent.supervise import (
     APART,
     BEGAN,

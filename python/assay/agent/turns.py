@@ -23,8 +23,8 @@ from assay.run.run import drive_slug
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from assay.agent.bounded import Bounded
     from assay.agent.checks import Checks
+    from assay.agent.drives import Bounded
     from assay.agent.jobs import Job, Queue
     from assay.agent.launch import Launcher
     from assay.agent.messages import JobState

@@ -11,8 +11,7 @@ from typing import NoReturn
 
 import click
 
-from assay.cli.addresses import check_addresses
-from assay.cli.failure import fail, fail_internal, fail_system, fail_usage
+from assay.cli.failure import check_addresses, fail, fail_internal, fail_system, fail_usage
 from assay.errors import AssayError, InterruptedRunError, UsageError
 from assay.spec.nearest import did_you_mean
 
@@ -131,7 +130,7 @@ def assay() -> None:
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") in {None, "dumb", "unknown"}:
         click.get_current_context().color = False
     if sys.stderr.isatty():
-        from assay.cli.notice import say_left_changed  # noqa: PLC0415
+        from assay.cli.stored_runs import say_left_changed  # noqa: PLC0415
 
         say_left_changed()
 

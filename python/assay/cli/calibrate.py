@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.candidates import drive_candidates
-from assay.cli.helped import HelpedCommand
+from assay.cli.commands import HelpedCommand
+from assay.cli.completion import drive_candidates
 from assay.cli.options import signature_option, yes_destroy_option
 from assay.errors import UsageError
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.candidates import drive_candidates
-from assay.cli.helped import HelpedCommand
+from assay.cli.commands import HelpedCommand
+from assay.cli.completion import drive_candidates
 from assay.errors import GateRefusedError
 from assay.words.visible import visible
 

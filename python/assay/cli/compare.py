@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.helped import HelpedCommand
+from assay.cli.commands import HelpedCommand
 from assay.cli.table import numeric, print_heading, print_paragraph, print_table
 from assay.errors import EXIT_NOT_MET, EXIT_OK, StoreError, UsageError
 
@@ -149,7 +149,7 @@ def loaded_runs(folders: Sequence[Path], prices: str | None = None) -> list[Load
 def _loaded_run(folder: Path, price: Price | None) -> LoadedRun:
     """By its kept summary where there is one: the run itself is read only for its curves."""
     from assay.archive.kept import kept_summary  # noqa: PLC0415
-    from assay.cli.origin import host_id, shown_run, summed_up  # noqa: PLC0415
+    from assay.cli.stored_runs import host_id, shown_run, summed_up  # noqa: PLC0415
     from assay.compare.subject import LoadedRun  # noqa: PLC0415
 
     @cache

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from assay.cli.helped import HelpedCommand
+from assay.cli.commands import HelpedCommand
 from assay.errors import StoreError, UsageError, ValueRangeError
 from assay.words.visible import visible
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StoredRun
     from assay.spec.workload import Workload
+
 
 _SHOWN_MAX = 20
 _DRIVE = "sim:client-2011?capacity=32GB"
@@ -216,7 +217,6 @@ def _refuse_simulated(drive: str) -> None:
 def _convert_run(folder: Path, to: str | None, step: str | None, out: Path | None, given: Given) -> None:
     """A step of a stored run as a workload in another form. Raises UsageError, behind a list of the steps."""
     from assay.archive.rendering import stored_run  # noqa: PLC0415
-    from assay.cli.step_list import print_steps  # noqa: PLC0415
     from assay.results.workload import asked_workload  # noqa: PLC0415
 
     run = stored_run(folder)
@@ -350,3 +350,24 @@ def _say(lines: Sequence[str]) -> None:
 
 def _sentence(note: str) -> str:
     return f"{note[:1].upper()}{note[1:]}."
+
+
+_STEPS_SHOWN_MAX = 60
+
+
+def print_steps(run: StoredRun) -> None:
+    """Print the sequences of a run with the numbers of their steps on standard error, the first 60 of them."""
+    from assay.results.workload import numbered_steps  # noqa: PLC0415
+
+    listed = numbered_steps(run)
+    rows = [_step_row(one.first, one.last, one.name) for one in listed[:_STEPS_SHOWN_MAX]]
+    width = max((len(row[0]) for row in rows), default=0)
+    for numbers, words in rows:
+        click.echo(visible(f"{numbers:>{width}}  {words}"), err=True)
+    if more := len(listed) - len(rows):
+        click.echo(f"{more:,} more sequences, up to step {listed[-1].last:,}", err=True)
+
+
+def _step_row(first: int, last: int, name: str) -> tuple[str, str]:
+    """Worked: steps 2 to 57 of round 1 -> ``2-57`` and ``iops-1, round 1``."""
+    return str(first) if first == last else f"{first}-{last}", name

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.candidates import edition_candidates
-from assay.cli.helped import HelpedCommand
+from assay.cli.commands import HelpedCommand
+from assay.cli.completion import edition_candidates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

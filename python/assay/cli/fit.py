@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.candidates import simulated_candidates
-from assay.cli.helped import HelpedCommand
+from assay.cli.commands import HelpedCommand
+from assay.cli.completion import simulated_candidates
 from assay.errors import UsageError
 from assay.spec.nearest import did_you_mean
 from assay.words.visible import visible
@@ -241,7 +241,7 @@ class _Search:
 
 def _report(found: Fit, errors: Mapping[str, float]) -> list[str]:
     from assay.spec.units import count_label, gigabytes_label  # noqa: PLC0415
-    from assay.tools.simfit.drive_model_file import residual_lines  # noqa: PLC0415
+    from assay.tools.simfit.search import residual_lines  # noqa: PLC0415
 
     cells = [abs(math.exp(error) - 1) for name, error in errors.items() if name.startswith("iops")]
     tried, size = count_label(found.evaluations, "drive model"), gigabytes_label(found.drive_model.capacity_bytes)
@@ -276,8 +276,11 @@ def _flash(drive: str) -> tuple[ModelFile, DriveModel]:
 
 
 def _write(path: Path, found: Fit, model: ModelFile, report: list[str]) -> None:
-    from assay.tools.simfit.drive_model_file import write_drive_model  # noqa: PLC0415
-    from assay.tools.simfit.search import POWERS, RANGES  # noqa: PLC0415
+    from assay.tools.simfit.search import (  # noqa: PLC0415
+        POWERS,
+        RANGES,
+        write_drive_model,
+    )
 
     spans = {name: f"{low:g} to {high:g}" for name, (low, high) in RANGES.items()}
     spans |= {name: f"2^{low} to 2^{high}" for name, (low, high) in POWERS.items()}

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from assay.cli.commands import HelpedCommand
 from assay.cli.config import output_folder
-from assay.cli.helped import HelpedCommand
-from assay.cli.origin import with_level
+from assay.cli.stored_runs import with_level
 from assay.errors import EXIT_OK, EXIT_WITHHELD
 from assay.words.visible import visible
 

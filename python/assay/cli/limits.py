@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from assay.cli.helped import HelpedCommand
+from assay.cli.commands import HelpedCommand
 from assay.cli.table import numeric, print_heading, print_table
 from assay.errors import UsageError
 
@@ -46,7 +46,7 @@ def limits(run_folder: Path, file: Path | None, *, as_json: bool, out: Path | No
     a limit is not met, or cannot be decided.
     """
     from assay.archive.rendering import dated, stored_run  # noqa: PLC0415
-    from assay.cli.notice import say_unfinished  # noqa: PLC0415
+    from assay.cli.stored_runs import say_unfinished  # noqa: PLC0415
     from assay.report import records_of_tests  # noqa: PLC0415
 
     run = stored_run(run_folder)

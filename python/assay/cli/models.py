@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 import click
 
-from assay.cli.helped import HelpedCommand
+from assay.cli.commands import HelpedCommand
 
 
 @click.command(cls=HelpedCommand, examples=("models", "models --json"))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from assay.cli.commands import HelpedCommand
 from assay.cli.config import output_folder
-from assay.cli.helped import HelpedCommand
 from assay.cli.options import gate_options, make_plan, plan_options, refuse_writes_limit, run_folder_option
 from assay.errors import error_facts
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from assay.cli.helped import HelpedCommand
+from assay.cli.commands import HelpedCommand
 
 
 @click.command(cls=HelpedCommand, examples=("report runs/p1", "report runs/p1 --pdf --out reports/p1"))
@@ -25,7 +25,7 @@ from assay.cli.helped import HelpedCommand
 def report(run_folder: Path, as_json: bool, out: Path | None, **formats: bool) -> None:
     """Render the report of RUN again; without options in every format."""
     from assay.archive.rendering import render_stored  # noqa: PLC0415
-    from assay.cli.origin import shown_run  # noqa: PLC0415
+    from assay.cli.stored_runs import shown_run  # noqa: PLC0415
     from assay.report import FORMATS  # noqa: PLC0415
 
     asked = {**formats, "json": as_json}

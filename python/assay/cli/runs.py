@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.candidates import edition_candidates, test_candidates
+from assay.cli.commands import Command, HelpedCommand
+from assay.cli.completion import edition_candidates, test_candidates
 from assay.cli.config import output_folder
-from assay.cli.helped import HelpedCommand
-from assay.cli.notice import say_unfinished_listed
-from assay.cli.options import Command, index_option
+from assay.cli.options import index_option
+from assay.cli.stored_runs import say_unfinished_listed
 from assay.cli.table import fits, print_heading, print_paragraph, print_table
 from assay.errors import AssayError, StoreError, UsageError
 from assay.words.visible import visible
@@ -98,7 +98,7 @@ def runs(
     Known runs come from the index (assay index); new and changed runs are read first.
     """
     from assay.archive.index.filters import Wanted, since_ns, until_ns  # noqa: PLC0415
-    from assay.cli.indexed import index_place, runs_everywhere, runs_in  # noqa: PLC0415
+    from assay.cli.index import index_place, runs_everywhere, runs_in  # noqa: PLC0415
 
     since, until = since_ns(asked.pop("since")), until_ns(asked.pop("until"))
     wanted = Wanted(since_ns=since, until_ns=until, **asked)
@@ -123,7 +123,7 @@ def _replicated(listed_runs: list[ListedRun], among: list[ListedRun]) -> list[Li
     """Runs with their level, which says by how many of a list each is replicated; those that can be are read."""
     from assay.archive.bundle import replicated_by  # noqa: PLC0415
     from assay.archive.rendering import stored_run  # noqa: PLC0415
-    from assay.cli.origin import with_known_level  # noqa: PLC0415
+    from assay.cli.stored_runs import with_known_level  # noqa: PLC0415
     from assay.report.annex.trust import with_replicas  # noqa: PLC0415
 
     runs: dict[str, StoredRun] = {}

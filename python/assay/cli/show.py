@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.helped import HelpedCommand
+from assay.cli.commands import HelpedCommand
 from assay.cli.table import print_heading, print_paragraph, print_table, shown_columns
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def show(run_folder: Path, *, full: bool, as_json: bool) -> int:
     not reached; 8 a limit of the plan is not met.
     """
     from assay.archive.kept import kept_summary  # noqa: PLC0415
-    from assay.cli.origin import host_id, shown_run  # noqa: PLC0415
+    from assay.cli.stored_runs import host_id, shown_run  # noqa: PLC0415
 
     kept = None if full or as_json else kept_summary(run_folder, host_id())
     if kept:
@@ -49,7 +49,7 @@ def tell_run(
 
     files : of its report; those that are in its folder where none are given.
     """
-    from assay.cli.origin import summed_up  # noqa: PLC0415
+    from assay.cli.stored_runs import summed_up  # noqa: PLC0415
 
     if as_json:
         return _print_json(run, folder, files)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.candidates import drive_candidates
+from assay.cli.commands import HelpedCommand
+from assay.cli.completion import drive_candidates
 from assay.cli.config import with_settings
-from assay.cli.helped import HelpedCommand
 from assay.cli.options import refuse_writes_limit, signature_option
 from assay.cli.progress import RunDisplay
 from assay.cli.table import print_heading, print_paragraph, print_table

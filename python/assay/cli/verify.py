@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli import origin
-from assay.cli.helped import HelpedCommand
+from assay.cli import stored_runs
+from assay.cli.commands import HelpedCommand
 from assay.cli.table import print_heading, print_paragraph, print_table
 from assay.errors import StoreError, VerificationError, strongest
 from assay.spec.units import count_label
@@ -80,7 +80,7 @@ def _level(path: Path, verified: Verification) -> str | None:
     if not verified.passed or not verified.sequence_count:
         return None
     return level_label(
-        with_origin(read_run(path), path, trusted_keys(config_folder()), host_id=origin.host_id(), checked=True)
+        with_origin(read_run(path), path, trusted_keys(config_folder()), host_id=stored_runs.host_id(), checked=True)
     )
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from assay.agent.bounded import Bounded
-from assay.agent.drives import real_drive, simulated_drives
+from assay.agent.drives import Bounded, real_drive, simulated_drives
 from assay.dut.real.gate import examined
 from assay.dut.real.identity import disks
 from assay.errors import AssayError

@@ -10,7 +10,7 @@ from assay.report import render_pages
 from assay.spec.units import MICROSECOND_NS
 from assay.summary.pages.header import ORGANISATION
 from assay.summary.pages.model import Group, Header, Page, Report, Table
-from assay.tools.crosscheck.compare import point_verdict
+from assay.tools.crosscheck.run import point_verdict
 from assay.words.printed import capacity_label, paragraph, printable, utc, utc_datetime
 
 if TYPE_CHECKING:

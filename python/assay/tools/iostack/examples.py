@@ -13,16 +13,14 @@ from typing import TYPE_CHECKING
 
 from assay.dut.real.direct import create_file, cut_out
 from assay.spec.units import KIB, MIB
-from assay.tools.iostack.records import StackExample, in_order_share
-from assay.tools.iostack.watch import AREA_BYTES, Application, Area
+from assay.tools.iostack.watch import AREA_BYTES, Application, Area, StackExample, in_order_share
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from assay.dut.real.tracefs import BlockRequest
-    from assay.tools.iostack.records import StackPhase
-    from assay.tools.iostack.watch import Watch
+    from assay.tools.iostack.watch import StackPhase, Watch
 
 SMALL_BYTES = 4 * KIB
 SMALL_COUNT = 256

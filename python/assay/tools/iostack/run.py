@@ -21,8 +21,7 @@ from assay.dut.simulated.model import is_simulated
 from assay.errors import DeviceFailureError, NotADriveError, StoreError, UsageError
 from assay.spec.units import KIB, MIB, MILLISECOND_NS
 from assay.tools.iostack.examples import EXAMPLES, Ground
-from assay.tools.iostack.records import StackExample, StackTrace
-from assay.tools.iostack.watch import AREA_BYTES, Application, Area, Watch
+from assay.tools.iostack.watch import AREA_BYTES, Application, Area, StackExample, StackTrace, Watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
