@@ -13,15 +13,13 @@ import click
 
 from assay.cli.commands import HelpedCommand
 from assay.errors import AssayError, InternalError, InterruptedRunError, PlanError, SystemRefusedError
-from assay.run.alerts import alert_faults, deliveries, read_alerts
-from assay.run.ending import RunResult, failed_with, run_end, variables_of
 from assay.words.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.cli.progress import RunDisplay
-
+    from assay.run.ending import RunResult
 
 _ACTIONS = ("test",)
 
@@ -35,11 +33,7 @@ def alerts(action: str) -> None:
 
     Exit codes: 0 all were delivered; 1 an alert was not delivered; 2 the file is missing or has faults.
     """
-    from assay.run.alerts import (  # noqa: PLC0415
-        ALERTS_FILE,
-        deliveries,
-        read_alerts,
-    )
+    from assay.run.alerts import ALERTS_FILE, deliveries, read_alerts  # noqa: PLC0415
     from assay.run.ending import trial_end  # noqa: PLC0415
 
     del action
@@ -70,7 +64,11 @@ def at_end(command: str | None, display: RunDisplay, target: str) -> Iterator[Ru
     The drive is let go of by then and the report is written, so that nothing that is measured is disturbed.
     Faults of the alerts are shown before the block, so that they can be corrected while the run goes on.
     """
-    _warn_of_alerts()
+    from assay.run.alerts import alert_faults  # noqa: PLC0415
+    from assay.run.ending import RunResult, failed_with  # noqa: PLC0415
+
+    for line in (line for fault in alert_faults() for line in _lines(fault)):
+        click.echo(f"assay: alerts: {visible(line)}", err=True)
     end = RunExit(RunResult())
     try:
         yield end
@@ -92,12 +90,6 @@ def at_end(command: str | None, display: RunDisplay, target: str) -> Iterator[Ru
             _run(command, end.result, str(display.folder.resolve()) if display.folder else "")
 
 
-def _warn_of_alerts() -> None:
-    for fault in alert_faults():
-        for line in _lines(fault):
-            click.echo(f"assay: alerts: {visible(line)}", err=True)
-
-
 def _lines(error: AssayError) -> list[str]:
     """An error and those that came with it, a line each."""
     return [f"{fault.thing}: {fault.reason}; {fault.remedy}" for fault in (error, *error.further)]
@@ -105,6 +97,9 @@ def _lines(error: AssayError) -> list[str]:
 
 def _send_alerts(result: RunResult, display: RunDisplay, target: str) -> None:
     """Send the alerts of the file as it is now. What goes wrong is shown, kept in run.log, and changes nothing."""
+    from assay.run.alerts import deliveries, read_alerts  # noqa: PLC0415
+    from assay.run.ending import run_end  # noqa: PLC0415
+
     try:
         alerts = read_alerts()
         if alerts:
@@ -132,6 +127,8 @@ def _warn(line: str) -> None:
 
 def _run(command: str, result: RunResult, folder: str) -> None:
     """Run it to its end; its failure is said and changes nothing. What it prints goes to standard error."""
+    from assay.run.ending import variables_of  # noqa: PLC0415
+
     variables = variables_of(folder, result.exit_code, result.outcome)
     sys.stdout.flush()
     code: int | str
