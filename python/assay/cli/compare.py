@@ -260,9 +260,7 @@ def _print_gate(gate_result: GateResult, *, annotate: bool, strict: bool) -> Non
     subjects = (gate_result.baseline, *gate_result.subjects)
     _print_tables((subject_table(subjects, "A is the baseline"), *unlike_tables(subjects), gate_table(gate_result)))
     click.echo()
-    print_heading(
-        f"Gate: {VERDICT_WORDS[gate_result.verdict]}", style="bold" if gate_result.verdict == "pass" else "bold red"
-    )
+    print_heading(f"Gate: {VERDICT_WORDS[gate_result.verdict]}", alarm=gate_result.verdict != "pass")
     for line in annotation_lines(gate_result, undecided_fails=strict) if annotate else ():
         click.echo(line)
 

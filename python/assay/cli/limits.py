@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from assay.summary.pages.test_record import TestRecord
 
 Undecided = Literal["pass", "fail"]
-_ALARM = "bold red"
 
 
 @click.command(cls=HelpedCommand, examples=("limits runs/p1 limits.toml", "limits runs/p1 --out limits"))
@@ -89,7 +88,7 @@ def print_limits(shown: ShownLimits) -> None:
     print_heading(shown.title)
     print_table(COLUMNS, rows, right=numeric(COLUMNS, rows))
     click.echo()
-    print_heading(summary(shown), style=_ALARM if shown.failed + shown.undecided else "bold")
+    print_heading(summary(shown), alarm=bool(shown.failed + shown.undecided))
 
 
 def _written(run: StoredRun, tests: list[TestRecord], shown: ShownLimits, out: Path) -> list[Path]:
