@@ -1,4 +1,9 @@
-"""The command line: parse, call, show. Heavy imports happen inside commands, so that ``--help`` is quick."""
+"""The command line: parse, call, show. Heavy imports happen inside commands, so that ``--help`` is quick.
+
+Each command is a module of its name. Beside them are shared options, progress, tables and the words of failures.
+Arguments, the user's settings and the terminal enter. Text or JSON leave on standard output, notices on standard error,
+and an exit code.
+"""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -15,6 +16,12 @@ if TYPE_CHECKING:
 
 
 Command = TypeVar("Command", bound="Callable[..., Any]")
+
+run_argument = click.argument("run_folder", metavar="RUN", type=click.Path(path_type=Path))
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+same_as_json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print the same as JSON; its form is in docs/formats/output.md."
+)
 
 _OTHERS = "Options"
 _SUBJECTS: dict[click.Parameter, str] = {}

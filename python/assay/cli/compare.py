@@ -270,14 +270,11 @@ def _print_tables(tables: Iterable[Table]) -> None:
         if number:
             click.echo()
         print_heading(table.caption)
-        print_table(table.columns, table.rows, right=numeric(table.columns, table.rows), key=_key(table))
+        # The columns up to the unit name a row.
+        key = table.columns.index("Unit") + 1 if "Unit" in table.columns else 1
+        print_table(table.columns, table.rows, right=numeric(table.columns, table.rows), key=key)
         for note in table.notes:
             print_paragraph(note)
-
-
-def _key(table: Table) -> int:
-    """How many columns name a row: up to the unit, where there is one."""
-    return table.columns.index("Unit") + 1 if "Unit" in table.columns else 1
 
 
 def _print_files(files: Sequence[str]) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from assay.spec.workload import Workload
 
 
-_SHOWN_MAX = 20
+_SHOWN_MAX, _STEPS_SHOWN_MAX = 20, 60
 _DRIVE = "sim:client-2011?capacity=32GB"
 
 
@@ -352,22 +352,17 @@ def _sentence(note: str) -> str:
     return f"{note[:1].upper()}{note[1:]}."
 
 
-_STEPS_SHOWN_MAX = 60
-
-
 def print_steps(run: StoredRun) -> None:
     """Print the sequences of a run with the numbers of their steps on standard error, the first 60 of them."""
     from assay.results.workload import numbered_steps  # noqa: PLC0415
 
     listed = numbered_steps(run)
-    rows = [_step_row(one.first, one.last, one.name) for one in listed[:_STEPS_SHOWN_MAX]]
+    rows = [
+        (str(steps.first) if steps.first == steps.last else f"{steps.first}-{steps.last}", steps.name)
+        for steps in listed[:_STEPS_SHOWN_MAX]
+    ]
     width = max((len(row[0]) for row in rows), default=0)
     for numbers, words in rows:
         click.echo(visible(f"{numbers:>{width}}  {words}"), err=True)
     if more := len(listed) - len(rows):
         click.echo(f"{more:,} more sequences, up to step {listed[-1].last:,}", err=True)
-
-
-def _step_row(first: int, last: int, name: str) -> tuple[str, str]:
-    """Worked: steps 2 to 57 of round 1 -> ``2-57`` and ``iops-1, round 1``."""
-    return str(first) if first == last else f"{first}-{last}", name

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.commands import HelpedCommand
+from assay.cli.commands import HelpedCommand, json_option
 from assay.cli.completion import drive_candidates
 from assay.words.visible import visible
 
 if TYPE_CHECKING:
-    from assay.dut.simulated.model import SimulatedTarget
     from assay.dut.simulated.shipped import ShippedModel
     from assay.engine.records import DriveIdentity
 
@@ -30,7 +29,7 @@ _REASON_LETTERS = 60
 
 
 @click.command(cls=HelpedCommand, examples=("drives", "drives --describe /dev/nvme0n1"))
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @click.option(
     "--describe",
     metavar="DRIVE",
@@ -77,13 +76,13 @@ def _simulated(model: ShippedModel) -> dict[str, Any]:
     }
 
 
-def _print(found: list[dict[str, Any]]) -> None:
+def _print(listed: list[dict[str, Any]]) -> None:
     """As a table; a narrow terminal has no place for the model."""
     from assay.cli.table import print_table  # noqa: PLC0415
 
     left_out = {"model"} if sys.stdout.isatty() and get_terminal_size().columns < _COLUMNS_MIN else set()
-    rows = [{key: text for key, text in _row(drive).items() if key not in left_out} for drive in found]
-    headers = [key for key in _row(found[0]) if key not in left_out]
+    rows = [{key: text for key, text in _row(drive).items() if key not in left_out} for drive in listed]
+    headers = [key for key in _row(listed[0]) if key not in left_out]
     print_table(headers, [tuple(row.values()) for row in rows], right={"GB"})
 
 
@@ -182,12 +181,8 @@ def simulated_facts(target: str) -> dict[str, Any]:
         }
     ordered = {name: stated.pop(name) for name in model.parameters if name in stated} | stated
     facts = {**asdict(simulated.identity), "summary": model.summary, "parameters": ordered, "others": absent}
-    faults = _faults(simulated)
+    faults = [fault.model_dump(exclude_none=True) for file in simulated.faults for fault in file.faults]
     return {**facts, "injected_faults": faults} if faults else facts
-
-
-def _faults(simulated: SimulatedTarget) -> list[dict[str, Any]]:
-    return [fault.model_dump(exclude_none=True) for file in simulated.faults for fault in file.faults]
 
 
 def describe_real(facts: dict[str, Any]) -> None:
@@ -208,10 +203,13 @@ def describe_simulated(facts: dict[str, Any]) -> None:
     # What a simulated drive has not is no gap of knowledge.
     _say_facts({key: value for key, value in facts.items() if value not in (None, ())})
     click.echo()
-    rows = [(name, _value(one["value"]), one["source"]) for name, one in facts["parameters"].items()]
+    rows = [(name, _value(parameter["value"]), parameter["source"]) for name, parameter in facts["parameters"].items()]
     print_table(("parameter", "value", "source"), rows, right={"value"})
     click.echo("\nParameters that its model does not state:")
-    absent = [(name, _value(one["value"]), _REFERENCE.sub("", one["about"])) for name, one in facts["others"].items()]
+    absent = [
+        (name, _value(parameter["value"]), _REFERENCE.sub("", parameter["about"]))
+        for name, parameter in facts["others"].items()
+    ]
     print_table(("parameter", "value", "what it is"), absent, right={"value"})
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.commands import HelpedCommand
+from assay.cli.commands import HelpedCommand, json_option, run_argument
 from assay.errors import UsageError
 from assay.spec.files import config_folder
 from assay.words.visible import visible
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=HelpedCommand, examples=("export runs/p1", "export runs/p1 --redact --out p1.assay"))
-@click.argument("run_folder", metavar="RUN", type=click.Path(path_type=Path))
+@run_argument
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     default=None,
     help="Sign with your key. Default: sign if a key exists, except with --redact.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 def export(run_folder: Path, *, out: Path | None, redact: bool, log: bool, sign: bool | None, as_json: bool) -> None:
     """Write RUN as a single file, a bundle, which assay import reads.
 

@@ -192,10 +192,6 @@ def _with_cause_kept(error: AssayError) -> AssayError:
     return type(error)(error.thing, error.reason, remedy, further=error.further)
 
 
-def _shows_traceback() -> bool:
-    return bool(os.environ.get(_SHOW_TRACEBACK)) or bool({"-v", "--verbose"} & set(sys.argv[1:]))
-
-
 # What only a failure needs is not loaded by every command.
 
 
@@ -204,7 +200,7 @@ def _kept_traceback(error: BaseException) -> str | None:
     import traceback  # noqa: PLC0415
 
     text = "".join(traceback.format_exception(error))
-    if _shows_traceback():
+    if os.environ.get(_SHOW_TRACEBACK) or {"-v", "--verbose"} & set(sys.argv[1:]):
         click.echo(text, err=True, nl=False)
     return _kept(text)
 

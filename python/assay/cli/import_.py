@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.commands import HelpedCommand
+from assay.cli.commands import HelpedCommand, json_option
 from assay.cli.config import output_folder
 from assay.cli.stored_runs import with_level
 from assay.errors import EXIT_OK, EXIT_WITHHELD
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     metavar="FOLDER",
     help="Folder of runs for the unpacked run. Default: runs, or that of assay config.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 def import_(bundle: Path, into: Path | None, as_json: bool) -> int:
     """Check FILE, which assay export wrote, and unpack its run.
 

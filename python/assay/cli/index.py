@@ -79,18 +79,18 @@ def _all(known: list[Path]) -> list[Path]:
     return [*known, *([own] if own.is_dir() and own not in known else [])]
 
 
-def _print(found: IndexStatus) -> None:
-    print_paragraph(found.index, mark="Index   ")
-    if found.schema_found is None:
+def _print(status: IndexStatus) -> None:
+    print_paragraph(status.index, mark="Index   ")
+    if status.schema_found is None:
         print_paragraph("not there yet; assay runs and assay index update make it", mark="State   ")
         return
-    print_paragraph(f"{found.database}, schema {found.schema_found}", mark="Form    ")
+    print_paragraph(f"{status.database}, schema {status.schema_found}", mark="Form    ")
     print_paragraph(
-        f"{found.runs:,}, of them {found.unreadable:,} unreadable and {found.missing:,} missing", mark="Runs    "
+        f"{status.runs:,}, of them {status.unreadable:,} unreadable and {status.missing:,} missing", mark="Runs    "
     )
-    if found.folders:
+    if status.folders:
         click.echo()
-        rows = [(folder.host, folder.folder, f"{folder.runs:,}", f"{folder.missing:,}") for folder in found.folders]
+        rows = [(folder.host, folder.folder, f"{folder.runs:,}", f"{folder.missing:,}") for folder in status.folders]
         print_table(("Host", "Folder", "Runs", "Missing"), rows, right=("Runs", "Missing"), key=2)
 
 
@@ -134,7 +134,12 @@ def _means() -> Means:
     """Many runs are read by all processors; how far it is is shown on a terminal."""
     from assay.archive.index.current import Means  # noqa: PLC0415 - heavy
 
-    return Means(host_id=stored_runs.host_id, workers=_workers, shown=_shown, warn=_warn)
+    return Means(
+        host_id=stored_runs.host_id,
+        workers=_workers,
+        shown=_shown,
+        warn=lambda text: click.echo(f"assay: {visible(text)}", err=True),
+    )
 
 
 @contextmanager
@@ -151,7 +156,3 @@ def _shown(runs: Iterable[ReadRun], count: int) -> Iterator[Any]:
         runs, length=count, label="reading runs", file=sys.stderr, hidden=not sys.stderr.isatty()
     ) as shown:
         yield shown
-
-
-def _warn(text: str) -> None:
-    click.echo(f"assay: {visible(text)}", err=True)

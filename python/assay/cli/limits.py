@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from assay.cli.commands import HelpedCommand
+from assay.cli.commands import HelpedCommand, run_argument, same_as_json_option
 from assay.cli.table import numeric, print_heading, print_table
 from assay.errors import UsageError
 
@@ -21,9 +21,9 @@ Undecided = Literal["pass", "fail"]
 
 
 @click.command(cls=HelpedCommand, examples=("limits runs/p1 limits.toml", "limits runs/p1 --out limits"))
-@click.argument("run_folder", metavar="RUN", type=click.Path(path_type=Path))
+@run_argument
 @click.argument("file", required=False, type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print the same as JSON; its form is in docs/formats/output.md.")
+@same_as_json_option
 @click.option(
     "--out",
     type=click.Path(path_type=Path),

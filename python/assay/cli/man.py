@@ -78,7 +78,7 @@ def _page(title: str, command_facts: CommandFacts, behind: Iterator[str]) -> str
         '.\\" Made by assay man.',
         f'.TH {_roff(title.upper())} 1 "" "Assay {version("assay")}" "Assay"',
         ".SH NAME",
-        f"{_roff(title)} \\- {_roff(_lower(command_facts.summary))}",
+        f"{_roff(title)} \\- {_roff(command_facts.summary[:1].lower() + command_facts.summary[1:])}",
         ".SH SYNOPSIS",
         f".B {_roff(words)}",
         _roff(command_facts.usage),
@@ -133,10 +133,6 @@ def _list(title: str, rows: tuple[tuple[str, str], ...]) -> Iterator[str]:
     yield f".SH {title}"
     for name, text in rows:
         yield from (".TP", f".B {_roff(name)}", _roff(text) + ".")
-
-
-def _lower(text: str) -> str:
-    return text[:1].lower() + text[1:]
 
 
 def _roff(text: str) -> str:

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
     from assay.run.plan_file import Plan
 
-
+file_target_option = click.option("--file-target", is_flag=True, help="DRIVE is a pre-allocated regular file.")
+scale_option = click.option(
+    "--scale", type=float, metavar="F", help="Multiply durations by 0 < F < 1; a listed deviation. Default: 1."
+)
 _WORKLOAD_OPTIONS = [
     click.option(
         "--icf",
@@ -302,7 +305,7 @@ _WHAT_OPTIONS = [
 """What is run, and on what."""
 
 _DRIVE_OPTIONS = [
-    click.option("--file-target", is_flag=True, help="DRIVE is a pre-allocated regular file."),
+    file_target_option,
     click.option(
         "--pin", metavar="CPUS", help="CPUs of the threads: auto, none, or a list such as 0,2,4-7. Default: auto."
     ),
@@ -335,9 +338,7 @@ def plan_options(command: Command) -> Command:
             metavar="N",
             help="Seed of addresses and segment places. Default: drawn, and stated in the report.",
         ),
-        click.option(
-            "--scale", type=float, metavar="F", help="Multiply durations by 0 < F < 1; a listed deviation. Default: 1."
-        ),
+        scale_option,
         click.option(
             "--thread-count",
             type=int,
@@ -503,7 +504,7 @@ def _refuse_preparation(plan: Plan, choices: dict[str, Any]) -> None:
     from assay.procedures.registry import find_procedure  # noqa: PLC0415
 
     used = [find_procedure(name) for name in (*plan.tests, *plan.studies)]
-    if choices and not all(plan.options(one).chosen(choices) for one in used):
+    if choices and not all(plan.options(procedure).chosen(choices) for procedure in used):
         option = "--fill" if "prepare_fills" in choices else "--no-purge"
         remedy = "give it with --fio, --icf, --replay, or a plan of a workload alone"
         raise UsageError(option, "prepares the drive for a workload or a replay", remedy)

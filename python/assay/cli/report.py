@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from assay.cli.commands import HelpedCommand
+from assay.cli.commands import HelpedCommand, run_argument
 
 
 @click.command(cls=HelpedCommand, examples=("report runs/p1", "report runs/p1 --pdf --out reports/p1"))
-@click.argument("run_folder", metavar="RUN", type=click.Path(path_type=Path))
+@run_argument
 @click.option("--pdf", is_flag=True, help="PDF.")
 @click.option("--html", is_flag=True, help="Self-contained HTML file.")
 @click.option("--csv", is_flag=True, help="Tables as CSV.")

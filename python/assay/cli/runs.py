@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.commands import Command, HelpedCommand
+from assay.cli.commands import Command, HelpedCommand, same_as_json_option
 from assay.cli.completion import edition_candidates, test_candidates
 from assay.cli.config import output_folder
 from assay.cli.options import index_option
@@ -77,7 +77,7 @@ def _filter(option: str, name: str, *, text: str, **more: Any) -> Callable[[Comm
 @click.option("--missing", is_flag=True, help="Also indexed runs whose folder is gone.")
 @click.option("--everywhere", is_flag=True, help="Runs of every folder and host in the index.")
 @index_option
-@click.option("--json", "as_json", is_flag=True, help="Print the same as JSON; its form is in docs/formats/output.md.")
+@same_as_json_option
 def runs(
     folder: Path | None,
     *,
@@ -142,10 +142,10 @@ def _replicated(listed_runs: list[ListedRun], among: list[ListedRun]) -> list[Li
 def _candidates(among: list[ListedRun]) -> Iterator[ListedRun]:
     """The whole runs of real drives of models that more than one host has runs of: no other can be replicated."""
     hosts: dict[str, set[str]] = {}
-    whole = [one for one in among if one.complete and one.drive_facts and one.label_class != "simulated"]
-    for one in whole:
-        hosts.setdefault(_model(one), set()).add(one.host)
-    yield from (one for one in whole if len(hosts[_model(one)]) > 1)
+    whole = [run for run in among if run.complete and run.drive_facts and run.label_class != "simulated"]
+    for run in whole:
+        hosts.setdefault(_model(run), set()).add(run.host)
+    yield from (run for run in whole if len(hosts[_model(run)]) > 1)
 
 
 def _model(run: ListedRun) -> str:

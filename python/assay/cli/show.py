@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.commands import HelpedCommand
+from assay.cli.commands import HelpedCommand, run_argument, same_as_json_option
 from assay.cli.table import print_heading, print_paragraph, print_table, shown_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from assay.archive.kept import Kept
     from assay.engine.records import JournalEnd, StoredRun
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=HelpedCommand, examples=("show runs/p1", "show runs/p1 --full"))
-@click.argument("run_folder", metavar="RUN", type=click.Path(path_type=Path))
+@run_argument
 @click.option("--full", is_flag=True, help="All numbers and tables. Default: 24 lines.")
-@click.option("--json", "as_json", is_flag=True, help="Print the same as JSON; its form is in docs/formats/output.md.")
+@same_as_json_option
 def show(run_folder: Path, *, full: bool, as_json: bool) -> int:
     """Show the results of RUN on the terminal.
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.commands import HelpedCommand
+from assay.cli.commands import HelpedCommand, json_option
 from assay.cli.config import output_folder
 from assay.cli.progress_lines import left_label, percent_label, span_label, time_label
 from assay.cli.stored_runs import limits_label, say_left_changed
@@ -41,7 +41,7 @@ _LOOK_S = 0.5
 
 @click.command(cls=HelpedCommand, examples=("status", "status runs/p1 --follow"))
 @click.argument("run", type=click.Path(path_type=Path), metavar="[RUN]", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @click.option("--follow", is_flag=True, help="Print a line a second until the run ends.")
 def status(run: Path | None, *, as_json: bool, follow: bool) -> None:
     """Show the progress or the outcome of RUN; default: the newest run in runs.

@@ -71,15 +71,11 @@ def _verify_noted(folder: Path) -> Verification:
     """Check a run; that it takes a while is said on a terminal."""
     from assay.archive.verify import verify_run  # noqa: PLC0415
 
-    if sys.stderr.isatty() and _folder_bytes(folder) > _LARGE_BYTES:
+    sizes = (os.lstat(f"{above}/{name}").st_size for above, _, names in os.walk(folder) for name in names)
+    if sys.stderr.isatty() and sum(sizes) > _LARGE_BYTES:
         text = f"{folder}: checked against the rules, once; this takes as long as assay verify"
         click.echo(f"assay: {visible(text)}", err=True)
     return verify_run(folder)
-
-
-def _folder_bytes(folder: Path) -> int:
-    files = (os.lstat(f"{above}/{name}").st_size for above, _, names in os.walk(folder) for name in names)
-    return sum(files)
 
 
 @cache

@@ -10,7 +10,7 @@ import click
 from assay.cli.commands import HelpedCommand
 from assay.cli.completion import drive_candidates
 from assay.cli.config import with_settings
-from assay.cli.options import refuse_writes_limit, signature_option
+from assay.cli.options import refuse_writes_limit, scale_option, signature_option
 from assay.cli.progress import RunDisplay
 from assay.cli.table import print_heading, print_paragraph, print_table
 from assay.errors import InterruptedRunError, strongest
@@ -47,9 +47,7 @@ COMPARED_MIN = 2
 @click.option(
     "--seed", type=int, metavar="N", help="Seed of the addresses, the same for every drive. Default: drawn for each."
 )
-@click.option(
-    "--scale", type=float, metavar="F", help="Multiply durations by 0 < F < 1; a listed deviation. Default: 1."
-)
+@scale_option
 @click.option(
     "--yes-destroy",
     "confirmed",

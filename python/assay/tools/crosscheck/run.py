@@ -86,12 +86,12 @@ def differences(pairs: Sequence[tuple[Side, Side]]) -> tuple[Difference, ...]:
     return tuple(_difference(metric, pairs) for metric in known)
 
 
-def point_verdict(found: Sequence[Difference]) -> Verdict:
-    """One verdict of all metrics of a point: the engines agree where they do in every one.
+def point_verdict(compared: Sequence[Difference]) -> Verdict:
+    """One verdict of all metrics of a point: the engines agree where they do in each.
 
-    Worked: one that agrees, one that is undecided -> ``undecided``; with a third that differs -> ``differ``.
+    Worked: ``agree`` and ``undecided`` -> ``undecided``; with ``differ`` -> ``differ``.
     """
-    verdicts = {one.verdict for one in found}
+    verdicts = {difference.verdict for difference in compared}
     if "differ" in verdicts:
         return "differ"
     return "agree" if verdicts == {"agree"} else "undecided"

@@ -120,6 +120,7 @@ def meaning_label(example: StackExample) -> str:
 
 
 def _header(trace: StackTrace) -> Header:
+    idle_count = trace.background.read_count + trace.background.write_count
     date = utc(trace.started_wall_ns)
     return Header(
         form="2.0",
@@ -135,16 +136,11 @@ def _header(trace: StackTrace) -> Header:
                 entries=(
                     ("Counts", "kernel counters of the device"),
                     ("Requests", "none" if trace.untraced else "block_rq_issue events"),
-                    ("Device while idle", _idle(trace)),
+                    ("Device while idle", f"{idle_count} I/Os in {trace.background_ns // MILLISECOND_NS} ms"),
                 ),
             ),
         ),
     )
-
-
-def _idle(trace: StackTrace) -> str:
-    count = trace.background.read_count + trace.background.write_count
-    return f"{count} I/Os in {trace.background_ns // MILLISECOND_NS} ms"
 
 
 def _banner(trace: StackTrace) -> str | None:

@@ -78,7 +78,7 @@ def fit(
     import numpy as np  # noqa: PLC0415 - heavy, needed here only
     from scipy.optimize import differential_evolution  # noqa: PLC0415
 
-    bounds = [*_log_bounds(), *POWERS.values()]
+    bounds = [*((math.log(low), math.log(high)) for low, high in RANGES.values()), *POWERS.values()]
     centre = np.array(_vector(start))
     lower, upper = (np.array([bound[side] for bound in bounds], float) for side in (0, 1))
     rng = np.random.default_rng(seed)
@@ -126,10 +126,6 @@ def misfit(errors: Mapping[str, float]) -> float:
     figures = [min(abs(error), CLIPPED) for name, error in errors.items() if not name.startswith("iops")]
     # Six figures weigh as much as a third of the cells.
     return fmean(cells) + (fmean(figures) / 3 if figures else 0.0)
-
-
-def _log_bounds() -> list[tuple[float, float]]:
-    return [(math.log(low), math.log(high)) for low, high in RANGES.values()]
 
 
 def _vector(drive_model: DriveModel) -> list[float]:
