@@ -51,7 +51,7 @@ def peer_of(connection: socket.socket) -> Peer:
 
 
 def listen_at(listener: socket.socket, path: str, backlog: int, *, mask: int = 0o177) -> None:
-    """Bind to a path and listen. mask : of the rights that nobody gets, not for a moment. Raises OSError."""
+    """Bind to a path and listen. mask : rights that no user ever gets. Raises OSError."""
     before = os.umask(mask)
     try:
         listener.bind(path)

@@ -85,7 +85,7 @@ def allowed_plan(config: AgentConfig, request: CheckRequest) -> Plan:
 
 
 def allowed_answers(config: AgentConfig, wanted: Consents) -> Answers:
-    """What a request acknowledges, for the gate. Raises GateRefusedError for what is not allowed."""
+    """Consents of a request, for the gate. Raises GateRefusedError for what is not allowed."""
     _refuse_others("destroy_signatures", wanted.destroy_signatures, config.destroy_signatures)
     _refuse_others("acknowledge", wanted.acknowledge, config.acknowledge)
     for key in ("drive_writes_max", "all_namespaces"):
@@ -133,7 +133,7 @@ def node_of(drive: str) -> str:
 
 
 def listed_drive(config: AgentConfig, drive: str, all_namespaces: int | None = None) -> DriveIdentity:
-    """The disk of a name, which may be erased; of any other nothing is said but that it is none.
+    """The disk of a name, if it may be erased; an error says no more than that a name is no disk.
 
     all_namespaces : so many are on its controller, and each must be a listed disk as well. Raises GateRefusedError.
     """
@@ -143,11 +143,11 @@ def listed_drive(config: AgentConfig, drive: str, all_namespaces: int | None = N
         raise GateRefusedError(drive, "is not a whole disk of this host", "choose from assay drives")
     refuse_unlisted(config, disk)
     if all_namespaces is not None:
-        beside = [other for other in known if disk.controller and other.controller == disk.controller]
-        for other in beside:
+        siblings = [other for other in known if disk.controller and other.controller == disk.controller]
+        for other in siblings:
             refuse_unlisted(config, other)
-        if len(beside) != all_namespaces:
-            reason = f"but {len(beside)} of the controller are disks of this host"
+        if len(siblings) != all_namespaces:
+            reason = f"but {len(siblings)} of the controller are disks of this host"
             raise GateRefusedError(f"all_namespaces = {all_namespaces}", reason, "attach all, or run it with assay run")
     return disk
 
@@ -219,7 +219,7 @@ class Checked:
 def look_ahead(config: AgentConfig, request: CheckRequest, held_by: str = "") -> ForeseenRun:
     """The run of a request, once ``agent.toml`` allows all of it.
 
-    held_by : what holds the drive, which is asked nothing then. Raises AssayError.
+    held_by : what holds the drive, which is then not queried. Raises AssayError.
     """
     plan = allowed_plan(config, request)
     refuse_command(config, request.on_end)
@@ -241,12 +241,12 @@ def look_ahead(config: AgentConfig, request: CheckRequest, held_by: str = "") ->
 
 
 def facts_of(foreseen: ForeseenRun) -> dict[str, str]:
-    """What a start rests on: another value of any of it at the turn of the job refuses it. Hashes by name."""
+    """Hashes of the facts of a checked run, by name. A start is refused if one of them changed since."""
     drive = asdict(foreseen.drive)
-    told = ("id", "path", "kind", "capacity_bytes", "model_number", "firmware", "faults_sha256")
+    identity_keys = ("id", "path", "kind", "capacity_bytes", "model_number", "firmware", "faults_sha256")
     facts = {
         "plan": foreseen.plan.model_dump(mode="json", by_alias=True),
-        "drive": {key: drive[key] for key in told},
+        "drive": {key: drive[key] for key in identity_keys},
         "drive model": parse_simulated(drive["path"]).drive_model.text if drive["kind"] == "simulated" else "",
         "disk sequence number": foreseen.drive.diskseq,
         "boot": _boot(foreseen.drive),
@@ -259,7 +259,7 @@ def facts_of(foreseen: ForeseenRun) -> dict[str, str]:
 
 
 def _seen_before(foreseen: ForeseenRun) -> dict[str, str]:
-    """What is on a drive that is to be erased, and nothing of others."""
+    """Contents and writes of a drive that is to be erased; empty for others."""
     if not foreseen.erases:
         return {}
     if foreseen.held_by:
@@ -268,7 +268,7 @@ def _seen_before(foreseen: ForeseenRun) -> dict[str, str]:
 
 
 def seen_on(drive: DriveIdentity, contents: str) -> dict[str, str]:
-    """What is on a drive, and how much the kernel has written to it since it came. contents : in words.
+    """Hash of the contents of a drive, and the bytes that were written to it in this boot. contents : in words.
 
     Raises IdentityError where the drive cannot be read.
     """
@@ -281,7 +281,7 @@ def seen_on(drive: DriveIdentity, contents: str) -> dict[str, str]:
 
 
 def left_on(node: str) -> dict[str, str]:
-    """What ``seen_on`` gives of a disk of this host, by its node. Raises AssayError."""
+    """Contents and writes of the disk at a node, as ``seen_on``. Raises AssayError."""
     drive = next((disk for disk in disks() if disk.path == node), None)
     if drive is None:
         raise IdentityError(node, "is no disk of this host any more", "check the plan again")
@@ -297,7 +297,7 @@ class Checks:
         self._known: dict[str, Checked] = {}
 
     def check(self, request: CheckRequest, uid: int, held_by: str = "") -> CheckAnswer:
-        """What a run would do. Raises AssayError where nothing can be said of it, or it is not allowed."""
+        """Check a plan. Raises AssayError if it is not allowed or has faults."""
         foreseen = look_ahead(self.config, request, held_by)
         digest = None if foreseen.refusal else self._kept(request, foreseen, uid)
         return CheckAnswer(
@@ -334,7 +334,7 @@ class Checks:
         return digest
 
     def see(self, node: str, seen: dict[str, str]) -> None:
-        """As ``Queue.see``, for plans that were checked and not started yet."""
+        """Note what a run left on a drive, for checked plans that were not started yet."""
         with self._lock:
             for digest, known in self._known.items():
                 if known.node == node and known.facts.get(SEEN[0]) == AFTER_RUN:

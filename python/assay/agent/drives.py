@@ -31,14 +31,14 @@ _ASK_S = 5.0
 
 
 class Drives:
-    """Keeps the last health that each drive told."""
+    """Lists the drives, with the last health that each of them reported."""
 
     def __init__(self, config: AgentConfig, bounded: Bounded) -> None:
         self._config, self._bounded = config, bounded
         self._health: dict[str, Health] = {}
 
     def look(self, holders: Callable[[], dict[str, str]]) -> DrivesAnswer:
-        """Every drive. holders : jobs by the path of the drive that each holds; such a drive is asked nothing."""
+        """Every drive. holders : jobs by the path of the drive that each holds; such a drive is not queried."""
         listed = self._bounded.ask("/sys", _ASK_S, lambda: tuple(disks()))
         return DrivesAnswer(drives=(*(self._real(disk, holders) for disk in listed), *simulated_drives()))
 
@@ -63,7 +63,7 @@ class Drives:
             return (error.strerror or "cannot be queried",), "cannot be queried"
 
     def _examined(self, disk: DriveIdentity) -> tuple[tuple[str, ...], str]:
-        """What stands against a test of a drive, and why its health was not read; that of a free drive is read."""
+        """Reasons against a test of a drive, and why its health was not read. The health of a free drive is read."""
         if reasons := in_use(disk):
             return reasons, "in use: not queried"
         read = read_condition(disk)
@@ -117,14 +117,14 @@ USER_MAX = 2
 
 
 class Bounded:
-    """Asks on threads that are left behind where a drive hangs; it is asked no more before they are back."""
+    """Queries drives on threads. A thread of a drive that hangs is left, and the drive is not queried until it ends."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._turns: dict[str, _Turn] = {}
 
     def ask(self, path: str, seconds: float, work: Callable[[], T], uid: int | None = None) -> T:
-        """What ``work`` answers about a drive, within so many seconds, the wait for its turn included.
+        """The result of ``work``, a query of a drive, within so many seconds that include the wait for its turn.
 
         path : the kernel's node, one for a drive. uid : of a user, who may ask twice at once.
         Raises DeviceFailureError where it takes longer; HostLimitError where too many drives do not answer, the user
@@ -148,7 +148,7 @@ class Bounded:
 
     @contextmanager
     def _turn(self, path: str, uid: int | None) -> Iterator[_Turn]:
-        """The turn of a path, kept while somebody waits for it or it is asked."""
+        """The turn of a path, kept while requests wait for it or query it."""
         with self._lock:
             self._turns = {path: turn for path, turn in self._turns.items() if turn.waiting or turn.lock.locked()}
             if path not in self._turns and len(self._turns) >= _THREADS_MAX:
@@ -168,7 +168,7 @@ class Bounded:
 
 @dataclass
 class _Turn:
-    """Whether a drive is being asked, since when in monotonic seconds, and how many ask or wait, in all and by user."""
+    """Lock of a drive, held since when in monotonic seconds, and its requests, in all and by user."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     since: float = 0.0

@@ -1,4 +1,4 @@
-"""The five verbs: what each request does, whoever sent it; and the log, with a line of JSON for each."""
+"""The five verbs: what each request does; and the log, with a line of JSON for each."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Agent:
         os.close(self._held)
 
     def answer(self, request: Request, peer: Peer) -> BaseModel:
-        """Carry a request out. Raises AssayError; either way what it asked for is logged, unless it only looks."""
+        """Carry a request out, and log it unless it only reads. Raises AssayError."""
         if _looks(request):
             return self._answer(request, peer.uid)
         self._refuse_flood(peer.uid, stops=isinstance(request, StopRequest))

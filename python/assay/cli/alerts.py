@@ -126,7 +126,7 @@ def _warn(line: str) -> None:
 
 
 def _run(command: str, result: RunResult, folder: str) -> None:
-    """Run it to its end; its failure is said and changes nothing. What it prints goes to standard error."""
+    """Run a command to its end. A failure is printed and changes nothing; output goes to standard error."""
     from assay.run.ending import variables_of  # noqa: PLC0415
 
     variables = variables_of(folder, result.exit_code, result.outcome)

@@ -136,7 +136,7 @@ def _gate_options(gate: dict[str, object], *, despite: bool, key: str | None) ->
 
 
 def loaded_runs(folders: Sequence[Path], prices: str | None = None) -> list[LoadedRun]:
-    """Runs ready to be compared; one that is unfinished is said so on standard error. Raises AssayError.
+    """Runs ready to be compared; unfinished ones are named on standard error. Raises AssayError.
 
     prices : of their drives, as ``read_prices`` takes them.
     """
@@ -237,7 +237,7 @@ def _gate(
 
 
 def _write_for_builds(gate_result: GateResult, asked: dict[str, object], *, strict: bool) -> Iterator[str]:
-    """The files for build servers that were asked for; their paths."""
+    """Write the files for build servers that options name; their paths."""
     from assay.report.comparison.gate import junit_xml, summary_md  # noqa: PLC0415
 
     contents: dict[str, Callable[[], bytes]] = {

@@ -156,7 +156,7 @@ def simulated_candidates(ctx: click.Context, param: click.Parameter, incomplete:
 
 
 def test_candidates(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
-    """Names of tests, also behind a comma. Worked: ``iops,l`` -> ``iops,lat``."""
+    """Names of tests, also after a comma. Worked: ``iops,l`` -> ``iops,lat``."""
     from assay.procedures.registry import known_tests  # noqa: PLC0415
 
     del ctx, param
@@ -164,7 +164,7 @@ def test_candidates(ctx: click.Context, param: click.Parameter, incomplete: str)
 
 
 def study_candidates(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
-    """Names of studies, also behind a comma."""
+    """Names of studies, also after a comma."""
     from assay.procedures.registry import known_studies  # noqa: PLC0415
 
     del ctx, param
@@ -193,11 +193,11 @@ def _drives(incomplete: str) -> Iterator[str]:
 
 
 def _simulated(incomplete: str) -> list[str]:
-    """Names of simulated drives; behind a question mark, what may be said of one."""
+    """Names of simulated drives; after a question mark, their settings."""
     from assay.dut.simulated.shipped import PREFIX, shipped_names  # noqa: PLC0415
 
-    name, asked, given = incomplete.partition("?")
-    if asked:
+    name, mark, given = incomplete.partition("?")
+    if mark:
         before = given.rpartition("&")[0]
         head = f"{name}?{before}&" if before else f"{name}?"
         return [head + option for option in _DRIVE_OPTIONS if option not in before]

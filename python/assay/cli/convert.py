@@ -27,7 +27,7 @@ _DRIVE = "sim:client-2011?capacity=32GB"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """What the user said beside the file.
+    """Options of a conversion.
 
     cpu_count : of the host. run_time_s : where a file says "until stopped". named_drive : the drive is no default.
     """
@@ -215,7 +215,7 @@ def _refuse_simulated(drive: str) -> None:
 
 
 def _convert_run(folder: Path, to: str | None, step: str | None, out: Path | None, given: Given) -> None:
-    """A step of a stored run as a workload in another form. Raises UsageError, behind a list of the steps."""
+    """A step of a stored run as a workload in another form. Raises UsageError after a list of the steps."""
     from assay.archive.rendering import stored_run  # noqa: PLC0415
     from assay.results.workload import asked_workload  # noqa: PLC0415
 
@@ -247,7 +247,7 @@ def _convert_run(folder: Path, to: str | None, step: str | None, out: Path | Non
 
 
 def _iometer_csv(run: StoredRun) -> str:
-    """The results of the workloads of a run, one behind the other as Iometer appends them. Raises UsageError."""
+    """The results of the workloads of a run, in a row as Iometer appends them. Raises UsageError."""
     from assay.procedures.workload.result import iometer_csv  # noqa: PLC0415
     from assay.procedures.workload.run import WorkloadSettings  # noqa: PLC0415
 

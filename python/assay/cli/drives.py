@@ -77,7 +77,7 @@ def _simulated(model: ShippedModel) -> dict[str, Any]:
 
 
 def _print(listed: list[dict[str, Any]]) -> None:
-    """As a table; a narrow terminal has no place for the model."""
+    """Print the drives as a table; without the model on a narrow terminal."""
     from assay.cli.table import print_table  # noqa: PLC0415
 
     left_out = {"model"} if sys.stdout.isatty() and get_terminal_size().columns < _COLUMNS_MIN else set()

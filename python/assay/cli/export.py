@@ -69,7 +69,7 @@ def export(run_folder: Path, *, out: Path | None, redact: bool, log: bool, sign:
 
 
 def _key(sign: bool | None, *, redact: bool) -> Ed25519PrivateKey | None:
-    """The key to sign with, None where nothing is to be signed. Raises UsageError where one is asked and not there."""
+    """The key to sign with, None where nothing is to be signed. Raises UsageError where --sign finds none."""
     from assay.archive.bundle import signer  # noqa: PLC0415
 
     wanted = not redact if sign is None else sign
@@ -80,7 +80,7 @@ def _key(sign: bool | None, *, redact: bool) -> Ed25519PrivateKey | None:
 
 
 def _names_of_this_host() -> dict[str, str]:
-    """What texts of a run may call this host and its user, each with its kind."""
+    """Names of this host and its user that texts of a run may hold, each with its kind."""
     try:
         user = pwd.getpwuid(os.getuid())
         people = {user.pw_name: "user", user.pw_dir: "path"}

@@ -35,7 +35,7 @@ _LIGHT = {"config", "completion", "drives", "editions", "init", "key", "man", "m
 def fail(error: AssayError, *, lines: Sequence[str] | None = None) -> NoReturn:
     """End with the error's exit code: in words, or as one JSON object where the command was to print JSON.
 
-    lines : what is said in words, where it is not the error's own text.
+    lines : printed in place of the text of the error.
     """
     error = _with_cause_kept(error)
     if "--json" in sys.argv[1:]:
@@ -55,7 +55,7 @@ def fail_usage(error: click.ClickException) -> NoReturn:
 
 
 def fail_system(error: OSError | MemoryError) -> NoReturn:
-    """End where standard output is closed or full, or the system refuses something that nobody foresaw."""
+    """End where standard output is closed or full, or the system refuses something unforeseen."""
     if isinstance(error, MemoryError):
         remedy = "end other programs, or choose a smaller simulated drive"
         fail(SystemRefusedError("memory", "is used up", remedy))

@@ -135,7 +135,7 @@ def _check_evaluations(count: int) -> None:
 
 
 def _new_file(path: Path) -> Path:
-    """A file that is not there yet: it is asked for before the search, which takes long."""
+    """A path that does not exist yet, checked before the long search."""
     if path.exists() or path.is_symlink():
         raise UsageError(str(path), "exists already", "name another file with --out, or remove it")
     if not path.parent.is_dir():

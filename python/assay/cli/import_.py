@@ -1,4 +1,4 @@
-"""``assay import``: a run that somebody exported, checked before anything of it is written."""
+"""``assay import``: an exported run, checked before anything of it is written."""
 
 from __future__ import annotations
 

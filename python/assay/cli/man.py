@@ -70,7 +70,7 @@ def pages() -> dict[str, str]:
     return result | others
 
 
-def _page(title: str, command_facts: CommandFacts, behind: Iterator[str]) -> str:
+def _page(title: str, command_facts: CommandFacts, last: Iterator[str]) -> str:
     from importlib.metadata import version  # noqa: PLC0415
 
     words = "assay" if command_facts.name == "assay" else f"assay {command_facts.name}"
@@ -95,7 +95,7 @@ def _page(title: str, command_facts: CommandFacts, behind: Iterator[str]) -> str
         *_exits(),
         *_list("FILES", _FILES),
         *_list("ENVIRONMENT", _VARIABLES),
-        *behind,
+        *last,
     ]
     return "\n".join(lines) + "\n"
 

@@ -150,7 +150,7 @@ _SIGNATURE_OPTIONS = [
         help="Doubt to accept, by the word in the refusal. Default: none.",
     ),
 ]
-"""What is on a drive, and what the gate cannot tell of its users."""
+"""Consent to what is on a drive, and doubts of the gate about its users."""
 
 
 class _Suite(click.ParamType):  # type: ignore[type-arg]
@@ -201,7 +201,7 @@ def run_folder_option(command: Command) -> Command:
 
 
 def gate_options(command: Command) -> Command:
-    """Add what the gate is asked with, but for the confirmation: of a run, and of a plan, which is refused as a run."""
+    """Add the options of the gate but for the confirmation, for a run and for a plan."""
     options = [
         *_SIGNATURE_OPTIONS,
         click.option(
@@ -302,7 +302,7 @@ _WHAT_OPTIONS = [
         help="Quick screen by reads alone; the drive keeps its data.",
     ),
 ]
-"""What is run, and on what."""
+"""Drive and tests of a run."""
 
 _DRIVE_OPTIONS = [
     file_target_option,
@@ -462,7 +462,7 @@ def refuse_writes_limit(plan: Plan, drive_writes_max: float | None) -> None:
 def _workload_overrides(
     files: dict[str, Path | None], run_time_s: float | None, overrides: dict[str, Any]
 ) -> dict[str, Any]:
-    """What a workload of another tool says of a plan. Raises UsageError where it is not the only thing to run."""
+    """Keys of a plan from a workload of another tool. Raises UsageError if more than that is to run."""
     given = {form: file for form, file in files.items() if file is not None}
     if run_time_s is not None and "icf" not in given:
         raise UsageError("--run-time", "is for files of Iometer", "give --icf FILE, or state time_s in the plan")
@@ -525,7 +525,7 @@ def _speed(text: str) -> float:
 
 
 def _quick_suite(given: dict[str, Any], *, quick: bool) -> str:
-    """The suite that ``--quick`` and ``--read-only`` stand for. Raises UsageError beside another suite."""
+    """The suite that ``--quick`` and ``--read-only`` stand for. Raises UsageError if another suite is named."""
     from assay.procedures.registry import READ_ONLY  # noqa: PLC0415
 
     suite, option = (READ_ONLY, "--read-only") if "read_only" in given else ("quick", "--quick")
@@ -557,10 +557,7 @@ def _test_names(kind: str, given: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _refuse_misnamed_plan(target: str) -> None:
-    """Say of a file that holds a plan and is not called so how it is run; no one should be told to test it as a drive.
-
-    Raises UsageError.
-    """
+    """Raise UsageError for a file that holds a plan and is not named as one, before it is taken for a drive."""
     from assay.errors import PlanError  # noqa: PLC0415
     from assay.spec.toml_file import FILE_BYTES_MAX, read_toml  # noqa: PLC0415
 

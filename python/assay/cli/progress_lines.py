@@ -87,7 +87,7 @@ def shares_label(progress: Progress) -> str:
 
 
 def figures_label(progress: Progress) -> str:
-    """What the drive does now. Worked: 29,876.4 IOPS at 0.2677 ms -> ``"29,876 IOPS, 0.268 ms"``."""
+    """Present rate and response time. Worked: 29,876.4 IOPS at 0.2677 ms -> ``"29,876 IOPS, 0.268 ms"``."""
     if progress.iops is None:
         return ""
     latency = "" if progress.latency_ms is None else f", {progress.latency_ms:.3f} ms"
@@ -165,7 +165,7 @@ def still_line(progress: Progress) -> str:
 
 
 def judged_line(judged: RoundOutcome, name: str, *, virtual: bool = False) -> str:
-    """What a round, or samples, gave: the tracked values with their unit, and what is missing until steady.
+    """The outcome of a round, or of samples: tracked values with their unit, and what is missing until steady.
 
     name : of the sequence. virtual : the drive's time is not that of the clock.
     """
@@ -231,7 +231,7 @@ def value_label(value: float, unit: str) -> str:
 
 
 def _missing(judged: RoundOutcome) -> Iterator[str]:
-    """What stands between this round and steady state."""
+    """Conditions of steady state that this round does not meet yet."""
     if judged.window is None:
         noun = "rounds" if judged.stage == "round" else "samples"
         yield f"{judged.gathered} of the {WINDOW_ROUNDS} {noun} that a verdict takes"
@@ -281,7 +281,7 @@ def _cell_lines(progress: Progress, where: str, steps: tuple[StepRecord, ...]) -
 
 
 def _run_left(progress: Progress) -> str:
-    """What is left of the run. Worked: ``"; run: 25 to 50 %, 1 h to 3 h left"``; the empty text where it is unknown."""
+    """Share and time left of the run. Worked: ``"; run: 25 to 50 %, 1 h to 3 h left"``; empty where it is unknown."""
     left = left_label(progress.run_left)
     if left == "unknown":
         return ""

@@ -28,8 +28,8 @@ def report(run_folder: Path, as_json: bool, out: Path | None, **formats: bool) -
     from assay.cli.stored_runs import shown_run  # noqa: PLC0415
     from assay.report import FORMATS  # noqa: PLC0415
 
-    asked = {**formats, "json": as_json}
-    chosen = [name for name in FORMATS if asked.get(name)] or list(FORMATS)
+    wanted = {**formats, "json": as_json}
+    chosen = [name for name in FORMATS if wanted.get(name)] or list(FORMATS)
     run = shown_run(run_folder)
     paths = render_stored(run, run_folder, chosen, out=out, shown=_silent if as_json else _tell)
     if as_json:

@@ -176,7 +176,7 @@ def _show(listed_runs: list[ListedRun], *, as_json: bool, where: str) -> None:
 
 
 def _where(folder: Path | None, count: int) -> str:
-    """Where there are none of those that were asked for. Worked: 3 others in ``runs`` -> ``"runs that fit, of 3"``."""
+    """The place in which no run matches. Worked: 3 others in ``runs`` -> ``"runs that fit, of 3"``."""
     place = visible(str(folder)) if folder is not None else "the index"
     return f"{place} that fit, of {count}" if count else place
 

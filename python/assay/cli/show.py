@@ -77,7 +77,7 @@ def _print_lines(lines: Iterable[Line]) -> None:
 
 
 def _ends(end: JournalEnd | Kept | None, folder: Path, files: Iterable[Path] | None) -> list[str]:
-    """Where everything else is. The report of an earlier state is said to be one."""
+    """Where everything else is; an older report is named as such."""
     from assay.archive.kept import report_files  # noqa: PLC0415
 
     paths, older = report_files(end, folder, files)

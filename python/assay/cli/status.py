@@ -85,7 +85,7 @@ def _facts(state: RunState) -> dict[str, Any]:
 
 
 def _rows(state: RunState, now_ns: int) -> Iterator[tuple[str, str]]:
-    """What is known, by name. now_ns : wall clock."""
+    """The lines of a run, by name. now_ns : wall clock."""
     goes_on = state.state in {"running", "suspended"}
     yield "Run", str(state.folder)
     yield "State", _state_label(state, now_ns)

@@ -27,14 +27,14 @@ _LARGE_BYTES = 10_000_000
 
 
 def with_level(run: StoredRun, folder: Path) -> StoredRun:
-    """A run with its level, as ``archive.levels`` has it; what takes a while, or fails, is said on standard error."""
+    """A run with its level, from ``archive.levels``. Long checks and failures are named on standard error."""
     from assay.archive import levels  # noqa: PLC0415
 
     return levels.with_level(run, folder, host_id(), verify=_verify_noted, unkept=_tell_unkept)
 
 
 def shown_run(folder: Path) -> StoredRun:
-    """A run folder with its level; what of it is unfinished is said on standard error. Raises AssayError."""
+    """A run folder with its level; unfinished parts are named on standard error. Raises AssayError."""
     from assay.archive.rendering import stored_run  # noqa: PLC0415
 
     run = with_level(stored_run(folder), folder)
@@ -68,7 +68,7 @@ def host_id() -> str | None:
 
 
 def _verify_noted(folder: Path) -> Verification:
-    """Check a run; that it takes a while is said on a terminal."""
+    """Check a run; on a terminal, a line names a long check first."""
     from assay.archive.verify import verify_run  # noqa: PLC0415
 
     sizes = (os.lstat(f"{above}/{name}").st_size for above, _, names in os.walk(folder) for name in names)
@@ -92,7 +92,7 @@ def say_unfinished(folder: Path, run: StoredRun) -> None:
 
 
 def unfinished(run: StoredRun) -> Iterator[str]:
-    """What of a run is missing, a line each; nothing where it ran to its end.
+    """Missing parts of a run, a line each; none if it ran to its end.
 
     Worked: Ctrl-C in the second test -> ``"cut short: lat: it was interrupted; its results are withheld"``.
     """
@@ -120,7 +120,7 @@ def _cut_short(test: str, ended: str | None) -> str:
 
 
 def limits_label(count: int) -> str:
-    """What an exit code does not say of a run whose plan states limits; the command that does follows."""
+    """Words for limits that an exit code does not cover; the command that judges them follows."""
     return f"{count} of its plan, not in the exit code; judged by"
 
 

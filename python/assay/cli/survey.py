@@ -130,7 +130,7 @@ def _render(folder: Path, display: RunDisplay) -> None:
 
 
 def _compare(folders: Sequence[Path], out: Path, *, blind: bool) -> None:
-    """Compare what was measured, with the figures of 2010 beside. One drive alone is compared with nothing."""
+    """Compare what was measured, with the figures of 2010. A single drive is not compared."""
     from assay.cli.compare import BLIND_KEY, loaded_runs, print_comparison  # noqa: PLC0415
     from assay.compare.comparison import Options, compare_runs  # noqa: PLC0415
     from assay.report.comparison.files import write_comparison  # noqa: PLC0415
@@ -161,5 +161,5 @@ def _rows(ended: Sequence[SampleOutcome]) -> Iterator[tuple[str, ...]]:
     for outcome in ended:
         sample = outcome.sample
         measured = "measured before" if sample.measured else "measured"
-        said = f"exit code {outcome.exit_code}" if outcome.exit_code else measured
-        yield str(sample.number), sample.plan.drive, str(sample.folder), said
+        text = f"exit code {outcome.exit_code}" if outcome.exit_code else measured
+        yield str(sample.number), sample.plan.drive, str(sample.folder), text

@@ -1,4 +1,4 @@
-"""The page of a crosscheck: our engine beside fio, with the uncertainty of every difference."""
+"""The page of a crosscheck: our engine next to fio, with the uncertainty of every difference."""
 
 from __future__ import annotations
 

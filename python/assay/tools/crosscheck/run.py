@@ -170,7 +170,7 @@ def measure_with_fio(point: CheckPoint, descriptor: int, range_bytes: int, secon
 
 
 def read_fio(report: dict[str, Any]) -> Side:
-    """What fio's JSON says of both directions together.
+    """Rate and response times of both directions together, from fio's JSON.
 
     Worked: 1,000 reads in 2 s of 1 ms and no write -> 500 IOPS, 1,000,000 ns.
     """
@@ -203,7 +203,7 @@ def crosscheck_drive(
     """Measure points alternately by our engine and by fio on the first 16 GiB of a real drive, whose data is lost.
 
     confirmation : the drive's identity. signatures : types that may be destroyed. acknowledged : words of doubts.
-    seconds : of every measurement, at least 0.1. pairs : of every point, at least 2. show : told what runs.
+    seconds : of every measurement, at least 0.1. pairs : of every point, at least 2. show : called with what runs.
     Raises UsageError for a simulated drive or without fio, GateRefusedError and its kinds, DeviceFailureError.
     """
     if is_simulated(path):
@@ -252,7 +252,7 @@ def _ours(stimulus: Stimulus, point: CheckPoint, range_bytes: int, seconds: floa
 
 
 def side_of(record: StepRecord) -> Side:
-    """What our engine saw of a point. Of a mix, the larger of both 99th percentiles, as of fio."""
+    """Rate and response times of a point, by our engine. Of a mix, the larger 99th percentile, as for fio."""
     tails = [direction_times(direction).percentile(0.99) for direction in (record.read, record.write)]
     known = [tail * MILLISECOND_NS for tail in tails if tail is not None]
     return Side(iops=float(iops(record)), mean_ns=float(mean_latency_ns(record) or 0), p99_ns=max(known, default=None))

@@ -47,7 +47,7 @@ class Ground:
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """What of a phase reached the device for an area."""
+    """Requests of a phase that reached the device for an area."""
 
     reads: int
     read_bytes: int
@@ -103,7 +103,7 @@ def cached(ground: Ground) -> StackExample:
 
 
 def read_ahead(ground: Ground) -> StackExample:
-    """Small reads in order become few large ones, and reach further than asked."""
+    """Small reads in order become few large ones, and reach further than requested."""
     ground.area.fresh(direct=False)
     phase = ground.watch.phase("buffered reads in order", lambda application: _in_order(application, ground.area))
     own = received(phase, ground.area)
@@ -112,7 +112,7 @@ def read_ahead(ground: Ground) -> StackExample:
 
 
 def write_behind(ground: Ground) -> StackExample:
-    """Small writes stay in memory until they are asked out, and leave in large ones."""
+    """Small writes stay in memory until a sync, and leave it as large ones."""
     area = ground.area
     area.fresh(direct=False)
     written = ground.watch.phase("buffered writes", lambda application: _in_order(application, area, write=True))

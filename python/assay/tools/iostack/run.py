@@ -37,8 +37,8 @@ def trace_folder(path: Path, *, tool: str, show: Callable[[StackExample], None] 
     """Run all examples in files of their own on the file system of a folder; they are removed at the end.
 
     path : a folder that can be written, or a file, whose folder is then meant and which is not touched.
-    tool : name and version of this sequence. show : told each example as it ends.
-    Raises UsageError where it is no folder or cannot be written, NotADriveError where no block device stands behind it,
+    tool : name and version of this sequence. show : called with each example as it ends.
+    Raises UsageError where it is no folder or cannot be written, NotADriveError where no block device holds it,
     StoreError where less than 64 MiB are free.
     """
     folder = _folder(path)

@@ -62,7 +62,7 @@ class StackPhase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StackExample:
-    """One example. shown : whether what it stands for was seen here, None where that cannot be told.
+    """One example. shown : whether what it stands for was seen here, None where that is unknown.
 
     reason : why it could not be run, or not be judged; else empty.
     facts : figures of its own, such as the pieces of a file.
@@ -225,7 +225,7 @@ class Watch:
             time.sleep(SETTLE_NS / 1e9)
 
     def idle(self, span_ns: int) -> DeviceCounters:
-        """What the device completes while nothing is issued."""
+        """I/Os that the device completes while nothing is issued."""
         before = device_counters(self.disk)
         time.sleep(span_ns / 1e9)
         return device_counters(self.disk).since(before)

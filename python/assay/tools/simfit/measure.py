@@ -39,7 +39,7 @@ FIGURES = (
     "lat_4_100_average_ms",
     "lat_4_0_average_ms",
 )
-"""Figures beside the matrix that a drive is fitted to; others in a file are left alone."""
+"""Figures outside the matrix that a drive is fitted to; others in a file are left alone."""
 
 _FILE_BYTES_MAX = 1 << 20
 _FORM = "see docs/formats/run-folder.md for its form"
@@ -71,7 +71,7 @@ def read_targets(matrix: Path, figures: Path | None = None) -> dict[str, float]:
 
 
 def left_alone(matrix: Path, figures: Path | None = None) -> list[str]:
-    """What of the files a drive is not fitted to, a line for each kind. Raises as ``read_targets``."""
+    """Values of the files that a drive is not fitted to, a line for each kind. Raises as ``read_targets``."""
     rows = _rows(matrix, ("block_kib", "read_pct", "iops"))
     empty = [str(row.line) for row in rows if _positive(row.cells["iops"]) is None]
     lines = [f"{matrix}: no number in line {', '.join(empty)}: left out"] if empty else []
@@ -88,9 +88,9 @@ def cell_name(block_kib: float, read_pct: int) -> str:
     return f"iops_{block_kib:g}_{read_pct}"
 
 
-def log_errors(found: Mapping[str, float], targets: Mapping[str, float]) -> dict[str, float]:
-    """The natural logarithm of found over published, by name. Worked: 110 for 100 is 0.0953."""
-    return {name: math.log(max(found[name], 1e-9) / value) for name, value in targets.items()}
+def log_errors(simulated: Mapping[str, float], targets: Mapping[str, float]) -> dict[str, float]:
+    """The natural logarithm of simulated over published, by name. Worked: 110 for 100 is 0.0953."""
+    return {name: math.log(max(simulated[name], 1e-9) / value) for name, value in targets.items()}
 
 
 def _rows(path: Path, columns: Sequence[str]) -> list[_Row]:
@@ -209,7 +209,7 @@ class Rig:
 def measured(
     drive_model: DriveModel, rig: Rig, scaled_bytes: int = SCALED_BYTES, cell_share: float = CELL_SHARE
 ) -> dict[str, float]:
-    """What a drive model gives in the rig's tests on a drive of ``scaled_bytes``, by the names of ``read_targets``.
+    """Values that a drive model gives in the rig's tests on ``scaled_bytes``, as ``read_targets`` names them.
 
     Durations and amounts shrink with the capacity, cells of small transfers by ``cell_share`` besides; parameters with
     a size of their own (buffer, batch) do not.

@@ -179,16 +179,16 @@ def refine(
         nonlocal tried
         tried += 1
         try:
-            found = log_errors(measured(_refined_model(start, names, vector), rig, scaled_bytes, 1.0), targets)
+            logs = log_errors(measured(_refined_model(start, names, vector), rig, scaled_bytes, 1.0), targets)
         except AssayError:
             # A drive model that the drive refuses, such as a buffer below four sequence units.
             return [_REFUSED] * len(targets)
-        show(float(np.mean(np.abs(list(found.values())))))
-        return [found[name] for name in targets]
+        show(float(np.mean(np.abs(list(logs.values())))))
+        return [logs[name] for name in targets]
 
     lower, upper = (np.log([RANGES[name][side] for name in names]) for side in (0, 1))
     centre = np.clip(np.log([start[name] for name in names]), lower + 1e-6, upper - 1e-6)
-    found = least_squares(
+    optimum = least_squares(
         errors,
         centre,
         bounds=(lower, upper),
@@ -199,7 +199,9 @@ def refine(
         max_nfev=rounds + 1,
     )
     return Fit(
-        drive_model=_refined_model(start, names, found.x), error=float(np.mean(np.abs(found.fun))), evaluations=tried
+        drive_model=_refined_model(start, names, optimum.x),
+        error=float(np.mean(np.abs(optimum.fun))),
+        evaluations=tried,
     )
 
 
