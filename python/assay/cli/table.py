@@ -74,7 +74,8 @@ def numeric(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> set[str]:
 def print_heading(text: str, *, alarm: bool = False) -> None:
     """Print a bold line above a table, broken at words on a terminal; ``alarm``: in red."""
     for line in _folded(visible(text), _columns()):
-        click.echo(click.style(line, bold=True, fg="red" if alarm else None))
+        styled = click.style(line, bold=True, fg="red" if alarm else None)
+        click.echo(styled if sys.stdout.isatty() else line)
 
 
 def print_paragraph(text: str, *, mark: str = "") -> None:
