@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from assay.archive.index.folders import address_of
 from assay.archive.index.location import named_place
-from assay.cli.indexed import update
+from assay.cli.index import update
 from assay.engine.live import LivePoint, LiveSecond
 from assay.spec.units import SECOND_NS
 from chromium import PROGRAM, browser

@@ -28,7 +28,7 @@ from assay.archive.index.folders import address_of
 from assay.archive.index.location import named_place
 from assay.archive.index.read import reading
 from assay.archive.index.search import Query, find_runs
-from assay.cli.indexed import update
+from assay.cli.index import update
 from assay.results.host import sequence_host
 from assay.run.store import PROGRESS
 from assay.run.store.read import read_run

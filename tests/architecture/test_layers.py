@@ -135,7 +135,7 @@ def test_only_real_drives_know_device_nodes_and_commands() -> None:
     # The PDF is typeset by this very interpreter in a process of its own, as are pages of a server; what the user asks
     # for at the end of a run touches no drive. The agent starts this tool's own command line.
     starting = [path.name for path in outside if "subprocess" in path.read_text("utf-8")]
-    assert sorted(starting) == ["jobs.py", "launch.py", "on_end.py", "pdf.py", "supervise.py"]
+    assert sorted(starting) == ["alerts.py", "jobs.py", "launch.py", "pdf.py", "supervise.py"]
     assert not [path for path in outside if re.search(r"O_DIRECT\b", path.read_text("utf-8"))]
 
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from assay.agent.client import AgentClient
+from assay.agent.channel import AgentClient
 from assay.agent.messages import CheckAnswer, CheckRequest, JobFacts, QueueRequest, Request, StartRequest, StopRequest
 from assay.errors import StoreError
 from conftest import ASSAY, HANG_S

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from assay.agent.client import AgentClient
+from assay.agent.channel import AgentClient
 from assay.agent.messages import CheckAnswer, CheckRequest, DrivesRequest, QueueRequest, StartRequest
 from assay.dut.real.gate import examined
 from assay.dut.real.identity import disks

@@ -13,7 +13,7 @@ import pytest
 from assay.dut.simulated.model import DriveModel, parse_simulated
 from assay.run.plan_file import load_plan
 from assay.tools.simfit import Rig, measured, read_targets
-from assay.tools.simfit.targets import log_errors
+from assay.tools.simfit.measure import log_errors
 
 pytestmark = pytest.mark.long
 

@@ -13,7 +13,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from assay.cli import assay, origin
+from assay.cli import assay, stored_runs
 from assay.errors import UsageError
 from assay.run.store.read import read_run
 
@@ -42,7 +42,7 @@ def maker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The user and the host that made the runs."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setattr(origin, "host_id", lambda: HOST)
+    monkeypatch.setattr(stored_runs, "host_id", lambda: HOST)
 
 
 def command(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int, str]:

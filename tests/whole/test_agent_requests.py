@@ -11,7 +11,7 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from assay.agent.allowed import allowed_answers, allowed_plan, plan_text
+from assay.agent.checks import allowed_answers, allowed_plan, plan_text
 from assay.agent.config import AgentConfig
 from assay.agent.messages import CheckRequest, read_request
 from assay.run.plan_file import plan_of

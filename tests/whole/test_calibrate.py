@@ -8,7 +8,7 @@ from assay.errors import UsageError
 from assay.run.plan_file import load_plan
 from assay.tools.simfit import Rig, fit, measured, read_targets, refine, residuals, scattered
 from assay.tools.simfit import measure as measure_module
-from assay.tools.simfit.drive_model_file import model_text, residual_lines
+from assay.tools.simfit.search import model_text, residual_lines
 
 pytestmark = pytest.mark.long
 

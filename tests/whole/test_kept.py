@@ -14,7 +14,7 @@ import pytest
 from assay.archive import kept, rendering
 from assay.archive.kept import kept_summary
 from assay.archive.rendering import run_summary
-from assay.cli import assay, origin
+from assay.cli import assay, stored_runs
 from assay.summary import stored
 from assay.summary.stored import summary_of, summary_text
 from every_kind import OF_FAMILIES, run_of
@@ -48,7 +48,7 @@ def shown(capsys: pytest.CaptureFixture[str], path: Path) -> tuple[int, str]:
 
 
 def known(path: Path) -> bool:
-    return kept_summary(path, origin.host_id()) is not None
+    return kept_summary(path, stored_runs.host_id()) is not None
 
 
 @pytest.mark.parametrize("kind", OF_FAMILIES)
@@ -175,7 +175,7 @@ def test_a_run_of_another_host_is_kept_with_its_level_here(
     run: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as elsewhere:
-        elsewhere.setattr(origin, "host_id", lambda: "f" * 16)
+        elsewhere.setattr(stored_runs, "host_id", lambda: "f" * 16)
         first = shown(capsys, run)
         assert "of another host" in first[1]
         assert known(run)

@@ -11,7 +11,7 @@ from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
-from assay.cli import assay, origin
+from assay.cli import assay, stored_runs
 from every_kind import run_of
 from folder_faults import Folder
 
@@ -35,7 +35,7 @@ def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A user of the host ``HOST`` who trusts no key and has checked nothing."""
     for kind in ("CONFIG", "STATE", "CACHE"):
         monkeypatch.setenv(f"XDG_{kind}_HOME", str(tmp_path / kind.lower()))
-    monkeypatch.setattr(origin, "host_id", lambda: HOST)
+    monkeypatch.setattr(stored_runs, "host_id", lambda: HOST)
 
 
 def written(folder: Folder, path: Path, host_id: str | None) -> None:
@@ -154,7 +154,7 @@ def test_a_state_folder_that_cannot_be_used_fails_nothing(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "state").write_text("a file")
-    origin._tell_unkept.cache_clear()
+    stored_runs._tell_unkept.cache_clear()
     assert assay(["show", str(run)], standalone_mode=False) in {0, 7}
     captured = capsys.readouterr()
     assert "self-checked" in captured.out

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from assay.cli.addresses import LEAST_BYTES, is_of_memory
+from assay.cli.failure import LEAST_BYTES, is_of_memory
 from assay.spec.units import KIB
 from every_kind import run_of
 

@@ -12,8 +12,8 @@ import pytest
 import same_process
 from assay.archive.rendering import run_summary, whole_run
 from assay.cli import assay
-from assay.cli.origin import with_level
 from assay.cli.show import tell_run
+from assay.cli.stored_runs import with_level
 from assay.report.formats.data import results_text
 from assay.report.formats.terminal.lines import COLUMNS_MAX, LINES_MAX, terminal_lines
 from assay.report.formats.terminal.listed import ListedRun

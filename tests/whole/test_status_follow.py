@@ -6,7 +6,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from assay.cli.follow import line_text, sums_label
+from assay.cli.status import line_text, sums_label
 from assay.run.store import LIVE, PROGRESS
 from assay.run.store.live import LiveLine, LiveReader, LiveSums, SecondKey
 from assay.run.store.lock import is_going

@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from assay.agent.allowed import allowed_answers, allowed_plan
+from assay.agent.checks import allowed_answers, allowed_plan
 from assay.agent.config import AgentConfig
 from assay.agent.messages import REQUEST_BYTES_MAX, CheckRequest, read_request
 from assay.archive.bundle.manifest import read_manifest

@@ -15,7 +15,7 @@ from agent_process import agent_process
 from assay.archive.index.location import Place
 from assay.archive.index.read import reading
 from assay.archive.index.search import Query, find_runs
-from assay.cli.indexed import update
+from assay.cli.index import update
 from assay.web.app import ADDRESSES
 from chromium import PROGRAM, Page, browser
 from every_kind import run_of

@@ -1,4 +1,4 @@
-"""What root does once: the configuration, the group, the user of the web page, and units for systemd."""
+"""Installation by root: the configuration, the group, the user of the web page, and units for systemd."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.agent.config import AgentConfig, read_config
-from assay.agent.folders import make_runs_folder
+from assay.agent.config import AgentConfig, make_runs_folder, read_config
 from assay.agent.supervise import PYTHON
 from assay.dut.real.command import CommandError, run_command
 from assay.errors import StoreError, SystemRefusedError
@@ -26,7 +25,7 @@ UNITS = Path("/etc/systemd/system")
 GROUP, WEB_USER = "assay", "assay-web"
 NAMES = ("assay-agent.service", "assay-serve.socket", "assay-serve.service")
 _FOLDERS = (Path("/var/lib/assay"), Path("/var/log/assay"), Path("/run/assay"))
-"""What the agent's unit makes for it."""
+"""Folders that the agent's unit makes for it."""
 _HOMES = (Path("/home"), Path("/root"), Path("/run/user"))
 """Closed by ``ProtectHome=yes``."""
 _SECONDS = 30

@@ -62,7 +62,7 @@ class _Kept(Strict):
 class Queue:
     """The jobs. Every change is on disk before it is answered, but that no full disk bars an end; any thread may call.
 
-    Consent is not kept on disk: whoever starts a program anew cannot know what happened to the drives meanwhile.
+    Consent is not kept on disk: after a restart, other programs may have changed the drives.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -86,7 +86,7 @@ class Queue:
         raise UsageError(f"job {job_id}", "is not in the queue", "list the queue")
 
     def add(self, job: Job) -> None:
-        """Put a job behind the others. Raises UsageError where too many wait."""
+        """Add a job at the end of the queue. Raises UsageError where too many wait."""
         with self._lock:
             running, waiting, ended = self._parts()
             of_user = sum(known.facts.uid == job.facts.uid for known in waiting)
@@ -127,7 +127,7 @@ class Queue:
             self._confirmed_s[job_id] = _now_s()
 
     def hold_unconfirmed(self, hours: float) -> None:
-        """Hold the jobs of real drives that nobody has confirmed in so many hours, and since the agent began."""
+        """Hold the jobs of real drives that were not confirmed in so many hours, or since the agent began."""
         with self._lock:
             for job in self._jobs:
                 since_s = self._confirmed_s.get(job.id)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from assay.agent.allowed import plan_text
+from assay.agent.checks import plan_text
 from assay.agent.supervise import (
     APART,
     BEGAN,
@@ -50,7 +50,7 @@ PLAN, STOPPED = "plan.toml", "stopped"
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """What has become of a job's process.
+    """State of the process of a job.
 
     ``lost`` : it was killed, exit_code is what the run wrote then, if it did. ``none`` : it never began.
     message : its last line, where it ended before it had a run folder.
@@ -90,7 +90,7 @@ class Launcher:
             _new_session(supervisor)
 
     def look(self, job: Job) -> Process:
-        """What has become of a job that was begun."""
+        """State of the process of a job that was begun."""
         folder = self.folder(job)
         # Before the lock: what began held it then.
         began = has_begun(folder)

@@ -1,4 +1,4 @@
-"""What is said over the agent's socket: one line of JSON each way, then the connection ends.
+"""Messages over the agent's socket: one line of JSON each way, then the connection ends.
 
 A request has a ``verb``; the answer is ``{"answer": {...}}`` or ``{"error": {...}}`` with the keys of an error in JSON.
 """

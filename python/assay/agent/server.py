@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.agent.channel import listen_at, peer_of, read_line
-from assay.agent.folders import check_folders, group_id
-from assay.agent.log import AgentLog
+from assay.agent.config import check_folders, group_id
 from assay.agent.messages import ANSWER_BYTES_MAX, REQUEST_BYTES_MAX, read_request
-from assay.agent.verbs import Agent
+from assay.agent.verbs import Agent, AgentLog
 from assay.errors import AssayError, HostLimitError, InternalError, StoreError, error_facts
 
 if TYPE_CHECKING:
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
     from assay.agent.channel import Peer
     from assay.agent.config import AgentConfig
+
 
 READ_S, WRITE_S = 5.0, 5.0
 CONNECTIONS_MAX, USER_CONNECTIONS_MAX = 48, 16
@@ -155,3 +155,12 @@ def _remove_left(path: Path) -> None:
         raise OSError(errno.EADDRINUSE, "is served by another agent")
     if path.is_socket():
         path.unlink()
+
+
+def tell_ready() -> None:
+    """Send ``READY=1`` where a service manager waits for it; nothing happens elsewhere."""
+    address = os.environ.pop("NOTIFY_SOCKET", "")
+    if not address:
+        return
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as connection, suppress(OSError):
+        connection.sendto(b"READY=1", address.replace("@", "\0", 1) if address[0] == "@" else address)

@@ -1,4 +1,4 @@
-"""The process beside one run: it outlives the agent, hands on Ctrl-C, and keeps the exit code.
+"""The supervisor of one run: it outlives the agent, hands on Ctrl-C, and keeps the exit code.
 
 ::
 
@@ -29,7 +29,7 @@ TAKEN_BACK = "taken back"
 PYTHON = (sys.executable, "-P", "-m")
 """Runs a module of this installation, whatever lies in the working folder."""
 _START_TIME = 19
-"""Field 22 of ``proc_pid_stat(5)``, counted behind the name."""
+"""Field 22 of ``proc_pid_stat(5)``, counted after the name."""
 
 
 def started(pid: int) -> str:
@@ -40,7 +40,7 @@ def started(pid: int) -> str:
 
 
 def claim(folder: Path, content: str) -> bool:
-    """Make the file that only the first can make: whoever has it may begin the command. False where it is taken.
+    """Make a file that only the first process can make, and that lets it begin the command. False if it exists.
 
     content : the process that begins it, or ``TAKEN_BACK``. It is there whole or not at all, also after a power loss.
     """

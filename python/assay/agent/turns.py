@@ -23,8 +23,8 @@ from assay.run.run import drive_slug
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from assay.agent.bounded import Bounded
     from assay.agent.checks import Checks
+    from assay.agent.drives import Bounded
     from assay.agent.jobs import Job, Queue
     from assay.agent.launch import Launcher
     from assay.agent.messages import JobState
@@ -164,7 +164,7 @@ class Turns:
         *,
         was: JobState = "running",
     ) -> None:
-        """Keep how a job ended, unless somebody else changed its state before."""
+        """Keep how a job ended, unless another thread changed its state before."""
         facts: dict[str, Any] = {"state": "ended", "exit_code": exit_code, "message": message[:2000]}
 
         def end() -> None:
@@ -181,7 +181,7 @@ class Turns:
         self._note_ends()
 
     def _see_left(self, job: Job, end: Callable[[], None]) -> None:
-        """See what a run left on its drive, before anybody is told that it ended: others may write to it from then on.
+        """Note what a run left on its drive before its end is shown: others may write to the drive from then on.
 
         Nobody else queries the drive between.
         """

@@ -1,4 +1,4 @@
-"""The five verbs: what each request does, whoever sent it."""
+"""The five verbs: what each request does; and the log, with a line of JSON for each."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import secrets
+import stat
 import threading
 import time
 from collections import Counter
@@ -13,10 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.agent.allowed import node_of
-from assay.agent.bounded import Bounded
-from assay.agent.checks import Checks, refuse_identity
-from assay.agent.drives import Drives
+from assay.agent.checks import Checks, node_of, refuse_identity
+from assay.agent.drives import Bounded, Drives
 from assay.agent.jobs import Job, Queue
 from assay.agent.launch import Launcher
 from assay.agent.messages import (
@@ -36,8 +35,8 @@ if TYPE_CHECKING:
 
     from assay.agent.channel import Peer
     from assay.agent.config import AgentConfig
-    from assay.agent.log import AgentLog
     from assay.agent.messages import CheckAnswer, Request
+
 
 _CHECK_S = 60.0
 _LOGGED_BYTES_MAX = 512
@@ -64,7 +63,7 @@ class Agent:
         os.close(self._held)
 
     def answer(self, request: Request, peer: Peer) -> BaseModel:
-        """Carry a request out. Raises AssayError; either way what it asked for is logged, unless it only looks."""
+        """Carry a request out, and log it unless it only reads. Raises AssayError."""
         if _looks(request):
             return self._answer(request, peer.uid)
         self._refuse_flood(peer.uid, stops=isinstance(request, StopRequest))
@@ -210,3 +209,41 @@ def _held(state: Path) -> int:
         reason = "is used by another agent" if isinstance(error, BlockingIOError) else error.strerror
         raise StoreError(str(state), reason or "cannot be locked", "end that agent, or name another as state") from None
     return descriptor
+
+
+_WRITABLE = stat.S_IWGRP | stat.S_IWOTH
+
+
+class AgentLog:
+    """Lines that are only ever added."""
+
+    def __init__(self, path: Path) -> None:
+        """Open it, and make it where it is missing. Raises StoreError, also where another user could write to it."""
+        self._path, self._lock = path, threading.Lock()
+        self._torn = False
+        try:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+            self._descriptor = os.open(path, flags, 0o640)
+        except OSError as error:
+            raise StoreError(str(path), error.strerror or "cannot be written", "name another as log") from None
+        status = os.fstat(self._descriptor)
+        if stat.S_ISREG(status.st_mode) and (status.st_uid != os.geteuid() or status.st_mode & _WRITABLE):
+            self.close()
+            raise StoreError(str(path), "belongs to another user, or others may write to it", "name another as log")
+
+    def write(self, **facts: Any) -> None:
+        """Add a line with the wall time in ns; what is None is left out. Raises StoreError."""
+        known = {"wall_ns": time.time_ns(), **{key: value for key, value in facts.items() if value is not None}}
+        with self._lock:
+            line = b"\n" * self._torn + json.dumps(known).encode() + b"\n"
+            try:
+                written = os.write(self._descriptor, line)
+            except OSError as error:
+                raise StoreError(str(self._path), error.strerror or "cannot be written", "free space") from None
+            self._torn = written < len(line)
+        if self._torn:
+            raise StoreError(str(self._path), "has no space for a line", "free space")
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._descriptor)

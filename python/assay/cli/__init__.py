@@ -1,4 +1,9 @@
-"""The command line: parse, call, show. Heavy imports happen inside commands, so that ``--help`` is quick."""
+"""The command line: parse, call, show. Heavy imports happen inside commands, so that ``--help`` is quick.
+
+Each command is a module of its name. Beside them are shared options, progress, tables and the words of failures.
+Arguments, the user's settings and the terminal enter. Text or JSON leave on standard output, notices on standard error,
+and an exit code.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +16,7 @@ from typing import NoReturn
 
 import click
 
-from assay.cli.addresses import check_addresses
-from assay.cli.failure import fail, fail_internal, fail_system, fail_usage
+from assay.cli.failure import check_addresses, fail, fail_internal, fail_system, fail_usage
 from assay.errors import AssayError, InterruptedRunError, UsageError
 from assay.spec.nearest import did_you_mean
 
@@ -131,7 +135,7 @@ def assay() -> None:
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") in {None, "dumb", "unknown"}:
         click.get_current_context().color = False
     if sys.stderr.isatty():
-        from assay.cli.notice import say_left_changed  # noqa: PLC0415
+        from assay.cli.stored_runs import say_left_changed  # noqa: PLC0415
 
         say_left_changed()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from assay.cli.helped import HelpedCommand
+from assay.cli.commands import HelpedCommand
 
 CONFIG = Path("/etc/assay/agent.toml")
 """As in ``assay.agent.config``, which takes long to load."""
@@ -37,8 +37,7 @@ def agent(config: Path, install: bool) -> None:
             click.echo(line)
         return
     from assay.agent.config import read_config  # noqa: PLC0415
-    from assay.agent.notify import tell_ready  # noqa: PLC0415
-    from assay.agent.server import serve  # noqa: PLC0415
+    from assay.agent.server import serve, tell_ready  # noqa: PLC0415
 
     def ready() -> None:
         click.echo(f"agent: {chosen.socket}; Ctrl-C ends it, runs go on", err=True)

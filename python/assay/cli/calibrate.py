@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.candidates import drive_candidates
-from assay.cli.helped import HelpedCommand
-from assay.cli.options import signature_option, yes_destroy_option
+from assay.cli.commands import HelpedCommand
+from assay.cli.completion import drive_candidates
+from assay.cli.options import file_target_option, signature_option, yes_destroy_option
 from assay.errors import UsageError
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ EXIT_OUTSIDE = 5
 @click.option("--new-baseline", is_flag=True, help="Use this measurement as the new baseline of the drive.")
 @yes_destroy_option
 @signature_option
-@click.option("--file-target", is_flag=True, help="DRIVE is a pre-allocated regular file.")
+@file_target_option
 @click.option("--json", "as_json", is_flag=True, help="Print the certificate as JSON.")
 def calibrate(seconds: float, as_json: bool, **options: Any) -> int:
     """Measure the limits of this host without a drive, and store a dated certificate.
@@ -103,7 +103,7 @@ def _reference(
     )
 
 
-def _print(certificate: Certificate, path: str, found: list[str]) -> None:
+def _print(certificate: Certificate, path: str, drifts: list[str]) -> None:
     from assay.host.certificate import VALID_DAYS  # noqa: PLC0415
     from assay.spec.units import KIB, MB, MICROSECOND_NS  # noqa: PLC0415
 
@@ -130,7 +130,7 @@ def _print(certificate: Certificate, path: str, found: list[str]) -> None:
     if certificate.reference is not None:
         for line in _reference_lines(certificate.reference):
             click.echo(line)
-    for reason in found:
+    for reason in drifts:
         click.echo(f"DRIFTED: {reason}")
     click.echo(f"Certificate: {path}; for {VALID_DAYS.value} days, this host, kernel and build of the tool")
 

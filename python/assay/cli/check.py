@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.candidates import drive_candidates
-from assay.cli.helped import HelpedCommand
+from assay.cli.commands import HelpedCommand, json_option
+from assay.cli.completion import drive_candidates
 from assay.errors import GateRefusedError
 from assay.words.visible import visible
 
@@ -65,7 +65,7 @@ class _Check(HelpedCommand):
     metavar="FILE",
     help="Write a redacted compatibility file for the maintainers. Default: none.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 def check(
     *,
     drive: str,
@@ -116,10 +116,11 @@ def check(
         click.echo(visible(f"Put back: {'; '.join(done) or 'nothing, no run has left anything changed'}"))
     if allowed.reason:
         click.echo(visible(f"Limits of {limits}: {allowed.reason}"))
-    for one in result:
-        click.echo(visible(f"{one.level:9}{one.check.title}: {one.finding.words} (limit: {one.check.passes})"))
-        if one.remedy:
-            click.echo(f"         To do: {one.remedy}")
+    for checked in result:
+        limit = f"(limit: {checked.check.passes})"
+        click.echo(visible(f"{checked.level:9}{checked.check.title}: {checked.finding.words} {limit}"))
+        if checked.remedy:
+            click.echo(f"         To do: {checked.remedy}")
     click.echo(verdict(result))
     if report:
         click.echo(

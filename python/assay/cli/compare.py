@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.helped import HelpedCommand
+from assay.cli.commands import HelpedCommand
 from assay.cli.table import numeric, print_heading, print_paragraph, print_table
 from assay.errors import EXIT_NOT_MET, EXIT_OK, StoreError, UsageError
 
@@ -136,7 +136,7 @@ def _gate_options(gate: dict[str, object], *, despite: bool, key: str | None) ->
 
 
 def loaded_runs(folders: Sequence[Path], prices: str | None = None) -> list[LoadedRun]:
-    """Runs ready to be compared; one that is unfinished is said so on standard error. Raises AssayError.
+    """Runs ready to be compared; unfinished ones are named on standard error. Raises AssayError.
 
     prices : of their drives, as ``read_prices`` takes them.
     """
@@ -149,7 +149,7 @@ def loaded_runs(folders: Sequence[Path], prices: str | None = None) -> list[Load
 def _loaded_run(folder: Path, price: Price | None) -> LoadedRun:
     """By its kept summary where there is one: the run itself is read only for its curves."""
     from assay.archive.kept import kept_summary  # noqa: PLC0415
-    from assay.cli.origin import host_id, shown_run, summed_up  # noqa: PLC0415
+    from assay.cli.stored_runs import host_id, shown_run, summed_up  # noqa: PLC0415
     from assay.compare.subject import LoadedRun  # noqa: PLC0415
 
     @cache
@@ -237,7 +237,7 @@ def _gate(
 
 
 def _write_for_builds(gate_result: GateResult, asked: dict[str, object], *, strict: bool) -> Iterator[str]:
-    """The files for build servers that were asked for; their paths."""
+    """Write the files for build servers that options name; their paths."""
     from assay.report.comparison.gate import junit_xml, summary_md  # noqa: PLC0415
 
     contents: dict[str, Callable[[], bytes]] = {
@@ -260,9 +260,7 @@ def _print_gate(gate_result: GateResult, *, annotate: bool, strict: bool) -> Non
     subjects = (gate_result.baseline, *gate_result.subjects)
     _print_tables((subject_table(subjects, "A is the baseline"), *unlike_tables(subjects), gate_table(gate_result)))
     click.echo()
-    print_heading(
-        f"Gate: {VERDICT_WORDS[gate_result.verdict]}", style="bold" if gate_result.verdict == "pass" else "bold red"
-    )
+    print_heading(f"Gate: {VERDICT_WORDS[gate_result.verdict]}", alarm=gate_result.verdict != "pass")
     for line in annotation_lines(gate_result, undecided_fails=strict) if annotate else ():
         click.echo(line)
 
@@ -272,14 +270,11 @@ def _print_tables(tables: Iterable[Table]) -> None:
         if number:
             click.echo()
         print_heading(table.caption)
-        print_table(table.columns, table.rows, right=numeric(table.columns, table.rows), key=_key(table))
+        # The columns up to the unit name a row.
+        key = table.columns.index("Unit") + 1 if "Unit" in table.columns else 1
+        print_table(table.columns, table.rows, right=numeric(table.columns, table.rows), key=key)
         for note in table.notes:
             print_paragraph(note)
-
-
-def _key(table: Table) -> int:
-    """How many columns name a row: up to the unit, where there is one."""
-    return table.columns.index("Unit") + 1 if "Unit" in table.columns else 1
 
 
 def _print_files(files: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.helped import HelpedCommand
+from assay.cli.commands import HelpedCommand, json_option
 from assay.errors import UsageError
 from assay.spec.files import config_folder
 from assay.spec.nearest import did_you_mean
@@ -110,7 +110,7 @@ _LETTERS_MAX = 2000
 
 
 @click.command(cls=HelpedCommand, examples=("config", "config --json"))
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 def config(as_json: bool) -> None:
     """Show what is set for this user, and where each value comes from.
 

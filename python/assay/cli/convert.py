@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from assay.cli.helped import HelpedCommand
+from assay.cli.commands import HelpedCommand
 from assay.errors import StoreError, UsageError, ValueRangeError
 from assay.words.visible import visible
 
@@ -20,13 +20,14 @@ if TYPE_CHECKING:
     from assay.engine.records import StoredRun
     from assay.spec.workload import Workload
 
-_SHOWN_MAX = 20
+
+_SHOWN_MAX, _STEPS_SHOWN_MAX = 20, 60
 _DRIVE = "sim:client-2011?capacity=32GB"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """What the user said beside the file.
+    """Options of a conversion.
 
     cpu_count : of the host. run_time_s : where a file says "until stopped". named_drive : the drive is no default.
     """
@@ -214,9 +215,8 @@ def _refuse_simulated(drive: str) -> None:
 
 
 def _convert_run(folder: Path, to: str | None, step: str | None, out: Path | None, given: Given) -> None:
-    """A step of a stored run as a workload in another form. Raises UsageError, behind a list of the steps."""
+    """A step of a stored run as a workload in another form. Raises UsageError after a list of the steps."""
     from assay.archive.rendering import stored_run  # noqa: PLC0415
-    from assay.cli.step_list import print_steps  # noqa: PLC0415
     from assay.results.workload import asked_workload  # noqa: PLC0415
 
     run = stored_run(folder)
@@ -247,7 +247,7 @@ def _convert_run(folder: Path, to: str | None, step: str | None, out: Path | Non
 
 
 def _iometer_csv(run: StoredRun) -> str:
-    """The results of the workloads of a run, one behind the other as Iometer appends them. Raises UsageError."""
+    """The results of the workloads of a run, in a row as Iometer appends them. Raises UsageError."""
     from assay.procedures.workload.result import iometer_csv  # noqa: PLC0415
     from assay.procedures.workload.run import WorkloadSettings  # noqa: PLC0415
 
@@ -350,3 +350,19 @@ def _say(lines: Sequence[str]) -> None:
 
 def _sentence(note: str) -> str:
     return f"{note[:1].upper()}{note[1:]}."
+
+
+def print_steps(run: StoredRun) -> None:
+    """Print the sequences of a run with the numbers of their steps on standard error, the first 60 of them."""
+    from assay.results.workload import numbered_steps  # noqa: PLC0415
+
+    listed = numbered_steps(run)
+    rows = [
+        (str(steps.first) if steps.first == steps.last else f"{steps.first}-{steps.last}", steps.name)
+        for steps in listed[:_STEPS_SHOWN_MAX]
+    ]
+    width = max((len(row[0]) for row in rows), default=0)
+    for numbers, words in rows:
+        click.echo(visible(f"{numbers:>{width}}  {words}"), err=True)
+    if more := len(listed) - len(rows):
+        click.echo(f"{more:,} more sequences, up to step {listed[-1].last:,}", err=True)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.candidates import drive_candidates
+from assay.cli.commands import HelpedCommand
+from assay.cli.completion import drive_candidates
 from assay.cli.config import output_folder
-from assay.cli.helped import HelpedCommand
-from assay.cli.options import report_folder_option, signature_option, yes_destroy_option
+from assay.cli.options import file_target_option, report_folder_option, signature_option, yes_destroy_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,7 +37,7 @@ _METRICS = {"iops": ("IOPS", 1, 0), "mean_ns": ("mean, us", 1000, 1), "p99_ns": 
 @report_folder_option
 @yes_destroy_option
 @signature_option
-@click.option("--file-target", is_flag=True, help="DRIVE is a pre-allocated regular file.")
+@file_target_option
 @click.option("--json", "as_json", is_flag=True, help="Print the differences as JSON.")
 def crosscheck(drive: str, out: Path | None, yes_destroy: str | None, as_json: bool, **options: Any) -> None:
     """Measure points of DRIVE alternately with this engine and with fio, and report the differences.
@@ -72,7 +72,7 @@ def crosscheck(drive: str, out: Path | None, yes_destroy: str | None, as_json: b
         click.echo(f"Report: {path.resolve()}")
 
 
-def _print(found: Sequence[tuple[CheckPoint, Sequence[Difference]]]) -> None:
+def _print(compared: Sequence[tuple[CheckPoint, Sequence[Difference]]]) -> None:
     """A row for each metric of each point, with one verdict for the point, and what verdicts mean."""
     from assay.cli.table import print_table  # noqa: PLC0415
     from assay.tools.crosscheck import AGREEMENT, point_verdict  # noqa: PLC0415
@@ -87,7 +87,7 @@ def _print(found: Sequence[tuple[CheckPoint, Sequence[Difference]]]) -> None:
             f"{_ratio(difference.low)} to {_ratio(difference.high)}",
             "" if index else point_verdict(differences),
         )
-        for point, differences in found
+        for point, differences in compared
         for index, difference in enumerate(differences)
     ]
     headers = ("point, TC x QD", "figure", "ours", "fio", "ours / fio", "95 % interval", "verdict")
@@ -101,7 +101,7 @@ def _print(found: Sequence[tuple[CheckPoint, Sequence[Difference]]]) -> None:
 
 
 def _ratio(value: float) -> str:
-    """A ratio; of what is off by orders of magnitude, no more is said. Worked: 1.0446 -> ``1.045``."""
+    """A ratio, cut at 1000. Worked: 1.0446 -> ``1.045``."""
     return f"{value:.3f}" if value < _RATIO_MAX else f"over {_RATIO_MAX}"
 
 

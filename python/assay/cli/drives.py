@@ -1,8 +1,9 @@
-"""``assay drives``: what could be tested, and what stands against it."""
+"""``assay drives``: what could be tested, and what stands against it; with ``--describe`` all facts of one drive."""
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections import Counter
 from dataclasses import asdict
@@ -11,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.candidates import drive_candidates
-from assay.cli.helped import HelpedCommand
+from assay.cli.commands import HelpedCommand, json_option
+from assay.cli.completion import drive_candidates
+from assay.words.visible import visible
 
 if TYPE_CHECKING:
     from assay.dut.simulated.shipped import ShippedModel
     from assay.engine.records import DriveIdentity
+
 
 _KEYS = ("id", "path", "model_number", "serial", "capacity_bytes", "kind", "refusals")
 _NO_IDENTITY = "none needed"
@@ -26,7 +29,7 @@ _REASON_LETTERS = 60
 
 
 @click.command(cls=HelpedCommand, examples=("drives", "drives --describe /dev/nvme0n1"))
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @click.option(
     "--describe",
     metavar="DRIVE",
@@ -73,13 +76,13 @@ def _simulated(model: ShippedModel) -> dict[str, Any]:
     }
 
 
-def _print(found: list[dict[str, Any]]) -> None:
-    """As a table; a narrow terminal has no place for the model."""
+def _print(listed: list[dict[str, Any]]) -> None:
+    """Print the drives as a table; without the model on a narrow terminal."""
     from assay.cli.table import print_table  # noqa: PLC0415
 
     left_out = {"model"} if sys.stdout.isatty() and get_terminal_size().columns < _COLUMNS_MIN else set()
-    rows = [{key: text for key, text in _row(drive).items() if key not in left_out} for drive in found]
-    headers = [key for key in _row(found[0]) if key not in left_out]
+    rows = [{key: text for key, text in _row(drive).items() if key not in left_out} for drive in listed]
+    headers = [key for key in _row(listed[0]) if key not in left_out]
     print_table(headers, [tuple(row.values()) for row in rows], right={"GB"})
 
 
@@ -114,7 +117,6 @@ def _cut(text: str) -> str:
 
 
 def _describe(target: str, *, file_target: bool, as_json: bool) -> None:
-    from assay.cli.describe import describe_real, describe_simulated, real_facts, simulated_facts  # noqa: PLC0415
     from assay.dut.simulated.model import is_simulated  # noqa: PLC0415
 
     simulated = is_simulated(target)
@@ -125,3 +127,134 @@ def _describe(target: str, *, file_target: bool, as_json: bool) -> None:
         describe_simulated(facts)
     else:
         describe_real(facts)
+
+
+_WORDS = {
+    "id": "identity",
+    "eui": "EUI",
+    "nguid": "NGUID",
+    "wwn": "WWN",
+    "numa_node": "NUMA node",
+    "temperature_c": "temperature in degrees Celsius",
+    "wear_used_pct": "wear used in %",
+    "diskseq": "sequence number of the kernel",
+    "model_number": "model",
+    "path": "drive",
+    "controls": "takes commands",
+    "faults": "injected faults",
+}
+_LEFT_OUT = {"refusals", "condition", "summary", "parameters", "others", "injected_faults", "faults_sha256"}
+_REFERENCE = re.compile(r"; see \[`\w+`\]")
+"""To the documentation of the native module."""
+_GIVEN, _ABSENT = "given in the drive's name", "not stated"
+
+
+def real_facts(target: str, *, file_target: bool) -> dict[str, Any]:
+    """Everything known of a real drive, as JSON values."""
+    from assay.dut.real.condition import read_condition  # noqa: PLC0415
+    from assay.dut.real.gate import examined, on_file_system  # noqa: PLC0415
+    from assay.dut.real.identity import identify  # noqa: PLC0415
+
+    identity = examined(on_file_system(identify(target, file_target=file_target)))
+    return {**asdict(identity), "condition": asdict(read_condition(identity))}
+
+
+def simulated_facts(target: str) -> dict[str, Any]:
+    """Everything known of a simulated drive, as JSON values: each parameter with its source.
+
+    A value that the drive's name sets (``?capacity=``, ``?seed=``) names that as its source, not that of its model.
+    """
+    from assay.dut.simulated.model import known_parameters, parse_simulated  # noqa: PLC0415
+
+    simulated = parse_simulated(target)
+    model, drive_model = simulated.model, simulated.drive_model
+    stated: dict[str, Any] = {}
+    absent: dict[str, Any] = {}
+    for known_parameter in known_parameters(drive_model.kind):
+        value, datum = drive_model[known_parameter.name], model.parameters.get(known_parameter.name)
+        usual = known_parameter.default if datum is None else datum.value
+        source = _GIVEN if value != usual else _ABSENT if datum is None else datum.source
+        (absent if source == _ABSENT else stated)[known_parameter.name] = {
+            "value": value,
+            "source": source,
+            "about": known_parameter.about,
+        }
+    ordered = {name: stated.pop(name) for name in model.parameters if name in stated} | stated
+    facts = {**asdict(simulated.identity), "summary": model.summary, "parameters": ordered, "others": absent}
+    faults = [fault.model_dump(exclude_none=True) for file in simulated.faults for fault in file.faults]
+    return {**facts, "injected_faults": faults} if faults else facts
+
+
+def describe_real(facts: dict[str, Any]) -> None:
+    """Print what is known of a real drive."""
+    known = {**facts, **facts["condition"]}
+    if not known["faults"]:
+        del known["faults"]
+    _say_facts(known)
+    _say_refusals(facts["refusals"])
+
+
+def describe_simulated(facts: dict[str, Any]) -> None:
+    """Print what is known of a simulated drive, its parameters as tables."""
+    from assay.cli.table import print_table  # noqa: PLC0415
+
+    click.echo(visible(facts["summary"]))
+    click.echo()
+    # What a simulated drive has not is no gap of knowledge.
+    _say_facts({key: value for key, value in facts.items() if value not in (None, ())})
+    click.echo()
+    rows = [(name, _value(parameter["value"]), parameter["source"]) for name, parameter in facts["parameters"].items()]
+    print_table(("parameter", "value", "source"), rows, right={"value"})
+    click.echo("\nParameters that its model does not state:")
+    absent = [
+        (name, _value(parameter["value"]), _REFERENCE.sub("", parameter["about"]))
+        for name, parameter in facts["others"].items()
+    ]
+    print_table(("parameter", "value", "what it is"), absent, right={"value"})
+
+
+def _say_facts(facts: dict[str, Any]) -> None:
+    known = {key: value for key, value in facts.items() if key not in _LEFT_OUT}
+    lines = [(_word(key), text) for key, value in known.items() if (text := _text(key, value))]
+    width = max(len(word) for word, _ in lines)
+    for word, text in lines:
+        click.echo(visible(f"{word.ljust(width)}  {text}"))
+    unknown = [_word(key) for key, value in known.items() if not _text(key, value)]
+    if unknown:
+        click.echo(f"{'unknown'.ljust(width)}  {', '.join(unknown)}")
+
+
+def _say_refusals(refusals: tuple[str, ...]) -> None:
+    if not refusals:
+        click.echo("It may be tested: nothing stands against it.")
+        return
+    click.echo("It may not be tested:")
+    for reason in refusals:
+        click.echo(visible(f"  {reason}"))
+
+
+def _word(key: str) -> str:
+    """A key in words. Worked: ``logical_block_bytes`` -> ``logical block``."""
+    return _WORDS.get(key, key.removesuffix("_bytes").replace("_", " "))
+
+
+def _text(key: str, value: Any) -> str:
+    """A value in words; empty where it is not known."""
+    from assay.spec.units import gigabytes_label  # noqa: PLC0415
+
+    if value is None or value == "unknown":
+        return ""
+    if isinstance(value, dict):
+        return "; ".join(f"{_word(name)} {text}" for name, inner in value.items() if (text := _text(name, inner)))
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(str, value)) or "none"
+    if key == "capacity_bytes":
+        return f"{gigabytes_label(value)} ({value:,} bytes)"
+    return f"{value:,} bytes" if key.endswith("_bytes") else str(value)
+
+
+def _value(value: Any) -> str:
+    """A parameter's value. Worked: True -> ``yes``, 128000000000 -> ``128,000,000,000``."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:,}" if isinstance(value, (int, float)) else str(value)

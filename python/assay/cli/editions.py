@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.candidates import edition_candidates
-from assay.cli.helped import HelpedCommand
+from assay.cli.commands import HelpedCommand
+from assay.cli.completion import edition_candidates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,20 +53,20 @@ def _facts(name: str) -> dict[str, Any]:
     }
 
 
-def _print(found: list[dict[str, Any]]) -> None:
+def _print(editions: list[dict[str, Any]]) -> None:
     from assay.cli.table import print_table  # noqa: PLC0415
 
     headers = ("edition", "title", "tests", "implied by suite", "values", "most of them from")
     rows = [
         (
-            one["name"],
-            one["title"],
-            ", ".join(one["tests"]),
-            ", ".join(one["suites"]) or "none",
-            str(len(one["values"])),
-            _main_sources(one["values"]),
+            facts["name"],
+            facts["title"],
+            ", ".join(facts["tests"]),
+            ", ".join(facts["suites"]) or "none",
+            str(len(facts["values"])),
+            _main_sources(facts["values"]),
         )
-        for one in found
+        for facts in editions
     ]
     print_table(headers, rows, right={"values"}, prose=True)
     click.echo("Every value with its source: assay editions EDITION. Custom edition: --edition FILE.toml.")
@@ -80,11 +80,11 @@ def _main_sources(values: list[dict[str, Any]]) -> str:
     return "; ".join([*(f"{count} {source}" for source, count in most), *([f"{rest} others"] if rest else [])])
 
 
-def _print_values(one: dict[str, Any]) -> None:
+def _print_values(edition: dict[str, Any]) -> None:
     from assay.cli.table import print_table  # noqa: PLC0415
 
-    click.echo(f"{one['name']}: {one['title']}")
-    rows = [(value["key"], _shown(value["value"]), value["source"]) for value in one["values"]]
+    click.echo(f"{edition['name']}: {edition['title']}")
+    rows = [(value["key"], _shown(value["value"]), value["source"]) for value in edition["values"]]
     print_table(("parameter", "value", "source"), rows)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.helped import HelpedCommand
+from assay.cli.commands import HelpedCommand, json_option, run_argument
 from assay.errors import UsageError
 from assay.spec.files import config_folder
 from assay.words.visible import visible
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=HelpedCommand, examples=("export runs/p1", "export runs/p1 --redact --out p1.assay"))
-@click.argument("run_folder", metavar="RUN", type=click.Path(path_type=Path))
+@run_argument
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     default=None,
     help="Sign with your key. Default: sign if a key exists, except with --redact.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 def export(run_folder: Path, *, out: Path | None, redact: bool, log: bool, sign: bool | None, as_json: bool) -> None:
     """Write RUN as a single file, a bundle, which assay import reads.
 
@@ -69,7 +69,7 @@ def export(run_folder: Path, *, out: Path | None, redact: bool, log: bool, sign:
 
 
 def _key(sign: bool | None, *, redact: bool) -> Ed25519PrivateKey | None:
-    """The key to sign with, None where nothing is to be signed. Raises UsageError where one is asked and not there."""
+    """The key to sign with, None where nothing is to be signed. Raises UsageError where --sign finds none."""
     from assay.archive.bundle import signer  # noqa: PLC0415
 
     wanted = not redact if sign is None else sign
@@ -80,7 +80,7 @@ def _key(sign: bool | None, *, redact: bool) -> Ed25519PrivateKey | None:
 
 
 def _names_of_this_host() -> dict[str, str]:
-    """What texts of a run may call this host and its user, each with its kind."""
+    """Names of this host and its user that texts of a run may hold, each with its kind."""
     try:
         user = pwd.getpwuid(os.getuid())
         people = {user.pw_name: "user", user.pw_dir: "path"}

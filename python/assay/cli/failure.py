@@ -1,4 +1,4 @@
-"""How a command ends that could not do what it was asked: one line per fault, or JSON, and an exit code."""
+"""How a failed command ends: one line per fault, or JSON, and an exit code; and too low a limit of addresses."""
 
 from __future__ import annotations
 
@@ -6,27 +6,36 @@ import errno
 import io
 import json
 import os
+import resource
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from assay.cli.addresses import is_of_memory
 from assay.errors import AssayError, InternalError, SystemRefusedError, UsageError, error_facts
 from assay.spec.nearest import did_you_mean
+from assay.spec.units import KIB, MIB
 from assay.words.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+
 _SHOW_TRACEBACK = "ASSAY_TRACEBACK"
 _NUMBERS = {"integer": "a whole number", "float": "a number"}
+LEAST_BYTES = 640 * MIB
+"""What a run of a small simulated drive with its report takes (500,000 KiB on two processors), and a quarter more."""
+_AMPLE_BYTES = 8 * 1024 * MIB
+_ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
+"""Each thread of a library takes addresses of its own, and there would be one for each processor."""
+_LIGHT = {"config", "completion", "drives", "editions", "init", "key", "man", "models", "status", "tests"}
+"""Commands that load none of these libraries."""
 
 
 def fail(error: AssayError, *, lines: Sequence[str] | None = None) -> NoReturn:
     """End with the error's exit code: in words, or as one JSON object where the command was to print JSON.
 
-    lines : what is said in words, where it is not the error's own text.
+    lines : printed in place of the text of the error.
     """
     error = _with_cause_kept(error)
     if "--json" in sys.argv[1:]:
@@ -46,7 +55,7 @@ def fail_usage(error: click.ClickException) -> NoReturn:
 
 
 def fail_system(error: OSError | MemoryError) -> NoReturn:
-    """End where standard output is closed or full, or the system refuses something that nobody foresaw."""
+    """End where standard output is closed or full, or the system refuses something unforeseen."""
     if isinstance(error, MemoryError):
         remedy = "end other programs, or choose a smaller simulated drive"
         fail(SystemRefusedError("memory", "is used up", remedy))
@@ -67,6 +76,41 @@ def fail_internal(error: BaseException) -> NoReturn:
     kept = _kept_traceback(error)
     remedy = f"report it with the file {kept}" if kept else f"report it with what {_SHOW_TRACEBACK}=1 shows"
     fail(InternalError("internal error", f"{type(error).__name__} in this program, not in its input", remedy))
+
+
+def check_addresses(command: str) -> None:
+    """Raise SystemRefusedError where a command cannot work within the limit of addresses (``ulimit -v``).
+
+    Worked: ``assay report`` within 300,000 KiB -> refused; within 655,360 KiB -> not; ``assay drives`` -> never.
+    """
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY or limit >= _AMPLE_BYTES:
+        return
+    for name in _ONE_THREAD:
+        os.environ.setdefault(name, "1")
+    if limit < LEAST_BYTES and command not in _LIGHT:
+        reason = f"is limited to {limit // KIB} KiB of addresses, and assay {command} needs {LEAST_BYTES // KIB}"
+        raise SystemRefusedError("memory", reason, f"raise the limit: ulimit -v {LEAST_BYTES // KIB}")
+
+
+def is_of_memory(error: BaseException) -> bool:
+    """Whether a library could not be loaded because no memory was left for it.
+
+    Worked: ``failed to map segment from shared object`` -> it is; ``No module named 'x'`` -> it is not.
+    """
+    signs = ("failed to map segment", "annot allocate memory", "cannot create", "out of memory")
+    causes = [error, *_causes(error)]
+    return any(isinstance(cause, ImportError) and any(sign in str(cause) for sign in signs) for cause in causes)
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    """What led to an error, the nearest first."""
+    causes: list[BaseException] = []
+    cause = error.__cause__ or error.__context__
+    while cause is not None and cause not in causes:
+        causes.append(cause)
+        cause = cause.__cause__ or cause.__context__
+    return causes
 
 
 def worded(error: click.ClickException) -> UsageError:
@@ -148,10 +192,6 @@ def _with_cause_kept(error: AssayError) -> AssayError:
     return type(error)(error.thing, error.reason, remedy, further=error.further)
 
 
-def _shows_traceback() -> bool:
-    return bool(os.environ.get(_SHOW_TRACEBACK)) or bool({"-v", "--verbose"} & set(sys.argv[1:]))
-
-
 # What only a failure needs is not loaded by every command.
 
 
@@ -160,7 +200,7 @@ def _kept_traceback(error: BaseException) -> str | None:
     import traceback  # noqa: PLC0415
 
     text = "".join(traceback.format_exception(error))
-    if _shows_traceback():
+    if os.environ.get(_SHOW_TRACEBACK) or {"-v", "--verbose"} & set(sys.argv[1:]):
         click.echo(text, err=True, nl=False)
     return _kept(text)
 

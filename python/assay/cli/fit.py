@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.candidates import simulated_candidates
-from assay.cli.helped import HelpedCommand
+from assay.cli.commands import HelpedCommand
+from assay.cli.completion import simulated_candidates
 from assay.errors import UsageError
 from assay.spec.nearest import did_you_mean
 from assay.words.visible import visible
@@ -108,8 +108,8 @@ def fit(drive: str, *, as_json: bool, **options: Any) -> None:
         click.echo(line)
 
 
-def _not_written(drive: str, found: Fit) -> str:
-    if not found.evaluations:
+def _not_written(drive: str, fitted: Fit) -> str:
+    if not fitted.evaluations:
         return f"No drive model was tried, and no file is written: these are the figures of {drive} as it is."
     return f"None was nearer to the figures than {drive} as it is, whose figures these are; no file is written."
 
@@ -135,7 +135,7 @@ def _check_evaluations(count: int) -> None:
 
 
 def _new_file(path: Path) -> Path:
-    """A file that is not there yet: it is asked for before the search, which takes long."""
+    """A path that does not exist yet, checked before the long search."""
     if path.exists() or path.is_symlink():
         raise UsageError(str(path), "exists already", "name another file with --out, or remove it")
     if not path.parent.is_dir():
@@ -181,11 +181,11 @@ def _best_shown() -> Callable[[float], None]:
     return show
 
 
-def _facts(path: Path | None, found: Fit, errors: Mapping[str, float], held_out: list[str]) -> dict[str, Any]:
+def _facts(path: Path | None, fitted: Fit, errors: Mapping[str, float], held_out: list[str]) -> dict[str, Any]:
     return {
         "drive_model": path and str(path),
-        "capacity_bytes": found.drive_model.capacity_bytes,
-        "evaluations": found.evaluations,
+        "capacity_bytes": fitted.drive_model.capacity_bytes,
+        "evaluations": fitted.evaluations,
         "simulated_over_published": {name: math.exp(error) for name, error in errors.items()},
         "cross_validation": held_out,
     }
@@ -239,23 +239,20 @@ class _Search:
         return f"median error {middle:.1%} over {len(errors)} cells"
 
 
-def _report(found: Fit, errors: Mapping[str, float]) -> list[str]:
+def _report(fitted: Fit, errors: Mapping[str, float]) -> list[str]:
     from assay.spec.units import count_label, gigabytes_label  # noqa: PLC0415
-    from assay.tools.simfit.drive_model_file import residual_lines  # noqa: PLC0415
+    from assay.tools.simfit.search import residual_lines  # noqa: PLC0415
 
     cells = [abs(math.exp(error) - 1) for name, error in errors.items() if name.startswith("iops")]
-    tried, size = count_label(found.evaluations, "drive model"), gigabytes_label(found.drive_model.capacity_bytes)
+    tried, size = count_label(fitted.evaluations, "drive model"), gigabytes_label(fitted.drive_model.capacity_bytes)
     inside = sum(error <= _WITHIN for error in cells)
+    middle = f", median error {median(cells):.1%}" if cells else ""
     return [
         f"{tried} tried for {size}, on a drive scaled to 1 GB, with shorter cells;",
         "a run of the drive model at its full capacity can give other figures.",
-        f"{inside} of {len(cells)} cells within 25 %{_median(cells)}. Simulated over published, the worst first:",
+        f"{inside} of {len(cells)} cells within 25 %{middle}. Simulated over published, the worst first:",
         *residual_lines(errors),
     ]
-
-
-def _median(errors: list[float]) -> str:
-    return f", median error {median(errors):.1%}" if errors else ""
 
 
 def _flash(drive: str) -> tuple[ModelFile, DriveModel]:
@@ -275,11 +272,14 @@ def _flash(drive: str) -> tuple[ModelFile, DriveModel]:
     raise UsageError(drive, "is not a simulated drive of flash", "name a model, such as sim:client-2011")
 
 
-def _write(path: Path, found: Fit, model: ModelFile, report: list[str]) -> None:
-    from assay.tools.simfit.drive_model_file import write_drive_model  # noqa: PLC0415
-    from assay.tools.simfit.search import POWERS, RANGES  # noqa: PLC0415
+def _write(path: Path, fitted: Fit, model: ModelFile, report: list[str]) -> None:
+    from assay.tools.simfit.search import (  # noqa: PLC0415
+        POWERS,
+        RANGES,
+        write_drive_model,
+    )
 
     spans = {name: f"{low:g} to {high:g}" for name, (low, high) in RANGES.items()}
     spans |= {name: f"2^{low} to 2^{high}" for name, (low, high) in POWERS.items()}
     varied = {name: f"fitted to published figures inside {span}" for name, span in spans.items()}
-    write_drive_model(path, found.drive_model, model, varied=varied, report="\n".join(report))
+    write_drive_model(path, fitted.drive_model, model, varied=varied, report="\n".join(report))

@@ -1,4 +1,4 @@
-"""``assay import``: a run that somebody exported, checked before anything of it is written."""
+"""``assay import``: an exported run, checked before anything of it is written."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from assay.cli.commands import HelpedCommand, json_option
 from assay.cli.config import output_folder
-from assay.cli.helped import HelpedCommand
-from assay.cli.origin import with_level
+from assay.cli.stored_runs import with_level
 from assay.errors import EXIT_OK, EXIT_WITHHELD
 from assay.words.visible import visible
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     metavar="FOLDER",
     help="Folder of runs for the unpacked run. Default: runs, or that of assay config.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 def import_(bundle: Path, into: Path | None, as_json: bool) -> int:
     """Check FILE, which assay export wrote, and unpack its run.
 

@@ -1,21 +1,33 @@
-"""``assay index``: what the index of runs holds; bringing it up to the folders, and making it anew."""
+"""``assay index``: what the index of runs holds, and how commands read it and bring it up to the folders."""
 
 from __future__ import annotations
 
 import json
+import sys
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.config import output_folder
-from assay.cli.helped import HelpedCommand
+from assay.archive.index.location import default_place, named_place
+from assay.cli import stored_runs
+from assay.cli.commands import HelpedCommand
+from assay.cli.config import INDEX, output_folder, settings
 from assay.cli.options import index_option
 from assay.cli.table import print_paragraph, print_table
+from assay.words.visible import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from multiprocessing.pool import Pool
+
+    from assay.archive.index.current import Means
     from assay.archive.index.location import Place
     from assay.archive.index.status import IndexStatus
+    from assay.archive.index.write import ReadRun
+    from assay.summary.forms import ListedRun
+
 
 _ACTIONS = ("status", "update", "rebuild")
 
@@ -33,7 +45,6 @@ def index(action: str, folders: tuple[Path, ...], index: str | None, as_json: bo
     only notes of the web page, and runs whose folder is gone (assay runs --missing), are in nothing else.
     """
     from assay.archive.index.status import index_status  # noqa: PLC0415
-    from assay.cli.indexed import index_place  # noqa: PLC0415
 
     place = index_place(index)
     count = None if action == "status" else _brought_up(place, folders, anew=action == "rebuild")
@@ -51,7 +62,6 @@ def _brought_up(place: Place, folders: tuple[Path, ...], *, anew: bool) -> int:
     from assay.archive.index.current import known_folders  # noqa: PLC0415
     from assay.archive.index.folders import site  # noqa: PLC0415
     from assay.archive.index.write import clear, writing  # noqa: PLC0415
-    from assay.cli.indexed import despite_damage, update  # noqa: PLC0415
 
     def work() -> int:
         chosen = list(folders) or _all(known_folders(place))
@@ -69,16 +79,80 @@ def _all(known: list[Path]) -> list[Path]:
     return [*known, *([own] if own.is_dir() and own not in known else [])]
 
 
-def _print(found: IndexStatus) -> None:
-    print_paragraph(found.index, mark="Index   ")
-    if found.schema_found is None:
+def _print(status: IndexStatus) -> None:
+    print_paragraph(status.index, mark="Index   ")
+    if status.schema_found is None:
         print_paragraph("not there yet; assay runs and assay index update make it", mark="State   ")
         return
-    print_paragraph(f"{found.database}, schema {found.schema_found}", mark="Form    ")
+    print_paragraph(f"{status.database}, schema {status.schema_found}", mark="Form    ")
     print_paragraph(
-        f"{found.runs:,}, of them {found.unreadable:,} unreadable and {found.missing:,} missing", mark="Runs    "
+        f"{status.runs:,}, of them {status.unreadable:,} unreadable and {status.missing:,} missing", mark="Runs    "
     )
-    if found.folders:
+    if status.folders:
         click.echo()
-        rows = [(folder.host, folder.folder, f"{folder.runs:,}", f"{folder.missing:,}") for folder in found.folders]
+        rows = [(folder.host, folder.folder, f"{folder.runs:,}", f"{folder.missing:,}") for folder in status.folders]
         print_table(("Host", "Folder", "Runs", "Missing"), rows, right=("Runs", "Missing"), key=2)
+
+
+def index_place(named: str | None) -> Place:
+    """The index of an option, else that of the user's settings, else the default."""
+    if named is None:
+        result = settings().get(INDEX)
+        named = result.value if result else None
+    return default_place() if named is None else named_place(named)
+
+
+def runs_in(index: Place, folder: Path, *, numbers: bool) -> list[ListedRun]:
+    """``archive.index.current.runs_in`` with the means of a terminal."""
+    from assay.archive.index import current  # noqa: PLC0415 - heavy
+
+    return current.runs_in(index, folder, _means(), numbers=numbers)
+
+
+def runs_everywhere(index: Place, *, numbers: bool) -> list[ListedRun]:
+    """``archive.index.current.runs_everywhere`` with the means of a terminal."""
+    from assay.archive.index import current  # noqa: PLC0415 - heavy
+
+    return current.runs_everywhere(index, _means(), numbers=numbers)
+
+
+def update(index: Place, folders: Iterable[Path]) -> int:
+    """``archive.index.current.update`` with the means of a terminal."""
+    from assay.archive.index import current  # noqa: PLC0415 - heavy
+
+    return current.update(index, folders, _means())
+
+
+def despite_damage(index: Place, work: Callable[[], int]) -> int:
+    """``archive.index.current.despite_damage`` with the means of a terminal."""
+    from assay.archive.index import current  # noqa: PLC0415 - heavy
+
+    return current.despite_damage(index, _means(), work)
+
+
+def _means() -> Means:
+    """Many runs are read by all processors; how far it is is shown on a terminal."""
+    from assay.archive.index.current import Means  # noqa: PLC0415 - heavy
+
+    return Means(
+        host_id=stored_runs.host_id,
+        workers=_workers,
+        shown=_shown,
+        warn=lambda text: click.echo(f"assay: {visible(text)}", err=True),
+    )
+
+
+@contextmanager
+def _workers() -> Iterator[Pool]:
+    from assay.cli.fit import quiet_pool  # noqa: PLC0415 - heavy
+
+    with quiet_pool() as pool:
+        yield pool
+
+
+@contextmanager
+def _shown(runs: Iterable[ReadRun], count: int) -> Iterator[Any]:
+    with click.progressbar(
+        runs, length=count, label="reading runs", file=sys.stderr, hidden=not sys.stderr.isatty()
+    ) as shown:
+        yield shown

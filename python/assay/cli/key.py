@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from assay.cli.helped import HelpedCommand
+from assay.cli.commands import HelpedCommand
 from assay.errors import UsageError
 from assay.spec.files import config_folder
 from assay.words.visible import visible

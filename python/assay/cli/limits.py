@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from assay.cli.helped import HelpedCommand
+from assay.cli.commands import HelpedCommand, run_argument, same_as_json_option
 from assay.cli.table import numeric, print_heading, print_table
 from assay.errors import UsageError
 
@@ -18,13 +18,12 @@ if TYPE_CHECKING:
     from assay.summary.pages.test_record import TestRecord
 
 Undecided = Literal["pass", "fail"]
-_ALARM = "bold red"
 
 
 @click.command(cls=HelpedCommand, examples=("limits runs/p1 limits.toml", "limits runs/p1 --out limits"))
-@click.argument("run_folder", metavar="RUN", type=click.Path(path_type=Path))
+@run_argument
 @click.argument("file", required=False, type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print the same as JSON; its form is in docs/formats/output.md.")
+@same_as_json_option
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -46,7 +45,7 @@ def limits(run_folder: Path, file: Path | None, *, as_json: bool, out: Path | No
     a limit is not met, or cannot be decided.
     """
     from assay.archive.rendering import dated, stored_run  # noqa: PLC0415
-    from assay.cli.notice import say_unfinished  # noqa: PLC0415
+    from assay.cli.stored_runs import say_unfinished  # noqa: PLC0415
     from assay.report import records_of_tests  # noqa: PLC0415
 
     run = stored_run(run_folder)
@@ -89,7 +88,7 @@ def print_limits(shown: ShownLimits) -> None:
     print_heading(shown.title)
     print_table(COLUMNS, rows, right=numeric(COLUMNS, rows))
     click.echo()
-    print_heading(summary(shown), style=_ALARM if shown.failed + shown.undecided else "bold")
+    print_heading(summary(shown), alarm=bool(shown.failed + shown.undecided))
 
 
 def _written(run: StoredRun, tests: list[TestRecord], shown: ShownLimits, out: Path) -> list[Path]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.helped import HelpedCommand
+from assay.cli.commands import HelpedCommand
 from assay.errors import StoreError
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def pages() -> dict[str, str]:
     return result | others
 
 
-def _page(title: str, command_facts: CommandFacts, behind: Iterator[str]) -> str:
+def _page(title: str, command_facts: CommandFacts, last: Iterator[str]) -> str:
     from importlib.metadata import version  # noqa: PLC0415
 
     words = "assay" if command_facts.name == "assay" else f"assay {command_facts.name}"
@@ -78,7 +78,7 @@ def _page(title: str, command_facts: CommandFacts, behind: Iterator[str]) -> str
         '.\\" Made by assay man.',
         f'.TH {_roff(title.upper())} 1 "" "Assay {version("assay")}" "Assay"',
         ".SH NAME",
-        f"{_roff(title)} \\- {_roff(_lower(command_facts.summary))}",
+        f"{_roff(title)} \\- {_roff(command_facts.summary[:1].lower() + command_facts.summary[1:])}",
         ".SH SYNOPSIS",
         f".B {_roff(words)}",
         _roff(command_facts.usage),
@@ -95,7 +95,7 @@ def _page(title: str, command_facts: CommandFacts, behind: Iterator[str]) -> str
         *_exits(),
         *_list("FILES", _FILES),
         *_list("ENVIRONMENT", _VARIABLES),
-        *behind,
+        *last,
     ]
     return "\n".join(lines) + "\n"
 
@@ -133,10 +133,6 @@ def _list(title: str, rows: tuple[tuple[str, str], ...]) -> Iterator[str]:
     yield f".SH {title}"
     for name, text in rows:
         yield from (".TP", f".B {_roff(name)}", _roff(text) + ".")
-
-
-def _lower(text: str) -> str:
-    return text[:1].lower() + text[1:]
 
 
 def _roff(text: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 import click
 
-from assay.cli.helped import HelpedCommand
+from assay.cli.commands import HelpedCommand
 
 
 @click.command(cls=HelpedCommand, examples=("models", "models --json"))
@@ -28,8 +28,15 @@ def models(as_json: bool) -> None:
     from assay.spec.units import gigabytes  # noqa: PLC0415
 
     rows = [
-        (one.drive, f"{gigabytes(one.capacity_bytes):,.2f}", one.kind, one.interface, one.summary, _stated(one.sources))
-        for one in result
+        (
+            model.drive,
+            f"{gigabytes(model.capacity_bytes):,.2f}",
+            model.kind,
+            model.interface,
+            model.summary,
+            _stated(model.sources),
+        )
+        for model in result
     ]
     headers = ("drive", "GB", "kind", "interface", "what it stands for", "parameters")
     print_table(headers, rows, right={"GB"}, prose=True)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.candidates import (
+from assay.cli.commands import Command, with_options
+from assay.cli.completion import (
     drive_candidates,
     edition_candidates,
     study_candidates,
@@ -15,25 +16,78 @@ from assay.cli.candidates import (
     test_candidates,
 )
 from assay.cli.config import with_settings
-from assay.cli.helped import with_options
-from assay.cli.workload_options import (
-    WORKLOAD_OPTIONS,
-    add_replay,
-    preparation_choices,
-    refuse_preparation,
-    workload_overrides,
-)
 from assay.errors import UsageError, ValueRangeError
 from assay.spec.nearest import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from click.shell_completion import CompletionItem
 
     from assay.run.plan_file import Plan
 
-Command = TypeVar("Command", bound="Callable[..., Any]")
+file_target_option = click.option("--file-target", is_flag=True, help="DRIVE is a pre-allocated regular file.")
+scale_option = click.option(
+    "--scale", type=float, metavar="F", help="Multiply durations by 0 < F < 1; a listed deviation. Default: 1."
+)
+_WORKLOAD_OPTIONS = [
+    click.option(
+        "--icf",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Run the workload of a configuration file of Iometer. Default: the tests of the plan.",
+    ),
+    click.option(
+        "--fio",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Run the workload of a job file of fio. Default: the tests of the plan.",
+    ),
+    click.option(
+        "--run-time",
+        "run_time_s",
+        type=click.FloatRange(min=0, min_open=True, max=1e7),
+        metavar="SECONDS",
+        help="Seconds per run if the --icf file runs until stopped. Default: refused.",
+    ),
+    click.option(
+        "--replay",
+        type=click.Path(path_type=Path),
+        metavar="TRACE",
+        help="Trace to replay: blktrace, iolog of fio, CSV, capture of Assay. Default: the tests of the plan.",
+    ),
+    click.option(
+        "--speed",
+        metavar="F",
+        help="Replay speed: a factor, or max for no waits. Default: 1.",
+    ),
+    click.option(
+        "--map",
+        "mapping",
+        type=click.Choice(["keep", "scale", "wrap"]),
+        help="Replay addresses: as traced, scaled to the drive, or wrapped. Default: keep.",
+    ),
+    click.option(
+        "--columns",
+        metavar="NAMES",
+        help="Columns of a replayed CSV, as time=1:us,op=2,offset=3:bytes,size=4:bytes; op=2:1=read marks reads. "
+        "Default: guessed from known formats.",
+    ),
+    click.option("--device", metavar="NAME", help="Device to replay from a trace of several. Default: none."),
+    click.option(
+        "--wait",
+        type=click.Choice(["ms_since_start", "us_since_previous"]),
+        help="Meaning of waits in an iolog of version 2. Default: refused.",
+    ),
+    click.option(
+        "--fill",
+        type=click.FloatRange(0, 100),
+        metavar="N",
+        help="Sequential fills before a workload or replay. Default: as the plan states; 0 for files of other "
+        "tools, 1 for a replay.",
+    ),
+    click.option("--no-purge", is_flag=True, help="Skip the purge before a workload or replay."),
+]
+"""Workloads and traces of other tools, which are run alone, and how the drive is prepared for them."""
+
 
 # Literals are read by pydantic where the plan is made; importing that here would slow down every command.
 _PURGES = [
@@ -92,11 +146,11 @@ _SIGNATURE_OPTIONS = [
         "acknowledged",
         multiple=True,
         metavar="WORD",
-        callback=lambda _context, _parameter, given: _words(given),
+        callback=lambda _context, _parameter, given: _doubt_words(given),
         help="Doubt to accept, by the word in the refusal. Default: none.",
     ),
 ]
-"""What is on a drive, and what the gate cannot tell of its users."""
+"""Consent to what is on a drive, and doubts of the gate about its users."""
 
 
 class _Suite(click.ParamType):  # type: ignore[type-arg]
@@ -147,7 +201,7 @@ def run_folder_option(command: Command) -> Command:
 
 
 def gate_options(command: Command) -> Command:
-    """Add what the gate is asked with, but for the confirmation: of a run, and of a plan, which is refused as a run."""
+    """Add the options of the gate but for the confirmation, for a run and for a plan."""
     options = [
         *_SIGNATURE_OPTIONS,
         click.option(
@@ -172,7 +226,7 @@ def signature_option(command: Command) -> Command:
     return with_options(*_SIGNATURE_OPTIONS, subject=_SAFETY)(command)
 
 
-def _words(given: tuple[str, ...]) -> frozenset[str]:
+def _doubt_words(given: tuple[str, ...]) -> frozenset[str]:
     """Words of doubts. Raises UsageError for one that is none."""
     if not given:
         return frozenset()
@@ -205,14 +259,14 @@ def yes_destroy_option(command: Command) -> Command:
     option = click.option(
         "--yes-destroy",
         multiple=True,
-        callback=_single,
+        callback=_single_identity,
         metavar="ID",
         help="Full identity of the drive, as assay drives prints it. Default: prompt at a terminal.",
     )
     return with_options(option, subject=_SAFETY)(command)
 
 
-def _single(_context: click.Context, _parameter: click.Parameter, given: tuple[str, ...]) -> str | None:
+def _single_identity(_context: click.Context, _parameter: click.Parameter, given: tuple[str, ...]) -> str | None:
     if len(given) > 1:
         raise UsageError("--yes-destroy", "is given more than once", "confirm only the named drive")
     return given[0] if given else None
@@ -248,10 +302,10 @@ _WHAT_OPTIONS = [
         help="Quick screen by reads alone; the drive keeps its data.",
     ),
 ]
-"""What is run, and on what."""
+"""Drive and tests of a run."""
 
 _DRIVE_OPTIONS = [
-    click.option("--file-target", is_flag=True, help="DRIVE is a pre-allocated regular file."),
+    file_target_option,
     click.option(
         "--pin", metavar="CPUS", help="CPUs of the threads: auto, none, or a list such as 0,2,4-7. Default: auto."
     ),
@@ -284,9 +338,7 @@ def plan_options(command: Command) -> Command:
             metavar="N",
             help="Seed of addresses and segment places. Default: drawn, and stated in the report.",
         ),
-        click.option(
-            "--scale", type=float, metavar="F", help="Multiply durations by 0 < F < 1; a listed deviation. Default: 1."
-        ),
+        scale_option,
         click.option(
             "--thread-count",
             type=int,
@@ -320,7 +372,7 @@ def plan_options(command: Command) -> Command:
         ("Faults", _FAULT_OPTIONS),
         ("Drive", _DRIVE_OPTIONS),
         ("Settings", settings),
-        ("Workloads and traces of other tools", WORKLOAD_OPTIONS),
+        ("Workloads and traces of other tools", _WORKLOAD_OPTIONS),
         ("Tests", _WHAT_OPTIONS),
     ):
         command = with_options(*options, subject=subject)(command)
@@ -366,28 +418,27 @@ def make_plan(
         )
     given = {name: value for name, value in options.items() if value is not None and value is not False}
     overrides = {name: value for name, value in given.items() if value != ()}
-    for several in overrides.keys() & {"tests", "studies"}:
-        overrides[several] = _names(several, overrides[several])
+    overrides |= {kind: _test_names(kind, overrides[kind]) for kind in overrides.keys() & {"tests", "studies"}}
     if quick or "read_only" in overrides:
         overrides["suite"] = _quick_suite(overrides, quick=quick)
     if drives:
         if not overrides.get("file_target"):
             _refuse_misnamed_plan(drives[0])
         overrides["drive"] = drives[0]
-    overrides |= workload_overrides({"icf": icf, "fio": fio, "replay": replay}, run_time_s, overrides)
+    overrides |= _workload_overrides({"icf": icf, "fio": fio, "replay": replay}, run_time_s, overrides)
     how = {"speed": speed, "map": mapping, "columns": columns, "device": device, "wait": wait}
-    add_replay(overrides, how)
+    _add_replay(overrides, how)
     demand = {"thread_count": thread_count, "queue_depth": queue_depth, "arrival": arrival}
     chosen = {name: value for name, value in demand.items() if value is not None}
-    prepared = preparation_choices(fill, no_purge=no_purge)
+    prepared = _preparation_choices(fill, no_purge=no_purge)
     plan = load_plan(files[0] if files else None, overrides, chosen | prepared)
-    refuse_preparation(plan, prepared)
+    _refuse_preparation(plan, prepared)
     for text in left_out_choices(plan, chosen):
         click.echo(f"assay: {text}", err=True)
-    return with_settings(_named(plan, {key: text for key, text in (("name", name), ("tags", tags)) if text}))
+    return with_settings(_with_texts(plan, {key: text for key, text in (("name", name), ("tags", tags)) if text}))
 
 
-def _named(plan: Plan, given: dict[str, Any]) -> Plan:
+def _with_texts(plan: Plan, given: dict[str, Any]) -> Plan:
     """The plan with the texts that options gave. Raises ValueRangeError for one that is too long."""
     from pydantic import ValidationError  # noqa: PLC0415
 
@@ -408,8 +459,73 @@ def refuse_writes_limit(plan: Plan, drive_writes_max: float | None) -> None:
         raise UsageError("--max-drive-writes", reason, "leave it out for a simulated drive")
 
 
+def _workload_overrides(
+    files: dict[str, Path | None], run_time_s: float | None, overrides: dict[str, Any]
+) -> dict[str, Any]:
+    """Keys of a plan from a workload of another tool. Raises UsageError if more than that is to run."""
+    given = {form: file for form, file in files.items() if file is not None}
+    if run_time_s is not None and "icf" not in given:
+        raise UsageError("--run-time", "is for files of Iometer", "give --icf FILE, or state time_s in the plan")
+    if not given:
+        return {}
+    others = [*given][1:] + [name for name in ("suite", "tests", "studies") if name in overrides]
+    if others:
+        options = ", ".join({"tests": "--test", "studies": "--study"}.get(name, f"--{name}") for name in others)
+        reason = f"contradicts {options}: a workload runs alone"
+        raise UsageError(f"--{next(iter(given))}", reason, "give only a single workload option")
+    from assay.cli.convert import workload_of  # noqa: PLC0415
+
+    ((form, file),) = given.items()
+    if form == "replay":
+        return {"studies": ("replay",), "replay": {"trace": str(file)}}
+    return {"studies": ("workload",), "workload": workload_of(form, file, run_time_s).model_dump(exclude_none=True)}
+
+
+def _add_replay(overrides: dict[str, Any], given: dict[str, str | None]) -> None:
+    """Add how a trace is issued. Raises UsageError where there is none, or the speed is none."""
+    chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if chosen and "replay" not in overrides:
+        raise UsageError(
+            f"--{next(iter(chosen))}", "says how a trace is issued, and there is none", "add --replay TRACE"
+        )
+    if chosen.get("speed", "max") != "max":
+        chosen["speed"] = _speed(chosen["speed"])
+    if chosen:
+        overrides["replay"] |= chosen
+
+
+def _preparation_choices(fill: float | None, *, no_purge: bool) -> dict[str, Any]:
+    """Keys of the tables of workloads and replays for the options that prepare the drive."""
+    return ({} if fill is None else {"prepare_fills": fill}) | ({"purge": False} if no_purge else {})
+
+
+def _refuse_preparation(plan: Plan, choices: dict[str, Any]) -> None:
+    """Raise UsageError where the drive is to be prepared for a workload or a replay and the plan has neither."""
+    from assay.procedures.registry import find_procedure  # noqa: PLC0415
+
+    used = [find_procedure(name) for name in (*plan.tests, *plan.studies)]
+    if choices and not all(plan.options(procedure).chosen(choices) for procedure in used):
+        option = "--fill" if "prepare_fills" in choices else "--no-purge"
+        remedy = "give it with --fio, --icf, --replay, or a plan of a workload alone"
+        raise UsageError(option, "prepares the drive for a workload or a replay", remedy)
+
+
+def _speed(text: str) -> float:
+    from assay.procedures.replay.plan import SPEED_MAX, SPEED_MIN  # noqa: PLC0415
+
+    try:
+        speed = float(text)
+    except ValueError:
+        speed = 0.0
+    if not SPEED_MIN <= speed <= SPEED_MAX:
+        raise UsageError(
+            f"--speed {text[:40]}", f"is no number of {SPEED_MIN:g} to {SPEED_MAX:g}", "give a factor, or max"
+        )
+    return speed
+
+
 def _quick_suite(given: dict[str, Any], *, quick: bool) -> str:
-    """The suite that ``--quick`` and ``--read-only`` stand for. Raises UsageError beside another suite."""
+    """The suite that ``--quick`` and ``--read-only`` stand for. Raises UsageError if another suite is named."""
     from assay.procedures.registry import READ_ONLY  # noqa: PLC0415
 
     suite, option = (READ_ONLY, "--read-only") if "read_only" in given else ("quick", "--quick")
@@ -419,7 +535,7 @@ def _quick_suite(given: dict[str, Any], *, quick: bool) -> str:
     return suite
 
 
-def _names(kind: str, given: tuple[str, ...]) -> tuple[str, ...]:
+def _test_names(kind: str, given: tuple[str, ...]) -> tuple[str, ...]:
     """Names of tests or studies, separated by commas, in letters of any case.
 
     Raises UsageError where a study is named as a test, or a test as a study.
@@ -441,10 +557,7 @@ def _names(kind: str, given: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _refuse_misnamed_plan(target: str) -> None:
-    """Say of a file that holds a plan and is not called so how it is run; no one should be told to test it as a drive.
-
-    Raises UsageError.
-    """
+    """Raise UsageError for a file that holds a plan and is not named as one, before it is taken for a drive."""
     from assay.errors import PlanError  # noqa: PLC0415
     from assay.spec.toml_file import FILE_BYTES_MAX, read_toml  # noqa: PLC0415
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from assay.cli.commands import HelpedCommand, json_option
 from assay.cli.config import output_folder
-from assay.cli.helped import HelpedCommand
 from assay.cli.options import gate_options, make_plan, plan_options, refuse_writes_limit, run_folder_option
 from assay.errors import error_facts
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @plan_options
 @gate_options
 @run_folder_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 def plan(as_json: bool, out: Path | None, **options: Any) -> None:
     """Show what a run of DRIVE or PLAN.toml would write, how long it takes and what it needs. Nothing is touched.
 

@@ -45,7 +45,7 @@ _BAR_WIDTH = 20
 
 
 class LiveDisplay:
-    """What runs now stays at the foot of the terminal; a line per phase and round is printed above it.
+    """Draws the present step at the foot of the terminal; a line per phase and round is printed above it.
 
     console : of the terminal; its width is read each time, so that a window may change. cells : a line per cell, too.
     It draws only when the run reports progress, twice a second: no thread of its own runs during a measurement.
@@ -106,7 +106,7 @@ class LiveDisplay:
 
 
 def drawn(progress: Progress, judged: RoundOutcome | None, console: Console) -> RenderableType:
-    """What is drawn at the console's width now."""
+    """The drawing at the present width of the console."""
     from rich.console import Group  # noqa: PLC0415
 
     if console.width >= PANEL_COLUMNS and console.height >= _PANEL_LINES:
@@ -203,7 +203,7 @@ def _one_line(text: str) -> Text:
 class PlainDisplay:
     """A line per phase and per round, and in long phases one per tenth, at most one a minute.
 
-    stream : where they go. A run goes on when nobody reads it any more. cells : a line per cell that ran, too.
+    stream : where they go. A run goes on when the stream is closed. cells : a line per cell that ran, too.
     """
 
     def __init__(self, stream: IO[str], *, cells: bool = False) -> None:

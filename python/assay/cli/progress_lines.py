@@ -71,19 +71,23 @@ def still_left(left: TimeLeft | KeptLeft | None) -> str:
 
 def percent_label(share: float | None) -> str:
     """A share as whole percent, never 100 before the end. Worked: 0.996 -> ``"99 %"``, None -> the empty text."""
-    return "" if share is None else f"{min(int(share * 100), 100)} %"
+    return "" if share is None else f"{_whole_percent(share)} %"
+
+
+def _whole_percent(share: float) -> int:
+    return min(int(share * 100), 100)
 
 
 def shares_label(progress: Progress) -> str:
     """Bounds of the share of the run that is done. Worked: ``"25 to 50 %"``; equal ones -> ``"25 %"``."""
     if progress.run_shares is None:
         return ""
-    first, last = map(percent_label, progress.run_shares)
-    return last if first == last else f"{first.removesuffix(' %')} to {last}"
+    first, last = map(_whole_percent, progress.run_shares)
+    return f"{last} %" if first == last else f"{first} to {last} %"
 
 
 def figures_label(progress: Progress) -> str:
-    """What the drive does now. Worked: 29,876.4 IOPS at 0.2677 ms -> ``"29,876 IOPS, 0.268 ms"``."""
+    """Present rate and response time. Worked: 29,876.4 IOPS at 0.2677 ms -> ``"29,876 IOPS, 0.268 ms"``."""
     if progress.iops is None:
         return ""
     latency = "" if progress.latency_ms is None else f", {progress.latency_ms:.3f} ms"
@@ -91,17 +95,19 @@ def figures_label(progress: Progress) -> str:
 
 
 def extent_label(progress: Progress) -> str:
-    """How much of a sequence is done, of how much. Worked: ``"16.0 of 64.0 GB"``, ``"12 min of 56 min"``.
+    """How much of a sequence is done, of how much. Worked: ``"16.0 of 64.0 GB"``, ``"12 min of 56 min"``."""
+    whole, done = _whole_label(progress), progress.done
+    if progress.whole.amount_bytes:
+        return f"{gigabytes(done.amount_bytes):,.1f} of {whole}"
+    return f"{span_label(done.time_ns)} of {whole}" if whole else ""
 
-    The virtual time of a simulated drive is named as such.
-    """
-    whole, done = progress.whole, progress.done
+
+def _whole_label(progress: Progress) -> str:
+    """The length of a sequence; virtual time is named as such. Worked: ``"64.0 GB"``, ``"56 min simulated"``."""
+    whole = progress.whole
     if whole.amount_bytes:
-        return f"{gigabytes(done.amount_bytes):,.1f} of {gigabytes_label(whole.amount_bytes, 1)}"
-    if whole.time_ns:
-        own = " simulated" if progress.virtual else ""
-        return f"{span_label(done.time_ns)} of {span_label(whole.time_ns)}{own}"
-    return ""
+        return gigabytes_label(whole.amount_bytes, 1)
+    return f"{span_label(whole.time_ns)}{' simulated' if progress.virtual else ''}" if whole.time_ns else ""
 
 
 def phase_rate_label(progress: Progress) -> str:
@@ -142,7 +148,7 @@ def begin_line(progress: Progress) -> str:
     Worked: ``iops (test 1 of 2): preconditioning, 64.0 GB; run: 4 h to 20 h left``, then
     ``iops (test 1 of 2): rounds of 56 cells, 56 min each; run: 4 h to 20 h left``.
     """
-    whole = extent_label(progress).rpartition(" of ")[2]
+    whole = _whole_label(progress)
     what = f"{progress.name}{f', {whole}' if whole else ''}"
     if progress.phase == "round":
         what = f"rounds of {progress.step_count} cells, {whole} each"
@@ -159,7 +165,7 @@ def still_line(progress: Progress) -> str:
 
 
 def judged_line(judged: RoundOutcome, name: str, *, virtual: bool = False) -> str:
-    """What a round, or samples, gave: the tracked values with their unit, and what is missing until steady.
+    """The outcome of a round, or of samples: tracked values with their unit, and what is missing until steady.
 
     name : of the sequence. virtual : the drive's time is not that of the clock.
     """
@@ -225,7 +231,7 @@ def value_label(value: float, unit: str) -> str:
 
 
 def _missing(judged: RoundOutcome) -> Iterator[str]:
-    """What stands between this round and steady state."""
+    """Conditions of steady state that this round does not meet yet."""
     if judged.window is None:
         noun = "rounds" if judged.stage == "round" else "samples"
         yield f"{judged.gathered} of the {WINDOW_ROUNDS} {noun} that a verdict takes"
@@ -275,7 +281,7 @@ def _cell_lines(progress: Progress, where: str, steps: tuple[StepRecord, ...]) -
 
 
 def _run_left(progress: Progress) -> str:
-    """What is left of the run. Worked: ``"; run: 25 to 50 %, 1 h to 3 h left"``; the empty text where it is unknown."""
+    """Share and time left of the run. Worked: ``"; run: 25 to 50 %, 1 h to 3 h left"``; empty where it is unknown."""
     left = left_label(progress.run_left)
     if left == "unknown":
         return ""

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from assay.cli.helped import HelpedCommand
+from assay.cli.commands import HelpedCommand, run_argument
 
 
 @click.command(cls=HelpedCommand, examples=("report runs/p1", "report runs/p1 --pdf --out reports/p1"))
-@click.argument("run_folder", metavar="RUN", type=click.Path(path_type=Path))
+@run_argument
 @click.option("--pdf", is_flag=True, help="PDF.")
 @click.option("--html", is_flag=True, help="Self-contained HTML file.")
 @click.option("--csv", is_flag=True, help="Tables as CSV.")
@@ -25,11 +25,11 @@ from assay.cli.helped import HelpedCommand
 def report(run_folder: Path, as_json: bool, out: Path | None, **formats: bool) -> None:
     """Render the report of RUN again; without options in every format."""
     from assay.archive.rendering import render_stored  # noqa: PLC0415
-    from assay.cli.origin import shown_run  # noqa: PLC0415
+    from assay.cli.stored_runs import shown_run  # noqa: PLC0415
     from assay.report import FORMATS  # noqa: PLC0415
 
-    asked = {**formats, "json": as_json}
-    chosen = [name for name in FORMATS if asked.get(name)] or list(FORMATS)
+    wanted = {**formats, "json": as_json}
+    chosen = [name for name in FORMATS if wanted.get(name)] or list(FORMATS)
     run = shown_run(run_folder)
     paths = render_stored(run, run_folder, chosen, out=out, shown=_silent if as_json else _tell)
     if as_json:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from assay.cli.commands import HelpedCommand
 from assay.cli.config import output_folder
-from assay.cli.helped import HelpedCommand
 from assay.cli.options import (
     gate_options,
     make_plan,
@@ -97,7 +97,7 @@ def run(
     refuse_writes_limit(plan, given["drive_writes_max"])
     for notice in () if quiet else _notices(plan):
         click.echo(notice, err=True)
-    from assay.cli.on_end import at_end  # noqa: PLC0415
+    from assay.cli.alerts import at_end  # noqa: PLC0415
     from assay.run.ending import RunResult  # noqa: PLC0415
 
     display = RunDisplay(verbosity)
@@ -206,7 +206,7 @@ def _again(arguments: list[str]) -> str:
 def _stored(folder: Path) -> StoredRun:
     """The run as it was stored, checked by this host; what stops that check fails no run."""
     from assay.archive.rendering import stored_run  # noqa: PLC0415
-    from assay.cli.origin import with_level  # noqa: PLC0415
+    from assay.cli.stored_runs import with_level  # noqa: PLC0415
 
     result = stored_run(folder)
     try:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.candidates import edition_candidates, test_candidates
+from assay.cli.commands import Command, HelpedCommand, same_as_json_option
+from assay.cli.completion import edition_candidates, test_candidates
 from assay.cli.config import output_folder
-from assay.cli.helped import HelpedCommand
-from assay.cli.notice import say_unfinished_listed
-from assay.cli.options import Command, index_option
+from assay.cli.options import index_option
+from assay.cli.stored_runs import say_unfinished_listed
 from assay.cli.table import fits, print_heading, print_paragraph, print_table
 from assay.errors import AssayError, StoreError, UsageError
 from assay.words.visible import visible
@@ -77,7 +77,7 @@ def _filter(option: str, name: str, *, text: str, **more: Any) -> Callable[[Comm
 @click.option("--missing", is_flag=True, help="Also indexed runs whose folder is gone.")
 @click.option("--everywhere", is_flag=True, help="Runs of every folder and host in the index.")
 @index_option
-@click.option("--json", "as_json", is_flag=True, help="Print the same as JSON; its form is in docs/formats/output.md.")
+@same_as_json_option
 def runs(
     folder: Path | None,
     *,
@@ -98,7 +98,7 @@ def runs(
     Known runs come from the index (assay index); new and changed runs are read first.
     """
     from assay.archive.index.search import Wanted, since_ns, until_ns  # noqa: PLC0415
-    from assay.cli.indexed import index_place, runs_everywhere, runs_in  # noqa: PLC0415
+    from assay.cli.index import index_place, runs_everywhere, runs_in  # noqa: PLC0415
 
     since, until = since_ns(asked.pop("since")), until_ns(asked.pop("until"))
     wanted = Wanted(since_ns=since, until_ns=until, **asked)
@@ -123,7 +123,7 @@ def _replicated(listed_runs: list[ListedRun], among: list[ListedRun]) -> list[Li
     """Runs with their level, which says by how many of a list each is replicated; those that can be are read."""
     from assay.archive.bundle import replicated_by  # noqa: PLC0415
     from assay.archive.rendering import stored_run  # noqa: PLC0415
-    from assay.cli.origin import with_known_level  # noqa: PLC0415
+    from assay.cli.stored_runs import with_known_level  # noqa: PLC0415
     from assay.report.annex.trust import with_replicas  # noqa: PLC0415
 
     runs: dict[str, StoredRun] = {}
@@ -142,10 +142,10 @@ def _replicated(listed_runs: list[ListedRun], among: list[ListedRun]) -> list[Li
 def _candidates(among: list[ListedRun]) -> Iterator[ListedRun]:
     """The whole runs of real drives of models that more than one host has runs of: no other can be replicated."""
     hosts: dict[str, set[str]] = {}
-    whole = [one for one in among if one.complete and one.drive_facts and one.label_class != "simulated"]
-    for one in whole:
-        hosts.setdefault(_model(one), set()).add(one.host)
-    yield from (one for one in whole if len(hosts[_model(one)]) > 1)
+    whole = [run for run in among if run.complete and run.drive_facts and run.label_class != "simulated"]
+    for run in whole:
+        hosts.setdefault(_model(run), set()).add(run.host)
+    yield from (run for run in whole if len(hosts[_model(run)]) > 1)
 
 
 def _model(run: ListedRun) -> str:
@@ -176,7 +176,7 @@ def _show(listed_runs: list[ListedRun], *, as_json: bool, where: str) -> None:
 
 
 def _where(folder: Path | None, count: int) -> str:
-    """Where there are none of those that were asked for. Worked: 3 others in ``runs`` -> ``"runs that fit, of 3"``."""
+    """The place in which no run matches. Worked: 3 others in ``runs`` -> ``"runs that fit, of 3"``."""
     place = visible(str(folder)) if folder is not None else "the index"
     return f"{place} that fit, of {count}" if count else place
 

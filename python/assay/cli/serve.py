@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from assay.cli.commands import HelpedCommand
 from assay.cli.config import output_folder
-from assay.cli.helped import HelpedCommand
-from assay.cli.indexed import index_place
+from assay.cli.index import index_place
 from assay.cli.options import index_option
 from assay.cli.progress_lines import time_label
 from assay.cli.table import print_table

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.helped import HelpedCommand
+from assay.cli.commands import HelpedCommand, run_argument, same_as_json_option
 from assay.cli.table import print_heading, print_paragraph, print_table, shown_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from assay.archive.kept import Kept
     from assay.engine.records import JournalEnd, StoredRun
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=HelpedCommand, examples=("show runs/p1", "show runs/p1 --full"))
-@click.argument("run_folder", metavar="RUN", type=click.Path(path_type=Path))
+@run_argument
 @click.option("--full", is_flag=True, help="All numbers and tables. Default: 24 lines.")
-@click.option("--json", "as_json", is_flag=True, help="Print the same as JSON; its form is in docs/formats/output.md.")
+@same_as_json_option
 def show(run_folder: Path, *, full: bool, as_json: bool) -> int:
     """Show the results of RUN on the terminal.
 
@@ -33,7 +33,7 @@ def show(run_folder: Path, *, full: bool, as_json: bool) -> int:
     not reached; 8 a limit of the plan is not met.
     """
     from assay.archive.kept import kept_summary  # noqa: PLC0415
-    from assay.cli.origin import host_id, shown_run  # noqa: PLC0415
+    from assay.cli.stored_runs import host_id, shown_run  # noqa: PLC0415
 
     kept = None if full or as_json else kept_summary(run_folder, host_id())
     if kept:
@@ -49,7 +49,7 @@ def tell_run(
 
     files : of its report; those that are in its folder where none are given.
     """
-    from assay.cli.origin import summed_up  # noqa: PLC0415
+    from assay.cli.stored_runs import summed_up  # noqa: PLC0415
 
     if as_json:
         return _print_json(run, folder, files)
@@ -77,7 +77,7 @@ def _print_lines(lines: Iterable[Line]) -> None:
 
 
 def _ends(end: JournalEnd | Kept | None, folder: Path, files: Iterable[Path] | None) -> list[str]:
-    """Where everything else is. The report of an earlier state is said to be one."""
+    """Where everything else is; an older report is named as such."""
     from assay.archive.kept import report_files  # noqa: PLC0415
 
     paths, older = report_files(end, folder, files)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.candidates import drive_candidates
+from assay.cli.commands import HelpedCommand
+from assay.cli.completion import drive_candidates
 from assay.cli.config import with_settings
-from assay.cli.helped import HelpedCommand
-from assay.cli.options import refuse_writes_limit, signature_option
+from assay.cli.options import refuse_writes_limit, scale_option, signature_option
 from assay.cli.progress import RunDisplay
 from assay.cli.table import print_heading, print_paragraph, print_table
 from assay.errors import InterruptedRunError, strongest
@@ -47,9 +47,7 @@ COMPARED_MIN = 2
 @click.option(
     "--seed", type=int, metavar="N", help="Seed of the addresses, the same for every drive. Default: drawn for each."
 )
-@click.option(
-    "--scale", type=float, metavar="F", help="Multiply durations by 0 < F < 1; a listed deviation. Default: 1."
-)
+@scale_option
 @click.option(
     "--yes-destroy",
     "confirmed",
@@ -132,7 +130,7 @@ def _render(folder: Path, display: RunDisplay) -> None:
 
 
 def _compare(folders: Sequence[Path], out: Path, *, blind: bool) -> None:
-    """Compare what was measured, with the figures of 2010 beside. One drive alone is compared with nothing."""
+    """Compare what was measured, with the figures of 2010. A single drive is not compared."""
     from assay.cli.compare import BLIND_KEY, loaded_runs, print_comparison  # noqa: PLC0415
     from assay.compare.comparison import Options, compare_runs  # noqa: PLC0415
     from assay.report.comparison.files import write_comparison  # noqa: PLC0415
@@ -163,5 +161,5 @@ def _rows(ended: Sequence[SampleOutcome]) -> Iterator[tuple[str, ...]]:
     for outcome in ended:
         sample = outcome.sample
         measured = "measured before" if sample.measured else "measured"
-        said = f"exit code {outcome.exit_code}" if outcome.exit_code else measured
-        yield str(sample.number), sample.plan.drive, str(sample.folder), said
+        text = f"exit code {outcome.exit_code}" if outcome.exit_code else measured
+        yield str(sample.number), sample.plan.drive, str(sample.folder), text

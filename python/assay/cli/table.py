@@ -16,9 +16,6 @@ from assay.words.visible import visible
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from rich.console import Console
-    from rich.table import Table
-
 _UNBROKEN_COLUMNS = 10_000
 """Width where no terminal is: a line in a file or a pipe is never broken."""
 PROSE_COLUMNS = 120
@@ -27,7 +24,6 @@ _WORD_COLUMNS = 24
 """A longer word, such as a path, may be broken; a number never is."""
 _GAP = 2
 _KEPT_PERCENT = "\N{NO-BREAK SPACE}%"
-_FILLED = re.compile(r"(?: |\x1b\[[0-9;]*m)+$")
 _NUMBER = re.compile(r"-?[\d,]+(\.\d+)?( %)?|n/a|N/A|")
 
 
@@ -48,22 +44,22 @@ def print_table(
     """
     width = PROSE_COLUMNS if prose and not sys.stdout.isatty() else _columns()
     texts = [tuple(map(visible, row)) for row in (headers, *rows)]
-    if not sys.stdout.isatty() and _print_whole(texts, [header in right for header in headers], width):
+    at_right = [header in right for header in headers]
+    # Where no terminal is, ten thousand rows are printed at once, without a look at where a cell could be broken.
+    if not sys.stdout.isatty() and _total(full := [max(map(_cells, column)) for column in _columns_of(texts)]) <= width:
+        click.echo("\n".join(_line(row, full, at_right) for row in texts))
         return
-    least = [_least(column) for column in zip(*texts, strict=True)]
-    at_right = {index for index, header in enumerate(headers) if header in right}
-    for number, places in enumerate(_parts(least, key, width)):
+    for number, indices in enumerate(_parts([_least(column) for column in _columns_of(texts)], key, width)):
         if number:
             click.echo()
-        _print_part(width, [[row[place] for place in places] for row in texts], [one in at_right for one in places])
+        _print_part(width, [[row[index] for index in indices] for row in texts], [at_right[index] for index in indices])
 
 
 def fits(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     """Whether a table need not be printed in parts; always so where no terminal is."""
     if not sys.stdout.isatty():
         return True
-    least = [_least(tuple(map(visible, column))) for column in zip(headers, *rows, strict=True)]
-    return sum(one + _GAP for one in least) - _GAP <= _columns()
+    return _total([_least(tuple(map(visible, column))) for column in _columns_of((headers, *rows))]) <= _columns()
 
 
 def numeric(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> set[str]:
@@ -75,51 +71,33 @@ def numeric(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> set[str]:
     return {header for header, cells in zip(headers, columns, strict=False) if all(map(_NUMBER.fullmatch, cells))}
 
 
-def print_heading(text: str, *, style: str = "bold") -> None:
-    """Print a line above a table, or one that must not be missed, broken at words on a terminal."""
-    from rich.text import Text  # noqa: PLC0415
-
-    console = _console()
-    console.print(Text(_broken(visible(text), console.width), style=style))
+def print_heading(text: str, *, alarm: bool = False) -> None:
+    """Print a bold line above a table, broken at words on a terminal; ``alarm``: in red."""
+    for line in _folded(visible(text), _columns()):
+        styled = click.style(line, bold=True, fg="red" if alarm else None)
+        click.echo(styled if sys.stdout.isatty() else line)
 
 
 def print_paragraph(text: str, *, mark: str = "") -> None:
     """Print a text, broken at words on a terminal; ``mark`` stands before its first line, the others under the text."""
-    from rich.cells import cell_len  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
-
-    console = _console()
-    grid = Table.grid(padding=(0, 1, 0, 0))
-    before = (Text(visible(mark)),) if mark else ()
-    left = console.width - (cell_len(visible(mark)) + 1 if mark else 0)
-    grid.add_row(*before, Text(_broken(visible(text), left), overflow="fold"))
-    _put(grid, console.width)
+    mark = f"{visible(mark)} " if mark else ""
+    taken = _cells(mark)
+    for number, line in enumerate(_folded(visible(text), _columns() - taken)):
+        click.echo(f"{' ' * taken if number else mark}{line}".rstrip())
 
 
-def _print_whole(texts: Sequence[Sequence[str]], right: Sequence[bool], width: int) -> bool:
-    """Print a table with no cell broken, at once: of ten thousand rows each look at a cell takes its time.
-
-    False, and nothing printed, where the table is wider than that.
-    """
-    taken = [tuple(map(_cells, row)) for row in texts]
-    widths = [max(column) for column in zip(*taken, strict=True)]
-    if sum(widths) + _GAP * (len(widths) - 1) > width:
-        return False
-    lines = []
-    for row, cells in zip(texts, taken, strict=True):
-        filled = [
-            " " * (each - own) + text if at_right else text + " " * (each - own)
-            for text, own, each, at_right in zip(row, cells, widths, right, strict=True)
-        ]
-        lines.append((" " * _GAP).join(filled).rstrip())
-    click.echo("\n".join(lines))
-    return True
+def shown_columns(most: int) -> int:
+    """The columns of the terminal, at most so many; those where no terminal is."""
+    return min(get_terminal_size().columns, most) if sys.stdout.isatty() else most
 
 
 def _columns() -> int:
-    """Of the terminal; where there is none, a line is not broken."""
+    """Columns of the terminal; where there is none, a line is not broken."""
     return get_terminal_size().columns if sys.stdout.isatty() else _UNBROKEN_COLUMNS
+
+
+def _columns_of(rows: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+    return list(zip(*rows, strict=True))
 
 
 def _cells(text: str) -> int:
@@ -131,22 +109,9 @@ def _cells(text: str) -> int:
     return cell_len(text)
 
 
-def _console(width: int | None = None) -> Console:
-    from rich.console import Console  # noqa: PLC0415
-
-    return Console(width=width or (None if sys.stdout.isatty() else _UNBROKEN_COLUMNS), highlight=False)
-
-
-def _put(table: Table, width: int) -> None:
-    """Print without the spaces that fill the last column, which Rich puts behind the width, too."""
-    console = _console(width + _GAP)
-    with console.capture() as captured:
-        console.print(table)
-    click.echo("\n".join(_FILLED.sub(_reset, line) for line in captured.get().splitlines()))
-
-
-def _reset(filled: re.Match[str]) -> str:
-    return "\x1b[0m" if "\x1b" in filled[0] else ""
+def _total(widths: Sequence[int]) -> int:
+    """The columns that a table takes with the gaps between its columns."""
+    return sum(widths) + _GAP * (len(widths) - 1)
 
 
 def _least(cells: Sequence[str]) -> int:
@@ -156,14 +121,14 @@ def _least(cells: Sequence[str]) -> int:
 
 
 def _parts(least: Sequence[int], key: int, width: int) -> list[list[int]]:
-    """The places of the columns of each part, about as many in each; those of the key are in all of them."""
-    result: list[list[list[int]]] = []
-    for each in range(max(len(least) - key, 1), 0, -1):
-        parts = _groups(len(least), key, each)
-        if each == 1 or all(sum(least[one] + _GAP for one in part) - _GAP <= width for part in parts):
-            result.append(parts)
-    # As few parts as there must be; of those the one whose parts are nearest to equal.
-    return min(result, key=lambda parts: (len(parts), len(parts[0])))
+    """The indices of the columns of each part, about as many in each; those of the key are in all of them."""
+    splits: list[list[list[int]]] = []
+    for count in range(max(len(least) - key, 1), 0, -1):
+        parts = _groups(len(least), key, count)
+        if count == 1 or all(_total([least[index] for index in part]) <= width for part in parts):
+            splits.append(parts)
+    # As few parts as there must be; of those the split whose parts are nearest to equal.
+    return min(splits, key=lambda parts: (len(parts), len(parts[0])))
 
 
 def _groups(count: int, key: int, each: int) -> list[list[int]]:
@@ -173,58 +138,49 @@ def _groups(count: int, key: int, each: int) -> list[list[int]]:
 
 
 def _print_part(width: int, texts: Sequence[Sequence[str]], right: Sequence[bool]) -> None:
-    widths = _widths(list(zip(*texts, strict=True)), width)
-    if all(text.isascii() for row in texts for text in row):
-        for number, row in enumerate(texts):
-            _print_row(row, widths, right, bold=not number)
-    else:
-        _print_wide(width, texts, widths, right)
+    widths = _widths(_columns_of(texts), width)
+    for number, row in enumerate(texts):
+        for parts in zip_longest(*map(_folded, row, widths), fillvalue=""):
+            line = _line(parts, widths, right)
+            click.echo(line if number else click.style(line, bold=True))
 
 
-def _print_row(row: Sequence[str], widths: Sequence[int], right: Sequence[bool], *, bold: bool) -> None:
-    """Print the lines of a row. Rich, which knows letters of two columns, takes longer to load than a list to print."""
-    cells = [_broken(text, width).split("\n") for text, width in zip(row, widths, strict=True)]
-    for parts in zip_longest(*cells, fillvalue=""):
-        placed = [
-            part.rjust(width) if at_right else part.ljust(width)
-            for part, width, at_right in zip(parts, widths, right, strict=True)
-        ]
-        line = (" " * _GAP).join(placed).rstrip()
-        click.echo(click.style(line, bold=True) if bold else line)
+def _line(parts: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
+    """A line of a table from its cells, each filled to its width."""
+    filled = []
+    for part, width, at_right in zip(parts, widths, right, strict=True):
+        fill = " " * (width - _cells(part))
+        filled.append(fill + part if at_right else part + fill)
+    return (" " * _GAP).join(filled).rstrip()
 
 
-def shown_columns(most: int) -> int:
-    """The columns of the terminal, at most so many; those where no terminal is."""
-    return min(get_terminal_size().columns, most) if sys.stdout.isatty() else most
-
-
-def _print_wide(width: int, texts: Sequence[Sequence[str]], widths: Sequence[int], right: Sequence[bool]) -> None:
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
-
-    header, *rows = texts
-    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
-    for cell, at_right, each in zip(header, right, widths, strict=True):
-        table.add_column(Text(cell), justify="right" if at_right else "left", overflow="fold", width=each)
-    for row in rows:
-        table.add_row(*(Text(_broken(cell, each)) for cell, each in zip(row, widths, strict=True)))
-    _put(table, width)
-
-
-def _broken(text: str, width: int) -> str:
+def _folded(text: str, width: int) -> list[str]:
     """A text on lines of a width, broken at words, of which a number with its sign of per cent is one."""
-    if _cells(text) <= width or _cells(text) != len(text):
-        # Letters that take two columns are broken by Rich.
-        return text
-    lines = textwrap.wrap(text.replace(" %", _KEPT_PERCENT), width, break_on_hyphens=False)
-    return "\n".join(lines).replace(_KEPT_PERCENT, " %")
+    if _cells(text) <= width:
+        return [text]
+    kept = text.replace(" %", _KEPT_PERCENT)
+    fold = textwrap.wrap if _cells(text) == len(text) else _folded_wide
+    return [line.replace(_KEPT_PERCENT, " %") for line in fold(kept, width, break_on_hyphens=False)]
+
+
+def _folded_wide(text: str, width: int, **_: bool) -> list[str]:
+    """As ``textwrap.wrap``, for a text with letters that take two columns."""
+    from rich.cells import chop_cells  # noqa: PLC0415
+
+    lines: list[str] = []
+    for word in text.split(" "):
+        if lines and _cells(line := f"{lines[-1]} {word}") <= width:
+            lines[-1] = line
+        else:
+            lines += chop_cells(word, width)
+    return lines
 
 
 def _widths(columns: Sequence[Sequence[str]], width: int) -> list[int]:
     """Of each column what its longest cell takes; where that is too much in all, the widest give first."""
     widths = [max(map(_cells, column)) for column in columns]
     least = [_least(column) for column in columns]
-    excess = sum(widths) + _GAP * (len(widths) - 1) - width
+    excess = _total(widths) - width
     for limits in (least, [1] * len(widths)):
         while excess > 0 and (able := [index for index, width in enumerate(widths) if width > limits[index]]):
             widths[max(able, key=widths.__getitem__)] -= 1

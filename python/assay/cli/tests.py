@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from assay.cli.helped import HelpedCommand
+from assay.cli.commands import HelpedCommand
 
 
 @click.command(cls=HelpedCommand, examples=("tests", "tests --json"))

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.candidates import drive_candidates
+from assay.cli.commands import HelpedCommand
+from assay.cli.completion import drive_candidates
 from assay.cli.config import output_folder
-from assay.cli.helped import HelpedCommand
 from assay.cli.options import report_folder_option, signature_option, yes_destroy_option
 from assay.errors import UsageError
 
@@ -60,8 +60,8 @@ def trace_stack(
     if trace.untraced:
         click.echo(f"Counts only: {trace.untraced}")
     _print(trace)
-    for one in paths:
-        click.echo(f"Report: {one.resolve()}")
+    for file in paths:
+        click.echo(f"Report: {file.resolve()}")
 
 
 def _traced(path: Path | None, drive: str | None, **consent: Any) -> StackTrace:
@@ -90,12 +90,9 @@ def _print(trace: StackTrace) -> None:
     from assay.cli.table import print_table  # noqa: PLC0415
     from assay.tools.iostack.pages import meaning_label, shown_label  # noqa: PLC0415
 
-    headers = ("example", "what it stands for", "seen on this device")
-    print_table(
-        headers,
-        [(example.name, meaning_label(example), _seen(example, shown_label(example))) for example in trace.examples],
-    )
-
-
-def _seen(example: StackExample, label: str) -> str:
-    return label if example.shown is None or example.reason else "yes" if example.shown else "no"
+    rows = []
+    for example in trace.examples:
+        undecided = example.shown is None or example.reason
+        seen = shown_label(example) if undecided else "yes" if example.shown else "no"
+        rows.append((example.name, meaning_label(example), seen))
+    print_table(("example", "what it stands for", "seen on this device"), rows)

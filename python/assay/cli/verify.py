@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli import origin
-from assay.cli.helped import HelpedCommand
+from assay.cli import stored_runs
+from assay.cli.commands import HelpedCommand, same_as_json_option
 from assay.cli.table import print_heading, print_paragraph, print_table
 from assay.errors import StoreError, VerificationError, strongest
 from assay.spec.units import count_label
@@ -27,7 +27,7 @@ _COLUMNS = ("Rule", "Location", "Actual", "Expected")
 
 @click.command(cls=HelpedCommand, examples=("verify runs/p1", "verify p1.assay --json"))
 @click.argument("runs", metavar="RUN|BUNDLE...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print the same as JSON; its form is in docs/formats/output.md.")
+@same_as_json_option
 def verify(runs: tuple[Path, ...], as_json: bool) -> int:
     """Verify that each RUN is what it says: work everything out again from the lowest level that is stored.
 
@@ -80,54 +80,60 @@ def _level(path: Path, verified: Verification) -> str | None:
     if not verified.passed or not verified.sequence_count:
         return None
     return level_label(
-        with_origin(read_run(path), path, trusted_keys(config_folder()), host_id=origin.host_id(), checked=True)
+        with_origin(read_run(path), path, trusted_keys(config_folder()), host_id=stored_runs.host_id(), checked=True)
     )
 
 
-def _print(one: VerifiedRun) -> None:
-    print_heading(visible(f"{one.run}: {_verdict(one)}"))
-    if one.error is not None:
-        click.echo(f"assay: {visible(one.error)}", err=True)
+def _print(verified: VerifiedRun) -> None:
+    print_heading(visible(f"{verified.run}: {_verdict(verified)}"))
+    if verified.error is not None:
+        click.echo(f"assay: {visible(verified.error)}", err=True)
         return
-    if one.broken:
-        print_table(_COLUMNS, [(row.rule, row.place, row.found, row.expected) for row in one.broken])
-    if one.level is not None:
-        print_paragraph(visible(f"Level: {one.level}."))
-    print_paragraph(_basis(one))
-    if one.unchecked:
-        for count, why in _unchecked(one):
+    if verified.broken:
+        print_table(_COLUMNS, [(row.rule, row.place, row.found, row.expected) for row in verified.broken])
+    if verified.level is not None:
+        print_paragraph(visible(f"Level: {verified.level}."))
+    print_paragraph(_basis(verified))
+    if verified.unchecked:
+        for count, why in _unchecked(verified):
             print_paragraph(f"{count_label(count, 'rule')} not checked: {why}.")
-    for test, reason in one.withheld.items():
+    for test, reason in verified.withheld.items():
         print_paragraph(f"The run withholds the results of {test}: {reason}. That stands, whatever was verified.")
-    if not one.broken and not one.complete:
+    if not verified.broken and not verified.complete:
         print_paragraph("The journal ends without the end of the run: it goes on, was interrupted, or was cut.")
 
 
-def _unchecked(one: VerifiedRun) -> Iterator[tuple[int, str]]:
+def _unchecked(verified: VerifiedRun) -> Iterator[tuple[int, str]]:
     """How many rules were not checked, by reason."""
-    if one.broken:
-        yield len(one.unchecked), "they rest on what is broken"
+    if verified.broken:
+        yield len(verified.unchecked), "they rest on what is broken"
         return
-    of_report = [rule for rule in one.unchecked if rule.startswith("R-")]
+    of_report = [rule for rule in verified.unchecked if rule.startswith("R-")]
     if of_report:
         yield len(of_report), "the report is of an older form: assay report writes it anew"
-    if others := len(one.unchecked) - len(of_report):
-        yield others, f"Assay {one.tool_version} did not store what they ask for"
+    if others := len(verified.unchecked) - len(of_report):
+        yield others, f"Assay {verified.tool_version} did not store what they ask for"
 
 
-def _verdict(one: VerifiedRun) -> str:
-    if one.error is not None:
+def _verdict(verified: VerifiedRun) -> str:
+    if verified.error is not None:
         return "CANNOT BE READ"
-    rules = sorted({row.rule for row in one.broken})
+    rules = sorted({row.rule for row in verified.broken})
     if rules:
         return f"NOT VERIFIED: broken {', '.join(rules)}"
-    if not one.sequence_count:
+    if not verified.sequence_count:
         return "NOTHING MEASURED: there is no result to verify"
-    return f"verified, {len(one.rules)} rules hold" + (", results withheld by the run itself" if one.withheld else "")
+    return f"verified, {len(verified.rules)} rules hold" + (
+        ", results withheld by the run itself" if verified.withheld else ""
+    )
 
 
-def _basis(one: VerifiedRun) -> str:
+def _basis(verified: VerifiedRun) -> str:
     """By what it was verified, and what is held by the last hash."""
-    written = f"written by Assay {one.tool_version}, edition {one.edition}" if one.tool_version else "writer unknown"
-    held = f"; final hash {one.journal_hash}" if one.journal_hash else ""
-    return f"Checked by Assay {one.checker}: {len(one.rules)} rules (docs/rules.md); {written}{held}."
+    written = (
+        f"written by Assay {verified.tool_version}, edition {verified.edition}"
+        if verified.tool_version
+        else "writer unknown"
+    )
+    held = f"; final hash {verified.journal_hash}" if verified.journal_hash else ""
+    return f"Checked by Assay {verified.checker}: {len(verified.rules)} rules (docs/rules.md); {written}{held}."

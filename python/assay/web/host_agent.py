@@ -9,7 +9,7 @@ from collections import defaultdict
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from assay.agent.client import AgentClient
+from assay.agent.channel import AgentClient
 from assay.agent.messages import CheckRequest, DrivesRequest, QueueRequest
 from assay.errors import AssayError, HostLimitError
 

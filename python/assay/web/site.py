@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from assay.agent.bounded import Bounded
 from assay.agent.config import SOCKET
-from assay.agent.drives import real_drive, simulated_drives
+from assay.agent.drives import Bounded, real_drive, simulated_drives
 from assay.archive.index.folders import parent_of
 from assay.dut.real.gate import examined
 from assay.dut.real.identity import disks

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from assay.agent.client import AgentClient
+from assay.agent.channel import AgentClient
 from assay.agent.config import AgentConfig
 from assay.agent.messages import CheckAnswer, CheckRequest, QueueRequest, StartRequest
 from assay.agent.server import serve

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from agent_trial import config_in, serving
-from assay.agent.client import AgentClient
+from assay.agent.channel import AgentClient
 from assay.agent.config import AgentConfig
 
 

@@ -5,11 +5,21 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import assay.agent.checks
 import pytest
 from agent_trial import DRIVE, PLAN
-from assay.agent import allowed
-from assay.agent.allowed import listed_drive, may_erase, node_of, plan_text
-from assay.agent.checks import USER_CHECKS_MAX, Checks, _boot, changed, facts_of, look_ahead
+from assay.agent.checks import (
+    USER_CHECKS_MAX,
+    Checks,
+    _boot,
+    changed,
+    facts_of,
+    listed_drive,
+    look_ahead,
+    may_erase,
+    node_of,
+    plan_text,
+)
 from assay.agent.config import AgentConfig, NamedDevice
 from assay.agent.jobs import AFTER_RUN
 from assay.agent.messages import CheckRequest, Consents
@@ -160,7 +170,7 @@ def test_links_of_udev_lead_to_the_node(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def known_disks(monkeypatch: pytest.MonkeyPatch, *known: DriveIdentity) -> None:
-    monkeypatch.setattr(allowed, "disks", lambda: iter(known))
+    monkeypatch.setattr(assay.agent.checks, "disks", lambda: iter(known))
 
 
 def test_a_path_that_leads_elsewhere_erases_nothing(

@@ -13,12 +13,11 @@ from typing import Any
 import pytest
 from agent_trial import DRIVE, PLAN, checked, serving
 from assay.agent import drives, server
-from assay.agent.client import AgentClient
+from assay.agent.channel import AgentClient
 from assay.agent.config import AgentConfig
-from assay.agent.log import AgentLog
 from assay.agent.messages import CheckRequest, DrivesRequest, QueueRequest, StartRequest, StopRequest
-from assay.agent.notify import tell_ready
-from assay.agent.verbs import Agent
+from assay.agent.server import tell_ready
+from assay.agent.verbs import Agent, AgentLog
 from assay.engine.records import DriveCondition, DriveIdentity
 from assay.errors import AssayError, HostLimitError, StoreError, UsageError
 

@@ -7,12 +7,11 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import assay.agent.config
 import pytest
 from agent_trial import serving
-from assay.agent import folders
-from assay.agent.config import AgentConfig
-from assay.agent.folders import check_folders
-from assay.agent.log import AgentLog
+from assay.agent.config import AgentConfig, check_folders
+from assay.agent.verbs import AgentLog
 from assay.dut.real.notes import Note
 from assay.errors import PlanError, StoreError
 
@@ -20,7 +19,7 @@ pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="SKIPPED: needs root t
 MEMBER, OTHER, GROUP = 65534, 65533, 5
 CLIENT = """import os, sys
 from pathlib import Path
-from assay.agent.client import AgentClient
+from assay.agent.channel import AgentClient
 from assay.agent.messages import QueueRequest
 os.setgroups([]); os.setgid(int(sys.argv[2])); os.setuid(int(sys.argv[3]))
 try:
@@ -81,7 +80,7 @@ def test_the_folder_of_notes_is_opened_and_its_notes_are_closed(
     open_config: AgentConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = Path(open_config.socket).parent / "assay"
-    monkeypatch.setattr(folders, "NOTES", folder)
+    monkeypatch.setattr(assay.agent.config, "NOTES", folder)
     here = open_config.model_copy(update={"socket": f"{folder}/agent.sock"})
     before = os.umask(0o077)
     try:

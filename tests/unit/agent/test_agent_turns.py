@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from agent_trial import DRIVE, WAIT_S, checked, serving, started
 from assay.agent import launch, supervise
-from assay.agent.bounded import Bounded, _Turn
+from assay.agent.channel import AgentClient
 from assay.agent.checks import Checks
-from assay.agent.client import AgentClient
 from assay.agent.config import AgentConfig
+from assay.agent.drives import Bounded, _Turn
 from assay.agent.jobs import Job, Queue
 from assay.agent.launch import Launcher
 from assay.agent.messages import JobFacts, QueueRequest, StopRequest

@@ -30,8 +30,8 @@ from assay.archive.index.write import ReadRun, store_runs, write_note, writing
 from assay.archive.rendering import stored_run
 from assay.cli import assay
 from assay.cli.config import output_folder
-from assay.cli.indexed import runs_everywhere, runs_in, update
-from assay.cli.origin import with_known_level
+from assay.cli.index import runs_everywhere, runs_in, update
+from assay.cli.stored_runs import with_known_level
 from assay.compare.subject import held_conditions
 from assay.errors import StoreError, UsageError
 from assay.report.formats.terminal.listed import listed_run, run_numbers

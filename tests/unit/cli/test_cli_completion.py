@@ -52,7 +52,7 @@ def test_the_disks_of_the_host_are_completed(monkeypatch: pytest.MonkeyPatch, tm
     for name, size in (("sda", "1000"), ("nvme0n1", "9"), ("ram0", "8"), ("loop7", "0")):
         (tmp_path / name).mkdir()
         (tmp_path / name / "size").write_text(f"{size}\n")
-    monkeypatch.setattr("assay.cli.candidates._BLOCK", tmp_path)
+    monkeypatch.setattr("assay.cli.completion._BLOCK", tmp_path)
     assert completed("assay run /dev/", monkeypatch) == ["/dev/nvme0n1", "/dev/sda"]
 
 

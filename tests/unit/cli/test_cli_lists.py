@@ -7,8 +7,7 @@ import sys
 
 import pytest
 from assay.cli import assay
-from assay.cli.describe import describe_real
-from assay.cli.drives import _short
+from assay.cli.drives import _short, describe_real
 from assay.cli.table import PROSE_COLUMNS
 from assay.dut.simulated.model import PREFIX, parse_simulated
 from assay.dut.simulated.shipped import shipped_models, shipped_names

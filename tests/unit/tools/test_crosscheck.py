@@ -8,8 +8,7 @@ from assay.dut.simulated.model import parse_simulated
 from assay.engine.stimulus import Stimulus
 from assay.host.points import Side
 from assay.tools.crosscheck import POINTS, differences
-from assay.tools.crosscheck.fio import fio_arguments, read_fio
-from assay.tools.crosscheck.run import side_of
+from assay.tools.crosscheck.run import fio_arguments, read_fio, side_of
 
 
 def _side(iops: float, mean_ns: float = 1e6, p99_ns: float | None = 2e6) -> Side:

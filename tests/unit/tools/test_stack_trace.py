@@ -18,8 +18,7 @@ from assay.summary.pages.model import Figure, Table, Text
 from assay.tools.iostack import IssuedIo, StackExample, StackPhase, StackTrace, trace_drive, trace_folder
 from assay.tools.iostack.examples import Received, received
 from assay.tools.iostack.pages import issued_label, received_label, stack_report
-from assay.tools.iostack.records import in_order_share
-from assay.tools.iostack.watch import Area
+from assay.tools.iostack.watch import Area, in_order_share
 
 NOTHING = DeviceCounters(
     read_count=0,

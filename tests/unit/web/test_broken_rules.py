@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from assay.archive.verify import verify_run
-from assay.cli.indexed import update
+from assay.cli.index import update
 from assay.web import worker
 from assay.web.made_files import BrokenRule, Verified, checked_run, keep_verified, kept_verified
 from assay.web.pages.run import report_job

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from assay.cli import assay
-from assay.cli.indexed import update
+from assay.cli.index import update
 from assay.web.made_files import COMPARISON_FORMATS
 from click.testing import CliRunner
 from every_kind import run_of

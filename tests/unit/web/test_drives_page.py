@@ -8,7 +8,7 @@ import tomllib
 from typing import TYPE_CHECKING, Any
 
 from agent_site import agent_in, check
-from assay.agent.bounded import Bounded
+from assay.agent.drives import Bounded
 from assay.agent.messages import DriveFacts, Health
 from assay.archive.index.folders import drive_address
 from assay.engine.records import DriveIdentity

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from assay.archive.index.folders import parent_of, run_address
 from assay.archive.index.folders import site as index_site
-from assay.cli.indexed import update
+from assay.cli.index import update
 from assay.web.jobs import Jobs
 from every_kind import run_of
 from going_run import held

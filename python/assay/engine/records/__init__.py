@@ -95,7 +95,7 @@ if TYPE_CHECKING:
         WrongKind,
         WrongRange,
     )
-    from assay.spec.edition import Demand
+    from assay.spec.demand import Demand
     from assay.spec.steady import SteadyVerdict
 
 __all__ = [

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from assay.engine.records.drive import CacheState
 from assay.engine.records.stimulus import AccessPattern, DataPattern
-from assay.spec.edition import Demand
+from assay.spec.demand import Demand
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from assay.engine.records.watched import DriveEvent
-from assay.spec.edition import Demand
+from assay.spec.demand import Demand
 
 if TYPE_CHECKING:
     import numpy as np

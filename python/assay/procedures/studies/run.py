@@ -13,7 +13,7 @@ from assay.engine.records.drive import CacheState
 from assay.engine.records.settings import TestSettings
 from assay.engine.records.stimulus import AccessPattern
 from assay.procedures.planned import numbered
-from assay.spec.edition import Demand
+from assay.spec.demand import Demand
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

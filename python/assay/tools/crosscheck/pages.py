@@ -1,4 +1,4 @@
-"""The page of a crosscheck: our engine beside fio, with the uncertainty of every difference."""
+"""The page of a crosscheck: our engine next to fio, with the uncertainty of every difference."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from assay.report import render_pages
 from assay.spec.units import MICROSECOND_NS
 from assay.summary.pages.header import ORGANISATION
 from assay.summary.pages.model import Group, Header, Page, Report, Table
-from assay.tools.crosscheck.compare import point_verdict
+from assay.tools.crosscheck.run import point_verdict
 from assay.words.printed import capacity_label, paragraph, printable, utc, utc_datetime
 
 if TYPE_CHECKING:
@@ -35,17 +35,17 @@ _EXPLANATION = (
 CROSSCHECK = "crosscheck.json"
 
 
-def crosscheck_report(check: Crosscheck, found: Sequence[tuple[CheckPoint, Sequence[Difference]]]) -> Report:
+def crosscheck_report(check: Crosscheck, compared: Sequence[tuple[CheckPoint, Sequence[Difference]]]) -> Report:
     """Lay out a crosscheck as a report of one page.
 
-    found : the differences of every point, in the order of ``check.pairs``.
+    compared : the differences of every point, in the order of ``check.pairs``.
     """
     page = Page(
         title="Crosscheck",
         subtitle="Our engine and fio on the same device",
         header=_header(check),
         banner=None,
-        blocks=(_table(check, found),),
+        blocks=(_table(check, compared),),
         place="1 of 1",
     )
     return Report(
@@ -92,10 +92,10 @@ def _header(check: Crosscheck) -> Header:
     )
 
 
-def _table(check: Crosscheck, found: Sequence[tuple[CheckPoint, Sequence[Difference]]]) -> Table:
+def _table(check: Crosscheck, compared: Sequence[tuple[CheckPoint, Sequence[Difference]]]) -> Table:
     rows = [
         _row(point, difference, pairs)
-        for (point, differences), (_, pairs) in zip(found, check.pairs, strict=True)
+        for (point, differences), (_, pairs) in zip(compared, check.pairs, strict=True)
         for difference in differences
     ]
     columns = ("Point, TC x QD", "Metric", "Ours", "fio", "Ours / fio", "95 % interval", "QD ours / fio", "Verdict")
@@ -127,17 +127,17 @@ def _value(value: float, metric: str) -> str:
 
 
 def write_crosscheck(
-    folder: Path, check: Crosscheck, found: Sequence[tuple[CheckPoint, Sequence[Difference]]]
+    folder: Path, check: Crosscheck, compared: Sequence[tuple[CheckPoint, Sequence[Difference]]]
 ) -> list[Path]:
     """Write what a crosscheck measured (``crosscheck.json``) and its page as PDF and HTML; the paths.
 
     Raises StoreError where the folder cannot be written.
     """
-    facts = json.dumps(crosscheck_facts(check, found), indent=2).encode()
-    return render_pages(crosscheck_report(check, found), folder, {CROSSCHECK: facts})
+    facts = json.dumps(crosscheck_facts(check, compared), indent=2).encode()
+    return render_pages(crosscheck_report(check, compared), folder, {CROSSCHECK: facts})
 
 
-def crosscheck_facts(check: Crosscheck, found: Sequence[tuple[CheckPoint, Sequence[Difference]]]) -> dict[str, Any]:
+def crosscheck_facts(check: Crosscheck, compared: Sequence[tuple[CheckPoint, Sequence[Difference]]]) -> dict[str, Any]:
     """Everything that a crosscheck measured, with the differences of every point, as JSON values."""
     points = [
         {
@@ -146,6 +146,6 @@ def crosscheck_facts(check: Crosscheck, found: Sequence[tuple[CheckPoint, Sequen
             "pairs": [{"ours": asdict(mine), "fio": asdict(theirs)} for mine, theirs in pairs],
             "differences": [{**asdict(difference), "verdict": difference.verdict} for difference in differences],
         }
-        for (point, pairs), (_, differences) in zip(check.pairs, found, strict=True)
+        for (point, pairs), (_, differences) in zip(check.pairs, compared, strict=True)
     ]
     return {**asdict(check), "pairs": points}

@@ -13,16 +13,14 @@ from typing import TYPE_CHECKING
 
 from assay.dut.real.direct import create_file, cut_out
 from assay.spec.units import KIB, MIB
-from assay.tools.iostack.records import StackExample, in_order_share
-from assay.tools.iostack.watch import AREA_BYTES, Application, Area
+from assay.tools.iostack.watch import AREA_BYTES, Application, Area, StackExample, in_order_share
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from assay.dut.real.tracefs import BlockRequest
-    from assay.tools.iostack.records import StackPhase
-    from assay.tools.iostack.watch import Watch
+    from assay.tools.iostack.watch import StackPhase, Watch
 
 SMALL_BYTES = 4 * KIB
 SMALL_COUNT = 256
@@ -49,7 +47,7 @@ class Ground:
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """What of a phase reached the device for an area."""
+    """Requests of a phase that reached the device for an area."""
 
     reads: int
     read_bytes: int
@@ -105,7 +103,7 @@ def cached(ground: Ground) -> StackExample:
 
 
 def read_ahead(ground: Ground) -> StackExample:
-    """Small reads in order become few large ones, and reach further than asked."""
+    """Small reads in order become few large ones, and reach further than requested."""
     ground.area.fresh(direct=False)
     phase = ground.watch.phase("buffered reads in order", lambda application: _in_order(application, ground.area))
     own = received(phase, ground.area)
@@ -114,7 +112,7 @@ def read_ahead(ground: Ground) -> StackExample:
 
 
 def write_behind(ground: Ground) -> StackExample:
-    """Small writes stay in memory until they are asked out, and leave in large ones."""
+    """Small writes stay in memory until a sync, and leave it as large ones."""
     area = ground.area
     area.fresh(direct=False)
     written = ground.watch.phase("buffered writes", lambda application: _in_order(application, area, write=True))

@@ -73,7 +73,7 @@ def stack_report(trace: StackTrace) -> Report:
 
 
 def issued_label(phase: StackPhase) -> str:
-    """What the application did. Worked: 256 reads of 4 KiB print ``256 reads of 4 KiB, 1 MiB in all``."""
+    """The calls of the application. Worked: 256 reads of 4 KiB print ``256 reads of 4 KiB, 1 MiB in all``."""
     parts = [
         f"{len(lengths)} {name}{'' if len(lengths) == 1 else 's'} of {_sizes(lengths)}, {_bytes(sum(lengths))} in all"
         for name, write in (("read", False), ("write", True))
@@ -95,7 +95,7 @@ def issued_label(phase: StackPhase) -> str:
 
 
 def received_label(phase: StackPhase) -> str:
-    """What the kernel counted at the device. Worked: 7 reads of 3 MiB in all print ``7 reads, 3 MiB``."""
+    """The I/Os that the kernel counted at the device. Worked: 7 reads of 3 MiB in all print ``7 reads, 3 MiB``."""
     counted = phase.counted
     merged = counted.read_merge_count + counted.write_merge_count
     parts = [
@@ -115,11 +115,12 @@ def shown_label(example: StackExample) -> str:
 
 
 def meaning_label(example: StackExample) -> str:
-    """What an example stands for, in one sentence. Worked: of ``cached``, that what was read once comes from memory."""
+    """The meaning of an example, in one sentence. Worked: of ``cached``, that what was read once comes from memory."""
     return _TITLES[example.name][1]
 
 
 def _header(trace: StackTrace) -> Header:
+    idle_count = trace.background.read_count + trace.background.write_count
     date = utc(trace.started_wall_ns)
     return Header(
         form="2.0",
@@ -135,16 +136,11 @@ def _header(trace: StackTrace) -> Header:
                 entries=(
                     ("Counts", "kernel counters of the device"),
                     ("Requests", "none" if trace.untraced else "block_rq_issue events"),
-                    ("Device while idle", _idle(trace)),
+                    ("Device while idle", f"{idle_count} I/Os in {trace.background_ns // MILLISECOND_NS} ms"),
                 ),
             ),
         ),
     )
-
-
-def _idle(trace: StackTrace) -> str:
-    count = trace.background.read_count + trace.background.write_count
-    return f"{count} I/Os in {trace.background_ns // MILLISECOND_NS} ms"
 
 
 def _banner(trace: StackTrace) -> str | None:
@@ -193,7 +189,7 @@ def _phases(example: StackExample) -> Table:
 
 
 def _pictures(example: StackExample) -> tuple[Figure | Text, ...]:
-    """Places over time, issued against received, of all parts one behind the other."""
+    """Places over time, issued against received, of all parts in a row."""
     issued = [one for phase in example.phases for one in phase.issued]
     requests = [request for phase in example.phases for request in phase.requests or () if request.length_bytes]
     drawn: tuple[tuple[str, list[_Span], int], ...] = (

@@ -21,13 +21,11 @@ from assay.dut.simulated.model import is_simulated
 from assay.errors import DeviceFailureError, NotADriveError, StoreError, UsageError
 from assay.spec.units import KIB, MIB, MILLISECOND_NS
 from assay.tools.iostack.examples import EXAMPLES, Ground
-from assay.tools.iostack.records import StackExample, StackTrace
-from assay.tools.iostack.watch import AREA_BYTES, Application, Area, Watch
+from assay.tools.iostack.watch import AREA_BYTES, Application, Area, StackExample, StackTrace, Watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from assay.dut.real.queue import DeviceCounters
     from assay.dut.real.tracefs import BlockTrace
 
 NEEDED_BYTES = 64 * MIB
@@ -39,8 +37,8 @@ def trace_folder(path: Path, *, tool: str, show: Callable[[StackExample], None] 
     """Run all examples in files of their own on the file system of a folder; they are removed at the end.
 
     path : a folder that can be written, or a file, whose folder is then meant and which is not touched.
-    tool : name and version of this sequence. show : told each example as it ends.
-    Raises UsageError where it is no folder or cannot be written, NotADriveError where no block device stands behind it,
+    tool : name and version of this sequence. show : called with each example as it ends.
+    Raises UsageError where it is no folder or cannot be written, NotADriveError where no block device holds it,
     StoreError where less than 64 MiB are free.
     """
     folder = _folder(path)
@@ -133,16 +131,21 @@ def _traced(
     span_bytes = (disk.number("size") or 0) * SECTOR_BYTES
     started = time.time_ns()
     _fill(area)
-    filled = Area(area.fd, _whole_area(span_bytes)) if folder is None else area.located()
+    filled = (
+        Area(area.fd, (Extent(file_bytes=0, device_bytes=0, length_bytes=span_bytes),))
+        if folder is None
+        else area.located()
+    )
     with ExitStack() as stack:
         trace, untraced = _begun(stack, whole)
         watch = Watch(disk, trace, base_bytes, span_bytes)
         background = watch.idle(BACKGROUND_NS)
+        used_by_others = background.read_count + background.write_count > 0
         ground = Ground(watch=watch, area=filled, folder=folder, limit_bytes=_limit_bytes(whole))
         examples = []
         for name, example in EXAMPLES:
             result = _tried(name, example, ground)
-            examples.append(result if not _others(background) else _unsure(result, watched=trace is not None))
+            examples.append(result if not used_by_others else _unsure(result, watched=trace is not None))
             show(examples[-1])
     return StackTrace(
         target=target,
@@ -168,11 +171,6 @@ def _tried(name: str, example: Callable[[Ground], StackExample], ground: Ground)
         return StackExample(name=name, phases=(), shown=None, reason=f"not possible here: {error.strerror}")
 
 
-def _others(background: DeviceCounters) -> bool:
-    """Whether somebody else used the device while nothing was issued."""
-    return background.read_count + background.write_count > 0
-
-
 def _unsure(example: StackExample, *, watched: bool) -> StackExample:
     """Counters tell nothing of an example where others use the device, requests do; those of metadata have no place."""
     if not example.phases or (watched and example.name != "metadata"):
@@ -195,10 +193,6 @@ def _whole_disk(disk: Disk) -> tuple[Disk, int]:
         return disk, 0
     parent = disk.folder.parent
     return Disk(parent.name, parent), (disk.number("start") or 0) * SECTOR_BYTES
-
-
-def _whole_area(span_bytes: int) -> tuple[Extent, ...]:
-    return (Extent(file_bytes=0, device_bytes=0, length_bytes=span_bytes),)
 
 
 def _fill(area: Area) -> None:

@@ -5,10 +5,8 @@ What physics does not give is left as a residual and listed.
 
 from __future__ import annotations
 
-from assay.tools.simfit.measure import Rig, measured
-from assay.tools.simfit.refine import refine, scattered
-from assay.tools.simfit.search import EVALUATIONS_MIN, Fit, fit, misfit, residuals
-from assay.tools.simfit.targets import left_alone, read_targets
+from assay.tools.simfit.measure import Rig, left_alone, measured, read_targets
+from assay.tools.simfit.search import EVALUATIONS_MIN, Fit, fit, misfit, refine, residuals, scattered
 
 __all__ = [
     "EVALUATIONS_MIN",

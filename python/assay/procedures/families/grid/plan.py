@@ -12,7 +12,8 @@ from assay.plan.options import Options
 from assay.procedures.departures import other_limits, other_range, other_rounds, shortened
 from assay.procedures.families.saturation.result import SaturationSettings
 from assay.spec.datum import Datum, Strict
-from assay.spec.edition import Demand, DemandDatum, Positive, RangeDatum, SampledPreconditioning, Seconds, Share, Unique
+from assay.spec.demand import Demand
+from assay.spec.edition import DemandDatum, Positive, RangeDatum, SampledPreconditioning, Seconds, Share, Unique
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
