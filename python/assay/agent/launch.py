@@ -117,6 +117,10 @@ class Launcher:
         except OSError as error:
             raise StoreError(str(folder.resolve()), error.strerror or "cannot be written", "free space") from None
 
+    def is_stopped(self, job: Job) -> bool:
+        """Whether the job was to end, so that whoever ended it says so."""
+        return self.folder(job).name in self._to_stop
+
     def stop(self, job: Job) -> bool:
         """End a job's run; True where it has not begun, and now never will.
 

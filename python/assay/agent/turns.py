@@ -139,7 +139,8 @@ class Turns:
         try:
             self._launcher.begin(job)
         except AssayError as error:
-            if self._launcher.take_back(job):
+            # A job that was stopped in this moment was taken back by then, and has its folder.
+            if self._launcher.take_back(job) and not self._launcher.is_stopped(job):
                 self._ended(job, error.exit_code, str(error))
         else:
             self._seen_s[job.id] = time.monotonic()

@@ -283,6 +283,13 @@ def test_what_an_agent_took_back_before_it_was_killed_waits_again(config: AgentC
     assert (queue.find(job.id).facts.state, queue.find(job.id).attempt) == ("waiting", 2)
 
 
+def test_a_job_that_is_stopped_before_its_launch_is_ended_by_whoever_stopped_it(config: AgentConfig) -> None:
+    queue, turns, launcher, job = left(config, launched=False)
+    assert launcher.stop(job)
+    turns._launched(job)
+    assert queue.find(job.id).facts.state == "running"
+
+
 def test_a_damaged_claim_counts_as_begun(config: AgentConfig) -> None:
     queue, turns, launcher, job = left(config, launched=True)
     (launcher.folder(job) / supervise.BEGAN).touch()
