@@ -24,7 +24,7 @@ import os, sys
 from assay.engine.pattern import leading_range, random_pattern
 from assay.engine.records import DataPattern, Demand, StepSpec, StopRule
 from assay.engine.stimulus import Stimulus
-from assay.results import iops
+from assay.results.step import iops
 path, size = sys.argv[1], int(sys.argv[2])
 descriptor = os.open(path, os.O_RDWR | os.O_DIRECT | os.O_EXCL)
 with Stimulus.real(descriptor, capacity_bytes=size, logical_block_bytes=512, thread_count=1, seed=1, data_origin=1,
