@@ -10,7 +10,7 @@ from assay.errors import UsageError
 from assay.plan.procedure import Procedure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from importlib.metadata import EntryPoint
 
     from assay.plan.options import Options
@@ -35,12 +35,12 @@ SHIPPED = {**_TESTS, **_STUDIES}
 """Every test and study of this package by name, with its module, which is loaded when it is asked for."""
 
 
-def outside_procedures(taken: set[str]) -> Iterator[Procedure[Any, Any]]:
+def outside_procedures(entries: Iterable[EntryPoint], taken: set[str]) -> Iterator[Procedure[Any, Any]]:
     """Every procedure that an installed package adds, by name. taken : names that are given away.
 
     Raises UsageError naming the package whose procedure cannot be loaded, is none, or has a name that is taken.
     """
-    for entry in _entries():
+    for entry in sorted(entries, key=lambda entry: entry.name):
         procedures = _loaded(entry)
         if procedures.name in taken or procedures.key in taken:
             raise _refused(entry, f"is named {procedures.name}, as another is")
@@ -48,12 +48,6 @@ def outside_procedures(taken: set[str]) -> Iterator[Procedure[Any, Any]]:
             raise _refused(entry, f"says that it is a {procedures.kind} of the specification")
         taken |= {procedures.name, procedures.key}
         yield procedures
-
-
-def _entries() -> list[EntryPoint]:
-    from importlib.metadata import entry_points  # noqa: PLC0415 - heavy
-
-    return sorted(entry_points(group=GROUP), key=lambda entry: entry.name)
 
 
 def _loaded(entry: EntryPoint) -> Procedure[Any, Any]:
@@ -104,8 +98,11 @@ def _shipped(name: str) -> Procedure[Any, Any]:
 @cache
 def _outside() -> tuple[Procedure[Any, Any], ...]:
     """The procedures of other packages."""
-    keys = {_shipped(name).key for name in SHIPPED} if _entries() else set()
-    return tuple(outside_procedures({*SHIPPED, *keys}))
+    from importlib.metadata import entry_points  # noqa: PLC0415 - heavy
+
+    entries = entry_points(group=GROUP)
+    keys = {_shipped(name).key for name in SHIPPED} if entries else set()
+    return tuple(outside_procedures(entries, {*SHIPPED, *keys}))
 
 
 def procedures() -> tuple[Procedure[Any, Any], ...]:

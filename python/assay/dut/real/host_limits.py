@@ -137,12 +137,11 @@ def _of_host(proc: Path) -> Iterator[CountLimit]:
         yield CountLimit(name="threads of the host (kernel.threads-max)", limit=int(limit), used=used, remedy=remedy)
 
 
-_PROC_SELF, _ROOT = Path("/proc"), Path("/sys/fs/cgroup")
 _UNITS_NS = {"throttled_usec": MICROSECOND_NS, "throttled_time": 1}
 """Names of the time in ``cpu.stat``: of the second version and of the first."""
 
 
-def throttled_ns(*, proc: Path = _PROC_SELF, root: Path = _ROOT) -> int | None:
+def throttled_ns(*, proc: Path = _PROC, root: Path = _CGROUPS) -> int | None:
     """Time that groups above this process were held back, the largest of them; None where none can be read.
 
     A group without a quota counts 0 and is never held back.

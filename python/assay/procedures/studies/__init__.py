@@ -416,17 +416,3 @@ _XSR_SHOWN = later("assay.procedures.xsr.record", "xsr_shown")
 XSR_REVERSE = replace(
     _study("xsr-reverse", report=_XSR_SHOWN, settings=CrossStimulusSettings)(_plan_orders), plan=_plan_orders
 )
-STUDIES = (
-    data_pattern,
-    write_cache,
-    oio,
-    over_provisioning,
-    active_range,
-    workload_dependency,
-    stability,
-    cell_order,
-    alignment,
-    trim,
-    demand_map,
-    XSR_REVERSE,
-)

@@ -224,7 +224,7 @@ def over_places(x_title: str, x_scale: Literal["linear", "log"], *variables: Stu
     return tuple(StudyPlot(kind="places", variable=one, x_title=x_title, x_scale=x_scale) for one in variables)
 
 
-STUDY_SHOWN: Report = later("assay.procedures.studies.record", "study_shown")
+_STUDY_SHOWN: Report = later("assay.procedures.studies.record", "study_shown")
 
 
 def study(
@@ -235,7 +235,7 @@ def study(
     words: dict[str, str] | None = None,
     options: type[Options] = StudyOptions,
     options_name: str = "study",
-    report: Report = STUDY_SHOWN,
+    report: Report = _STUDY_SHOWN,
     departures: Departures | None = None,
     planned: Planned | None = None,
     settings: type[TestSettings] = StudySettings,
