@@ -17,6 +17,8 @@ import time
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
 
+from measured_command import compiled
+
 ASSAY = str(Path(sys.executable).with_name("assay"))
 WHEELS = Path(__file__).parents[1] / "dist"
 COMMANDS = (
@@ -46,8 +48,8 @@ def seconds(command: list[str], folder: str) -> tuple[float, float]:
     """CPU and wall seconds of a command that runs in a folder."""
     before, begun = getrusage(RUSAGE_CHILDREN), time.perf_counter()
     # With bytecode, which the first turn writes.
-    compiled = {**os.environ, "PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": f"{folder}/bytecode"}
-    subprocess.run(command, cwd=folder, env=compiled, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    home = {**os.environ, **compiled(Path(folder))}
+    subprocess.run(command, cwd=folder, env=home, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
     wall, after = time.perf_counter() - begun, getrusage(RUSAGE_CHILDREN)
     return (after.ru_utime - before.ru_utime) + (after.ru_stime - before.ru_stime), wall
 

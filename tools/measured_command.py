@@ -30,13 +30,18 @@ class Done:
     lines: int
 
 
+def compiled(folder: Path) -> dict[str, str]:
+    """What has the interpreter keep bytecode below a folder, as an installation keeps it."""
+    return {"PYTHONPYCACHEPREFIX": str(folder / "compiled"), "PYTHONDONTWRITEBYTECODE": ""}
+
+
 def command(folder: Path, *arguments: str, exit_codes: Collection[int] = (0,)) -> Done:
     """Run a command with index and cache of its own below ``folder``, and compiled Python as an installation has it.
 
     Its output goes into a file. The program is ended where it ends with another code than one of ``exit_codes``.
     """
     own = {f"XDG_{kind.upper()}_HOME": str(folder / kind) for kind in ("state", "config", "cache")}
-    home = {**os.environ, **own, "PYTHONPYCACHEPREFIX": str(folder / "compiled"), "PYTHONDONTWRITEBYTECODE": ""}
+    home = {**os.environ, **own, **compiled(folder)}
     began = time.perf_counter()
     with tempfile.TemporaryFile() as out:
         process = subprocess.Popen([*LINE, *arguments], stdout=out, env=home)
