@@ -9,7 +9,7 @@ from assay.results.events import disturbs
 from assay.results.stimulus_steps import asked_steps
 from assay.results.stimulus_time import larger_lead_ins
 from assay.spec.units import MILLISECOND_NS
-from assay.summary.pages.model import Table, with_values
+from assay.summary.pages.model import Table, column_levels, with_values
 from assay.words.printed import UNKNOWN, paragraph, printable
 from assay.words.text import text
 
@@ -52,8 +52,8 @@ def checks_table(caption: str, checks: Sequence[Checked], notes: Sequence[str] =
 
 
 def _levels(checks: Sequence[Checked]) -> tuple[tuple[int, int, Level], ...]:
-    """The colour of the fourth column, which has the level of each check."""
-    return tuple((line, 3, CHECK_LEVELS[check.level]) for line, check in enumerate(checks))
+    """Of the column of levels, which both tables of checks have in one place."""
+    return column_levels(_OPEN.index("Level"), (CHECK_LEVELS[check.level] for check in checks))
 
 
 def test_tables(test_record: TestRecord) -> tuple[Table, ...]:

@@ -12,7 +12,7 @@ from assay.report.annex.summary import summary_header
 from assay.report.first_page.page import OUTCOME_LEVELS
 from assay.summary.forms import Facts
 from assay.summary.measures import measure_words
-from assay.summary.pages.model import Page, Report, Table
+from assay.summary.pages.model import Page, Report, Table, column_levels
 from assay.words.printed import capacity_label, number_text, paragraph, printable, utc_datetime
 
 if TYPE_CHECKING:
@@ -119,8 +119,7 @@ def limits_report(run: StoredRun, tests: Sequence[TestRecord], shown_limits: Sho
     """Lay out verdicts as a report of their own; the same run and limits give the same pages."""
     rows = tuple(tuple(paragraph(text) if text else "" for text in row) for row in map(limit_row, shown_limits.limits))
     notes = tuple(paragraph(text) for text in _EXPLANATION)
-    place = COLUMNS.index("Verdict")
-    levels = tuple((line, place, OUTCOME_LEVELS[one.verdict]) for line, one in enumerate(shown_limits.limits))
+    levels = column_levels(COLUMNS.index("Verdict"), (OUTCOME_LEVELS[limit.verdict] for limit in shown_limits.limits))
     drive = (
         f"{printable(run.identity.model_number or run.identity.path)}, {capacity_label(run.identity.capacity_bytes)}"
     )

@@ -41,7 +41,7 @@ from assay.summary.insights import insight
 from assay.summary.measures import quoted
 from assay.summary.pages.figures import MINUTES
 from assay.summary.pages.header import steady_word
-from assay.summary.pages.model import Box, Text
+from assay.summary.pages.model import Box, Text, column_levels
 from assay.summary.pages.test_record import PagePart, Shown, Source
 from assay.summary.table import Column, Lines, Pivot, field_columns, picked, printed_pivot, printed_table, table_of
 from assay.words.coded import coded
@@ -156,7 +156,7 @@ class FiveStepsPages(Source):
             *(f"{label} not run: it {reason}." for label, reason in self.settings.not_run),
         )
         table = table_of("verdicts", "Verdict per Step", _PRINTED_VERDICTS, self.found.verdicts)
-        levels = tuple((line, 1, verdict.level) for line, verdict in enumerate(self.found.verdicts))
+        levels = column_levels(table.place("verdict"), (verdict.level for verdict in self.found.verdicts))
         return printed_table(table, notes=notes, levels=levels)
 
     def _change(self) -> Table:

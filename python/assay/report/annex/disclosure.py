@@ -17,7 +17,7 @@ from assay.spec.datum import Datum
 from assay.spec.units import SECOND_NS, duration_label
 from assay.summary.findings import break_texts
 from assay.summary.pages.header import model_label, serial_label, system_label
-from assay.summary.pages.model import Page, Table
+from assay.summary.pages.model import Page, Table, column_levels
 from assay.words.printed import (
     UNKNOWN,
     amount_label,
@@ -345,7 +345,7 @@ def _audit(name: str, test: StoredTest) -> Table:
             for audit in audits
         ),
         folded=True,
-        levels=tuple((line, 7, CHECK_LEVELS[audit.host[0].level]) for line, audit in enumerate(audits)),
+        levels=column_levels(7, (CHECK_LEVELS[audit.host[0].level] for audit in audits)),
     )
 
 

@@ -29,7 +29,7 @@ from assay.summary.pages.header import (
     system_label,
     target_kind,
 )
-from assay.summary.pages.model import Box, Group, Header, Page, Table, with_values
+from assay.summary.pages.model import Box, Group, Header, Page, Table, column_levels, with_values
 from assay.summary.verdict import annex_caveats, host_words, level_of
 from assay.words.printed import (
     NOT_APPLICABLE,
@@ -124,7 +124,7 @@ def all_tests_page(run: StoredRun, edition: Edition, tests: Sequence[TestRecord]
     for skipped in run.skipped:
         table, empty = edition.table(skipped.procedure), (NOT_APPLICABLE,) * (len(_SET_UP) - 1)
         rows.append((_section(table), _name(skipped, table), *empty, f"{NOT_APPLICABLE}: {paragraph(skipped.reason)}"))
-    levels = tuple((line, len(_SET_UP) + 1, level_of(test.verdict)) for line, test in enumerate(tests))
+    levels = column_levels(len(_SET_UP) + 1, (level_of(test.verdict) for test in tests))
     listed = Table(caption="Tests", columns=("Sec.", "Test", *_SET_UP), rows=tuple(rows), levels=levels)
     return Page(
         title="Summary Report - All Tests",
@@ -150,7 +150,7 @@ def test_page(test: TestRecord) -> Page:
         caption="Set-up",
         columns=("Sec.", *_SET_UP),
         rows=((_section(test.table), *_set_up(test)),),
-        levels=((0, len(_SET_UP), level_of(test.verdict)),),
+        levels=column_levels(len(_SET_UP), [level_of(test.verdict)]),
     )
     return Page(
         title=f"Summary Report - {name}",

@@ -9,7 +9,7 @@ from assay.compare.comparison import LEVEL_SHARE, cohorts, matrix_numbers, publi
 from assay.compare.gate import gated_cells, gated_label, share
 from assay.spec.units import GB
 from assay.summary.measures import FIRST, LAST, MAXIMUM, SETTLED, measure_words, percentile_key
-from assay.summary.pages.model import Table
+from assay.summary.pages.model import Table, column_levels
 from assay.summary.verdict import STATE_WORDS, gravity, level_of, verdict_caveats
 from assay.words.coded import coded
 from assay.words.digits import nth
@@ -361,10 +361,8 @@ def gate_table(gate_result: GateResult) -> Table:
     """Every gated number with its verdict and the reason for it, those that fail first; then what is not gated."""
     gated = sorted(gate_result.gated, key=lambda gated: _VERDICT_ORDER[gated.verdict])
     rows = (*map(_gated_row, gated), *map(_left_out_row, gate_result.left_out))
-    levels: tuple[tuple[int, int, Level], ...] = (
-        *((line, 0, VERDICT_LEVELS[gated.verdict]) for line, gated in enumerate(gated)),
-        *((line, 0, "unknown") for line in range(len(gated), len(rows))),
-    )
+    left_out: list[Level] = ["unknown"] * len(gate_result.left_out)
+    levels = column_levels(0, (*(VERDICT_LEVELS[gated.verdict] for gated in gated), *left_out))
     columns = ("Verdict", "", "Number", "Baseline", "Now", "Change", "Limit", "Uncertainty", "Why")
     return Table(
         caption="Gate", columns=columns, rows=rows, notes=gate_result.explained, levels=levels, verdicts=columns[:1]

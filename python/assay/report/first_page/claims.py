@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from assay.results.ended import missed_steady_state
 from assay.summary.measures import measure_text
-from assay.summary.pages.model import Bars, Table
+from assay.summary.pages.model import Bars, Table, column_levels
 from assay.summary.table import UNIT, Column, Words, table_of
 from assay.words.printed import NOT_AVAILABLE, claim_text, demand_label, number_text, outstanding, paragraph, share_text
 
@@ -119,9 +119,7 @@ def _table(
         rows.append((pair.test.label, pair.measure.printed, measured, unit, *held[: len(headings)]))
     columns = ("Test", "Figure", "Measured", "Unit", *headings)
     bars = Bars(column=headings[1], shares=tuple(pair.share for pair in numbers))
-    levels = tuple(
-        (line, columns.index(headings[2]), _LEVELS[pair.met]) for line, pair in enumerate(numbers) if headings[2:]
-    )
+    levels = column_levels(len(columns) - 1, (_LEVELS[pair.met] for pair in numbers)) if headings[2:] else ()
     table = Table(
         caption=caption, columns=columns, rows=tuple(rows), merged=("Test",), bars=bars, notes=(note,), levels=levels
     )

@@ -207,6 +207,11 @@ class Table:
         return replace(self, columns=columns, rows=rows, marked=marked, levels=levels)
 
 
+def column_levels(index: int, levels: Iterable[Level]) -> tuple[tuple[int, int, Level], ...]:
+    """Levels of the cells of one column, from the first row on. Worked: good in 3 -> ``((0, 3, "good"),)``."""
+    return tuple((line, index, level) for line, level in enumerate(levels))
+
+
 def is_missing(text: str) -> bool:
     """Whether the text of a cell stands for no value. Worked: ``n/a`` and an empty text do."""
     return text in _NO_VALUE
